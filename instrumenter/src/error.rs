@@ -1,0 +1,55 @@
+//! What can go wrong with a class, and why a method is left alone.
+
+/// The bytes are not a class file that can be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{class}{method}: offset {offset}: {message}", class = .class.as_deref().unwrap_or("class file"), method = .method.as_deref().map(|m| format!(".{m}")).unwrap_or_default())]
+pub struct ClassError {
+    /// Internal name of the class, if it was read before the trouble.
+    pub class: Option<String>,
+    /// Name and descriptor of the method, if the trouble is inside one.
+    pub method: Option<String>,
+    /// Byte offset in the class file.
+    pub offset: usize,
+    /// What is wrong there.
+    pub message: String,
+}
+
+/// Why a method (or class) with branches carries no probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SkipReason {
+    /// Uses `jsr`/`ret` (class files before version 51).
+    Subroutines,
+    /// Probes would push it over 8,000 bytes of bytecode, above which HotSpot never compiles a method.
+    HugeMethodLimit,
+    /// Probes would push it over 65,535 bytes.
+    CodeTooLarge,
+    /// No free local variable for the path register.
+    TooManyLocals,
+    /// The constant pool has no room for the probes' constants.
+    ConstantPoolFull,
+    /// More paths than numbers even with all cut points.
+    TooManyPaths,
+    /// Version 51 or later and a branch target has no stack map frame: the class would not verify as it is.
+    MissingFrame,
+    /// Already calls the shim.
+    AlreadyInstrumented,
+    /// A class file version that is newer than this build knows.
+    UnknownVersion,
+}
+
+impl SkipReason {
+    /// Text for reports.
+    pub const fn text(self) -> &'static str {
+        match self {
+            SkipReason::Subroutines => "uses jsr/ret",
+            SkipReason::HugeMethodLimit => "probes would push it over HotSpot's 8,000-byte compilation limit",
+            SkipReason::CodeTooLarge => "probes would push it over 65,535 bytes",
+            SkipReason::TooManyLocals => "no free local variable for the path register",
+            SkipReason::ConstantPoolFull => "constant pool is full",
+            SkipReason::TooManyPaths => "too many paths",
+            SkipReason::MissingFrame => "a branch target has no stack map frame",
+            SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
+            SkipReason::UnknownVersion => "class file version is newer than this build of Trodden knows",
+        }
+    }
+}

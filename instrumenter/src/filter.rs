@@ -1,0 +1,204 @@
+//! Which classes and methods are instrumented: JaCoCo's wildcards (`*`, `?`) on class names, and
+//! `Class#method` for methods.
+
+/// A pattern that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("pattern '{pattern}': {reason}")]
+pub struct FilterError {
+    /// The pattern as given.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+/// Include and exclude patterns.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    include: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+}
+
+#[derive(Clone, Debug)]
+struct Pattern {
+    class: String,
+    method: Option<String>,
+}
+
+/// Packages of the JDK itself, left alone unless an include pattern names them.
+const JDK_PREFIXES: &[&str] = &[
+    "java/",
+    "javax/",
+    "jdk/",
+    "sun/",
+    "com/sun/",
+    "org/ietf/jgss/",
+    "org/jcp/",
+    "org/w3c/dom/",
+    "org/xml/sax/",
+    "netscape/javascript/",
+];
+
+impl Filter {
+    /// Patterns over class names (dots or slashes), optionally `#method`. No include pattern: everything but the JDK.
+    ///
+    /// # Errors
+    /// If a pattern is empty or has more than one `#`.
+    pub fn new<S: AsRef<str>>(include: &[S], exclude: &[S]) -> Result<Self, FilterError> {
+        let parse = |p: &S| Pattern::parse(p.as_ref());
+        Ok(Filter {
+            include: include.iter().map(parse).collect::<Result<_, _>>()?,
+            exclude: exclude.iter().map(parse).collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// May any method of this class (internal name) be instrumented?
+    pub fn class(&self, name: &str) -> bool {
+        let excluded = self
+            .exclude
+            .iter()
+            .any(|p| p.method.is_none() && p.class_matches(name));
+        let included = match self.include.as_slice() {
+            [] => !is_jdk(name),
+            patterns => patterns
+                .iter()
+                .any(|p| p.class_matches(name) && (!is_jdk(name) || p.names_jdk())),
+        };
+        included && !excluded
+    }
+
+    /// May this method be instrumented, given that its class may?
+    pub fn method(&self, class: &str, method: &str) -> bool {
+        let excluded = self
+            .exclude
+            .iter()
+            .any(|p| p.class_matches(class) && p.method_matches(method));
+        let included = self.include.is_empty()
+            || self
+                .include
+                .iter()
+                .any(|p| p.class_matches(class) && p.method_matches(method));
+        included && !excluded
+    }
+}
+
+fn is_jdk(name: &str) -> bool {
+    JDK_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+impl Pattern {
+    fn parse(pattern: &str) -> Result<Self, FilterError> {
+        let error = |reason| FilterError {
+            pattern: pattern.to_owned(),
+            reason,
+        };
+        let mut parts = pattern.split('#');
+        let class = parts.next().unwrap_or_default();
+        let method = parts.next();
+        if parts.next().is_some() {
+            return Err(error("more than one '#'; write Class#method"));
+        }
+        if class.is_empty() || method == Some("") {
+            return Err(error("a class or method name is empty; use '*' for any"));
+        }
+        Ok(Pattern {
+            class: class.replace('.', "/"),
+            method: method.map(str::to_owned),
+        })
+    }
+
+    fn class_matches(&self, name: &str) -> bool {
+        matches(self.class.as_bytes(), name.as_bytes())
+    }
+
+    fn method_matches(&self, name: &str) -> bool {
+        self.method
+            .as_deref()
+            .is_none_or(|m| matches(m.as_bytes(), name.as_bytes()))
+    }
+
+    /// Is the pattern itself about the JDK (`com.sun.tools.*`), not just wide enough to cover it (`*`)?
+    fn names_jdk(&self) -> bool {
+        let fixed = self.class.split(['*', '?']).next().unwrap_or_default();
+        is_jdk(fixed) || JDK_PREFIXES.contains(&format!("{fixed}/").as_str())
+    }
+}
+
+/// Wildcard match in linear space and O(pattern * name) time: `*` any run, `?` one byte.
+fn matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                retry = Some((p, n));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == name[n] => {
+                p += 1;
+                n += 1;
+            }
+            _ => match retry {
+                Some((star, from)) => {
+                    p = star + 1;
+                    n = from + 1;
+                    retry = Some((star, from + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(include: &[&str], exclude: &[&str]) -> Filter {
+        Filter::new(include, exclude).unwrap()
+    }
+
+    #[test]
+    fn default_is_all_but_the_jdk() {
+        let f = Filter::default();
+        assert!(f.class("a/b/C"));
+        assert!(f.class("javafoo/C"));
+        assert!(!f.class("java/lang/String"));
+        assert!(!f.class("com/sun/tools/javac/Main"));
+    }
+
+    #[test]
+    fn jdk_classes_come_in_by_name_only() {
+        assert!(filter(&["com.sun.tools.javac.*"], &[]).class("com/sun/tools/javac/Main"));
+        assert!(filter(&["java.util.HashMap"], &[]).class("java/util/HashMap"));
+        assert!(!filter(&["*"], &[]).class("java/util/HashMap"));
+        assert!(filter(&["*"], &[]).class("a/C"));
+    }
+
+    #[test]
+    fn wildcards() {
+        let f = filter(&["a.*.C?"], &[]);
+        assert!(f.class("a/b/C1"));
+        assert!(f.class("a/b/c/C2"));
+        assert!(!f.class("a/b/C"));
+        assert!(!f.class("a/b/C12"));
+    }
+
+    #[test]
+    fn methods() {
+        let f = filter(&["a.C#run*"], &["a.C#runSlow"]);
+        assert!(f.class("a/C"));
+        assert!(f.method("a/C", "runFast"));
+        assert!(!f.method("a/C", "runSlow"));
+        assert!(!f.method("a/C", "stop"));
+        let f = filter(&[], &["a.C#*"]);
+        assert!(f.class("a/C") && !f.method("a/C", "x"));
+    }
+
+    #[test]
+    fn bad_patterns() {
+        assert!(Filter::new(&["a#b#c"], &[]).is_err());
+        assert!(Filter::new(&[""], &[]).is_err());
+        assert!(Filter::new(&["a#"], &[]).is_err());
+    }
+}

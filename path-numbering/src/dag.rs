@@ -1,0 +1,387 @@
+//! From graph to P-DAG: loop cutting, cut points, numbering.
+//!
+//! PEP section 3.2 splits a loop header in two and joins the halves to EXIT and ENTRY by dummy edges. The
+//! halves are not materialised here: a block that [`ends paths`](PathDag::end_cause) stands for both. An edge
+//! *into* it is an edge to its upper half, whose only way on is EXIT; its own out-edges belong to the lower
+//! half, which only the dummy edge from ENTRY (a [`PathStart`]) reaches.
+
+use crate::graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph};
+
+/// Why a path ends when it arrives at a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EndCause {
+    /// The block is the target of a retreating edge of the depth-first walk (a loop header).
+    Header,
+    /// The block was chosen as a cut point, to keep path numbers below the limit.
+    Cut,
+}
+
+/// What kind of dummy edge leads from ENTRY to the first block of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StartKind {
+    /// The graph's real entry.
+    Entry,
+    /// The lower half of a loop header.
+    Header,
+    /// An extra start (exception handler).
+    Handler,
+    /// The lower half of a cut point.
+    Cut,
+}
+
+/// A dummy edge from ENTRY.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathStart {
+    /// What kind of start.
+    pub kind: StartKind,
+    /// First block of the paths that start here.
+    pub block: BlockId,
+    /// Value of the dummy edge: the path register's first value.
+    pub value: u64,
+    /// How many paths start here; they have the numbers `value .. value + paths`.
+    pub paths: u64,
+}
+
+/// Settings of [`PathDag::build`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberingOptions {
+    /// Largest number of paths; more are avoided by cut points. Default: 2^31 - 1, so that every number fits
+    /// a Java `int`.
+    pub limit: u64,
+    /// Order out-edges by weight (PEP section 3.4) so that the heaviest gets 0; else in successor order.
+    pub smart: bool,
+}
+
+impl Default for NumberingOptions {
+    fn default() -> Self {
+        NumberingOptions {
+            limit: i32::MAX as u64,
+            smart: true,
+        }
+    }
+}
+
+/// Why a graph cannot be numbered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NumberingError {
+    /// Even with a cut at every block the limit does not suffice.
+    #[error("more than {limit} paths even when every block ends a path")]
+    LimitTooLow {
+        /// The limit that was asked for.
+        limit: u64,
+    },
+    /// A successor or start names a block that does not exist.
+    #[error("block {block} does not exist (the graph has {blocks})")]
+    NoSuchBlock {
+        /// The block that was named.
+        block: usize,
+        /// Blocks in the graph.
+        blocks: usize,
+    },
+}
+
+/// The numbered acyclic graph ("P-DAG").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathDag {
+    end_cause: Vec<Option<EndCause>>,
+    values: Vec<Vec<u64>>,
+    starts: Vec<PathStart>,
+    num_paths: u64,
+}
+
+impl PathDag {
+    /// Cuts loops, numbers all paths, adds cut points where there would be too many.
+    ///
+    /// # Errors
+    /// [`NumberingError::LimitTooLow`] if even a cut at every block leaves more than `options.limit` paths;
+    /// [`NumberingError::NoSuchBlock`] for a malformed graph.
+    pub fn build(
+        graph: &impl FlowGraph,
+        weights: &EdgeWeights,
+        options: &NumberingOptions,
+    ) -> Result<Self, NumberingError> {
+        validate(graph)?;
+        let walk = DepthFirst::walk(graph);
+        let mut end_cause: Vec<Option<EndCause>> = walk
+            .retreating_target
+            .iter()
+            .map(|&header| header.then_some(EndCause::Header))
+            .collect();
+        // The cap of a single block. The sum over all starts has to respect the limit too, so when it does
+        // not, start again with a lower cap: each round only adds cuts.
+        let mut cap = options.limit;
+        loop {
+            add_cuts(graph, &walk.postorder, &mut end_cause, cap);
+            let dag = Self::number(graph, weights, options.smart, &walk.postorder, end_cause);
+            if dag.num_paths <= options.limit {
+                return Ok(dag);
+            }
+            if cap == 0 {
+                return Err(NumberingError::LimitTooLow { limit: options.limit });
+            }
+            end_cause = dag.end_cause;
+            cap /= 2;
+        }
+    }
+
+    /// Puts a P-DAG together from stored parts. What it says is as right as the parts are;
+    /// [`PathDag::regenerate`] checks every step and never panics on a wrong one.
+    pub fn from_parts(
+        end_cause: Vec<Option<EndCause>>,
+        values: Vec<Vec<u64>>,
+        starts: Vec<PathStart>,
+    ) -> Self {
+        let num_paths = starts
+            .iter()
+            .map(|s| s.value.saturating_add(s.paths))
+            .max()
+            .unwrap_or(0);
+        PathDag {
+            end_cause,
+            values,
+            starts,
+            num_paths,
+        }
+    }
+
+    /// PEP figures 2 and 4. `postorder` lists each reachable block after everything its edges lead to, but for
+    /// edges that end paths.
+    fn number(
+        graph: &impl FlowGraph,
+        weights: &EdgeWeights,
+        smart: bool,
+        postorder: &[BlockId],
+        end_cause: Vec<Option<EndCause>>,
+    ) -> Self {
+        let blocks = graph.num_blocks();
+        let mut paths_from = vec![0u64; blocks];
+        let mut values: Vec<Vec<u64>> = (0..blocks)
+            .map(|b| vec![0; graph.successors(BlockId::new(b)).len()])
+            .collect();
+        for &block in postorder {
+            let successors = graph.successors(block);
+            if successors.is_empty() {
+                paths_from[block.index()] = 1;
+                continue;
+            }
+            let mut order: Vec<u32> = (0..successors.len() as u32).collect();
+            if smart {
+                let weight = |index: u32| weights.get(EdgeRef { from: block, index });
+                order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+            }
+            let mut total = 0u64;
+            for index in order {
+                values[block.index()][index as usize] = total;
+                let to = successors[index as usize];
+                let onward = if end_cause[to.index()].is_some() {
+                    1
+                } else {
+                    paths_from[to.index()]
+                };
+                total = total.saturating_add(onward);
+            }
+            paths_from[block.index()] = total;
+        }
+
+        let mut starts = Vec::new();
+        let arriving = |block: BlockId| {
+            if end_cause[block.index()].is_some() {
+                1
+            } else {
+                paths_from[block.index()]
+            }
+        };
+        let mut add = |kind, block, paths: u64, next: u64| {
+            starts.push(PathStart {
+                kind,
+                block,
+                value: next,
+                paths,
+            });
+            next.saturating_add(paths)
+        };
+        let mut next = add(StartKind::Entry, graph.entry(), arriving(graph.entry()), 0);
+        for &block in postorder.iter().rev() {
+            if let Some(cause) = end_cause[block.index()] {
+                let kind = match cause {
+                    EndCause::Header => StartKind::Header,
+                    EndCause::Cut => StartKind::Cut,
+                };
+                next = add(kind, block, paths_from[block.index()], next);
+            }
+        }
+        for &block in graph.extra_starts() {
+            next = add(StartKind::Handler, block, arriving(block), next);
+        }
+        PathDag {
+            end_cause,
+            values,
+            starts,
+            num_paths: next,
+        }
+    }
+
+    /// Number of paths, N. Numbers run from 0 to N, exclusive, without a gap.
+    pub fn num_paths(&self) -> u64 {
+        self.num_paths
+    }
+
+    /// All path starts; the first one is the entry.
+    pub fn starts(&self) -> &[PathStart] {
+        &self.starts
+    }
+
+    /// Why paths that arrive at `block` end there, if they do.
+    pub fn end_cause(&self, block: BlockId) -> Option<EndCause> {
+        self.end_cause.get(block.index()).copied().flatten()
+    }
+
+    /// Value of an edge: what following it adds to the path register.
+    pub fn value(&self, edge: EdgeRef) -> u64 {
+        self.values
+            .get(edge.from.index())
+            .and_then(|v| v.get(edge.index as usize))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Values of all out-edges of a block, in successor order.
+    pub fn values(&self, block: BlockId) -> &[u64] {
+        &self.values[block.index()]
+    }
+
+    /// The start a path takes when it begins in the lower half of `block` (a header or cut).
+    pub fn restart(&self, block: BlockId) -> Option<&PathStart> {
+        self.starts
+            .iter()
+            .find(|s| s.block == block && matches!(s.kind, StartKind::Header | StartKind::Cut))
+    }
+}
+
+fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
+    let blocks = graph.num_blocks();
+    let check = |b: BlockId| {
+        if b.index() < blocks {
+            Ok(())
+        } else {
+            Err(NumberingError::NoSuchBlock {
+                block: b.index(),
+                blocks,
+            })
+        }
+    };
+    check(graph.entry())?;
+    graph.extra_starts().iter().try_for_each(|&b| check(b))?;
+    graph.edges().try_for_each(|(_, to)| check(to))
+}
+
+/// Depth-first walk from the entry, then from each extra start.
+pub(crate) struct DepthFirst {
+    /// Reachable blocks, each after all blocks its non-retreating edges lead to.
+    pub postorder: Vec<BlockId>,
+    /// Is the block the target of a retreating edge?
+    pub retreating_target: Vec<bool>,
+    /// The retreating edges themselves.
+    pub retreating: Vec<EdgeRef>,
+}
+
+impl DepthFirst {
+    pub fn walk(graph: &impl FlowGraph) -> Self {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Colour {
+            White,
+            Grey,
+            Black,
+        }
+        let blocks = graph.num_blocks();
+        let mut colour = vec![Colour::White; blocks];
+        let mut result = DepthFirst {
+            postorder: Vec::new(),
+            retreating_target: vec![false; blocks],
+            retreating: Vec::new(),
+        };
+        let mut stack: Vec<(BlockId, usize)> = Vec::new();
+        for root in std::iter::once(graph.entry()).chain(graph.extra_starts().iter().copied()) {
+            if colour[root.index()] != Colour::White {
+                continue;
+            }
+            colour[root.index()] = Colour::Grey;
+            stack.push((root, 0));
+            while let Some(top) = stack.last_mut() {
+                let block = top.0;
+                let Some(&to) = graph.successors(block).get(top.1) else {
+                    colour[block.index()] = Colour::Black;
+                    result.postorder.push(block);
+                    stack.pop();
+                    continue;
+                };
+                let edge = EdgeRef {
+                    from: block,
+                    index: top.1 as u32,
+                };
+                top.1 += 1;
+                match colour[to.index()] {
+                    Colour::White => {
+                        colour[to.index()] = Colour::Grey;
+                        stack.push((to, 0));
+                    }
+                    Colour::Grey => {
+                        result.retreating_target[to.index()] = true;
+                        result.retreating.push(edge);
+                    }
+                    Colour::Black => {}
+                }
+            }
+        }
+        result
+    }
+}
+
+/// Adds cut points until no block has more than `cap` paths to its path ends, merge blocks first: a cut there
+/// divides the number of paths by what flows in, a cut at a block with one predecessor gains nothing but at a
+/// branch with very many outcomes.
+fn add_cuts(graph: &impl FlowGraph, postorder: &[BlockId], end_cause: &mut [Option<EndCause>], cap: u64) {
+    let blocks = graph.num_blocks();
+    let mut in_edges = vec![0u32; blocks];
+    for &block in postorder {
+        for to in graph.successors(block) {
+            in_edges[to.index()] += 1;
+        }
+    }
+    let mut paths_from = vec![0u64; blocks];
+    for &block in postorder {
+        let successors = graph.successors(block);
+        if successors.is_empty() {
+            paths_from[block.index()] = 1;
+            continue;
+        }
+        loop {
+            let onward = |to: BlockId, end: &[Option<EndCause>]| {
+                if end[to.index()].is_some() {
+                    1
+                } else {
+                    paths_from[to.index()]
+                }
+            };
+            let total = successors
+                .iter()
+                .fold(0u64, |sum, &to| sum.saturating_add(onward(to, end_cause)));
+            let candidate = successors
+                .iter()
+                .copied()
+                .filter(|to| {
+                    end_cause[to.index()].is_none()
+                        && (total > cap)
+                        && (cap == 0 || paths_from[to.index()] > 1)
+                })
+                .max_by_key(|to| (in_edges[to.index()] > 1, paths_from[to.index()]));
+            match candidate {
+                Some(to) => end_cause[to.index()] = Some(EndCause::Cut),
+                None => {
+                    paths_from[block.index()] = total;
+                    break;
+                }
+            }
+        }
+    }
+}

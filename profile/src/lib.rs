@@ -1,0 +1,14 @@
+//! The data model of Trodden.
+//!
+//! *In*: path maps from the instrumenter, counts from the agent. *Out*: a [`Profile`], its versioned
+//! `.trodden` codec, the paths behind its numbers ([`MethodMap::describe`]), and accuracy metrics.
+//! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
+//! indices and line numbers, so that a reader needs no class file.
+
+mod describe;
+mod map;
+mod profile;
+
+pub use describe::{EndKind, PathDescription, Place, Step};
+pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
+pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};

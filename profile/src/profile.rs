@@ -1,0 +1,80 @@
+//! What one run (or several merged ones) found.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::map::ClassMap;
+
+/// Facts about the run that are needed to judge its numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunInfo {
+    /// JVM name and version.
+    pub jvm: String,
+    /// The Java command line as the JVM tells it (`sun.java.command`), or empty.
+    pub command: String,
+    /// When profiling started, milliseconds since 1970-01-01 UTC.
+    pub started_ms: u64,
+    /// Seconds profiled.
+    pub seconds: f64,
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`.
+    pub probe: String,
+    /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
+    pub schedule: Option<String>,
+    /// Sampling interval in nanoseconds, if it samples.
+    pub interval_ns: Option<u64>,
+    /// Was every path end counted?
+    pub exact: bool,
+    /// The agent's options as given.
+    pub options: String,
+    /// Version of Trodden that wrote the counts.
+    pub version: String,
+    /// Facts about the host and the recording: `os`, `arch`, `cpus`, `pid`, `ticks`, `samples`, `lost`, ...
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Counts of one method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodCounts {
+    /// Path number to how often it was counted or sampled.
+    pub paths: BTreeMap<u64, u64>,
+    /// (block where it stopped, partial number) to number of samples; only the `safepoint` probe has them.
+    pub partial: BTreeMap<(u32, u64), u64>,
+}
+
+impl MethodCounts {
+    /// Sum of all path counts.
+    pub fn total(&self) -> u64 {
+        self.paths.values().sum()
+    }
+}
+
+/// A class and its methods' counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassProfile {
+    /// The path map.
+    pub map: Arc<ClassMap>,
+    /// Parallel to the map's methods.
+    pub counts: Vec<MethodCounts>,
+}
+
+/// A class, or a method, that was left as it was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// Internal name, with slashes.
+    pub class: String,
+    /// Name and descriptor; `None` for the whole class.
+    pub method: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A path profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// About the run.
+    pub run: RunInfo,
+    /// All classes that carry probes, by name, then hash.
+    pub classes: Vec<ClassProfile>,
+    /// What was left as it was, sorted.
+    pub skipped: Vec<Skipped>,
+}
