@@ -8,7 +8,9 @@
 mod describe;
 mod map;
 mod profile;
+mod schedule;
 
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+pub use schedule::{Schedule, ScheduleError};
