@@ -6,11 +6,13 @@
 //! indices and line numbers, so that a reader needs no class file.
 
 mod describe;
+mod edges;
 mod map;
 mod profile;
 mod schedule;
 
 pub use describe::{EndKind, PathDescription, Place, Step};
+pub use edges::{BranchCounts, EdgeProfile};
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};

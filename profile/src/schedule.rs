@@ -52,6 +52,35 @@ impl Schedule {
             Schedule::Ag { stride, .. } | Schedule::Sag { stride, .. } => stride.get(),
         }
     }
+
+    /// Which path ends after tick number `tick` are sampled: their indices among the path ends that follow the
+    /// tick, 0 being the first. Ascending; as many as [`samples`](Schedule::samples).
+    ///
+    /// PEP section 4.4: before its first sample, tick `t` strides by `t mod STRIDE + 1` path ends, so it skips
+    /// `t mod STRIDE` of them; after that, full Arnold-Grove samples every STRIDE-th path end and the simplified
+    /// form every one.
+    pub fn sample_indices(self, tick: u64) -> impl ExactSizeIterator<Item = u64> + Clone {
+        let (first, step) = (self.skipped(tick), self.step());
+        (0..self.samples()).map(move |k| first + u64::from(k) * step)
+    }
+
+    /// Index of the last sample of a tick; one more than this is how many path ends a ring has to record.
+    pub fn last_index(self, tick: u64) -> u64 {
+        self.skipped(tick) + u64::from(self.samples() - 1) * self.step()
+    }
+
+    /// Path ends skipped between a tick and its first sample.
+    fn skipped(self, tick: u64) -> u64 {
+        tick % u64::from(self.stride())
+    }
+
+    /// Distance between two samples of one tick.
+    fn step(self) -> u64 {
+        match self {
+            Schedule::Timer | Schedule::Sag { .. } => 1,
+            Schedule::Ag { stride, .. } => u64::from(stride.get()),
+        }
+    }
 }
 
 impl Default for Schedule {
@@ -117,6 +146,65 @@ mod tests {
             assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
         }
         assert_eq!(Schedule::default().to_string(), "sag:64:17");
+    }
+
+    fn indices(schedule: &str, tick: u64) -> Vec<u64> {
+        schedule
+            .parse::<Schedule>()
+            .unwrap()
+            .sample_indices(tick)
+            .collect()
+    }
+
+    /// SAMPLES 4 and STRIDE 3, as in PEP figure 5.
+    #[test]
+    fn the_three_schedules_of_pep_figure_5() {
+        for tick in 0..5 {
+            assert_eq!(indices("timer", tick), [0]);
+        }
+        assert_eq!(indices("ag:4:3", 0), [0, 3, 6, 9]);
+        assert_eq!(indices("ag:4:3", 1), [1, 4, 7, 10]);
+        assert_eq!(indices("ag:4:3", 2), [2, 5, 8, 11]);
+        assert_eq!(indices("ag:4:3", 3), [0, 3, 6, 9]);
+        assert_eq!(indices("sag:4:3", 0), [0, 1, 2, 3]);
+        assert_eq!(indices("sag:4:3", 1), [1, 2, 3, 4]);
+        assert_eq!(indices("sag:4:3", 2), [2, 3, 4, 5]);
+        assert_eq!(indices("sag:4:3", 3), [0, 1, 2, 3]);
+    }
+
+    /// PEP section 4.4: PEP(1,1) is timer-based sampling; PEP(64,17) skips 0 to 16, then takes 64.
+    #[test]
+    fn the_configurations_the_paper_names() {
+        for tick in 0..40 {
+            assert_eq!(indices("sag:1:1", tick), indices("timer", tick));
+            assert_eq!(indices("ag:1:1", tick), indices("timer", tick));
+            let taken = indices("sag:64:17", tick);
+            assert_eq!(taken, (tick % 17..tick % 17 + 64).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn last_index_is_the_last_sample() {
+        for text in ["timer", "sag:64:17", "ag:64:17", "ag:1:9", "sag:1:9", "ag:7:1"] {
+            let schedule: Schedule = text.parse().unwrap();
+            for tick in 0..40 {
+                assert_eq!(
+                    schedule.sample_indices(tick).last(),
+                    Some(schedule.last_index(tick)),
+                    "{text}"
+                );
+                assert_eq!(
+                    schedule.sample_indices(tick).len(),
+                    schedule.samples() as usize,
+                    "{text}"
+                );
+            }
+        }
+        let widest: Schedule = "ag:4294967295:4294967295".parse().unwrap();
+        assert_eq!(
+            widest.last_index(u64::MAX),
+            u64::MAX % 4294967295 + 4294967294 * 4294967295
+        );
     }
 
     #[test]
