@@ -1,5 +1,7 @@
 //! What can go wrong with a class, and why a method is left alone.
 
+use crate::classfile::reader::Fault;
+
 /// The bytes are not a class file that can be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{class}{method}: offset {offset}: {message}", class = .class.as_deref().unwrap_or("class file"), method = .method.as_deref().map(|m| format!(".{m}")).unwrap_or_default())]
@@ -12,6 +14,17 @@ pub struct ClassError {
     pub offset: usize,
     /// What is wrong there.
     pub message: String,
+}
+
+impl ClassError {
+    pub(crate) fn new(class: Option<&str>, method: Option<String>, fault: Fault) -> Self {
+        ClassError {
+            class: class.map(str::to_owned),
+            method,
+            offset: fault.offset,
+            message: fault.message,
+        }
+    }
 }
 
 /// Why a method (or class) with branches carries no probes.
@@ -31,6 +44,8 @@ pub enum SkipReason {
     TooManyPaths,
     /// Version 51 or later and a branch target has no stack map frame: the class would not verify as it is.
     MissingFrame,
+    /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
+    BrokenTable,
     /// Already calls the shim.
     AlreadyInstrumented,
     /// A class file version that is newer than this build knows.
@@ -48,6 +63,7 @@ impl SkipReason {
             SkipReason::ConstantPoolFull => "constant pool is full",
             SkipReason::TooManyPaths => "too many paths",
             SkipReason::MissingFrame => "a branch target has no stack map frame",
+            SkipReason::BrokenTable => "a debug table or type annotation is malformed",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
             SkipReason::UnknownVersion => "class file version is newer than this build of Trodden knows",
         }

@@ -1,0 +1,146 @@
+//! Attributes of Code that speak of bytecode indices: copied, with every index moved.
+
+use super::reader::{Read, Reader, fault, put_u2};
+
+/// Moves bytecode indices from old code to new.
+pub struct Mover<'m> {
+    /// New index of an old instruction's own code.
+    pub exact: &'m dyn Fn(u32) -> Option<u32>,
+    /// New index of the code inserted in front of an old instruction (its own, if there is none). Defined for
+    /// the end of the code too.
+    pub begin: &'m dyn Fn(u32) -> Option<u32>,
+}
+
+impl Mover<'_> {
+    fn exact(&self, pc: u16, at: usize) -> Read<u16> {
+        moved((self.exact)(u32::from(pc)), pc, at)
+    }
+
+    fn begin(&self, pc: u16, at: usize) -> Read<u16> {
+        moved((self.begin)(u32::from(pc)), pc, at)
+    }
+
+    /// A range `start, length`.
+    fn range(&self, reader: &mut Reader, out: &mut Vec<u8>) -> Read<()> {
+        let at = reader.offset();
+        let start = reader.u2()?;
+        let length = reader.u2()?;
+        let Some(end) = start.checked_add(length) else {
+            return fault(
+                at,
+                format!("range {start}+{length} runs past the end of the code"),
+            );
+        };
+        let new_start = self.begin(start, at)?;
+        let new_end = self.begin(end, at)?;
+        put_u2(out, new_start);
+        put_u2(out, new_end - new_start);
+        Ok(())
+    }
+}
+
+fn moved(new: Option<u32>, old: u16, at: usize) -> Read<u16> {
+    match new {
+        Some(new) => Ok(new as u16),
+        None => fault(at, format!("bytecode index {old} is not on an instruction")),
+    }
+}
+
+/// LineNumberTable.
+pub fn line_numbers(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
+    let mut out = Vec::with_capacity(reader.remaining());
+    let count = reader.u2()?;
+    put_u2(&mut out, count);
+    for _ in 0..count {
+        let at = reader.offset();
+        let start = mover.begin(reader.u2()?, at)?;
+        put_u2(&mut out, start);
+        put_u2(&mut out, reader.u2()?);
+    }
+    reader.finish("the LineNumberTable")?;
+    Ok(out)
+}
+
+/// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended as they are.
+pub fn local_variables(mut reader: Reader, mover: &Mover, extra: &[[u16; 5]]) -> Read<Vec<u8>> {
+    let mut out = Vec::with_capacity(reader.remaining());
+    let count = reader.u2()?;
+    put_u2(&mut out, count.saturating_add(extra.len() as u16));
+    for _ in 0..count {
+        mover.range(&mut reader, &mut out)?;
+        out.extend_from_slice(reader.bytes(6)?);
+    }
+    reader.finish("the LocalVariableTable")?;
+    for entry in extra {
+        entry.iter().for_each(|&field| put_u2(&mut out, field));
+    }
+    Ok(out)
+}
+
+/// RuntimeVisibleTypeAnnotations and RuntimeInvisibleTypeAnnotations of Code.
+pub fn type_annotations(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
+    let mut out = Vec::with_capacity(reader.remaining());
+    let count = reader.u2()?;
+    put_u2(&mut out, count);
+    for _ in 0..count {
+        let at = reader.offset();
+        let target = reader.u1()?;
+        out.push(target);
+        match target {
+            0x40 | 0x41 => {
+                let ranges = reader.u2()?;
+                put_u2(&mut out, ranges);
+                for _ in 0..ranges {
+                    mover.range(&mut reader, &mut out)?;
+                    put_u2(&mut out, reader.u2()?);
+                }
+            }
+            0x42 => put_u2(&mut out, reader.u2()?),
+            0x43..=0x46 => put_u2(&mut out, mover.exact(reader.u2()?, at)?),
+            0x47..=0x4B => {
+                put_u2(&mut out, mover.exact(reader.u2()?, at)?);
+                out.push(reader.u1()?);
+            }
+            other => return fault(at, format!("unknown type annotation target {other:#x} in code")),
+        }
+        let from = reader;
+        let path = reader.u1()? as usize;
+        reader.bytes(path * 2)?;
+        annotation(&mut reader, 0)?;
+        let len = reader.offset() - from.offset();
+        out.extend_from_slice({ from }.bytes(len)?);
+    }
+    reader.finish("the type annotations")?;
+    Ok(out)
+}
+
+/// Deepest nesting of annotations that is followed.
+const MAX_NESTING: u32 = 64;
+
+fn annotation(reader: &mut Reader, depth: u32) -> Read<()> {
+    reader.u2()?;
+    for _ in 0..reader.u2()? {
+        reader.u2()?;
+        element_value(reader, depth)?;
+    }
+    Ok(())
+}
+
+fn element_value(reader: &mut Reader, depth: u32) -> Read<()> {
+    let at = reader.offset();
+    if depth > MAX_NESTING {
+        return fault(at, "annotations are nested too deeply");
+    }
+    match reader.u1()? {
+        b'e' => reader.bytes(4).map(|_| ()),
+        b'@' => annotation(reader, depth + 1),
+        b'[' => {
+            for _ in 0..reader.u2()? {
+                element_value(reader, depth + 1)?;
+            }
+            Ok(())
+        }
+        b'B' | b'C' | b'D' | b'F' | b'I' | b'J' | b'S' | b'Z' | b's' | b'c' => reader.bytes(2).map(|_| ()),
+        other => fault(at, format!("unknown annotation element tag {other}")),
+    }
+}

@@ -1,0 +1,182 @@
+//! The class file's outer structure.
+
+use super::pool::Pool;
+use super::reader::{Read, Reader, fault};
+
+/// An attribute, undecoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute<'a> {
+    /// Pool index of its name.
+    pub name_index: u16,
+    /// Its name, raw.
+    pub name: &'a [u8],
+    /// Its content, without name and length.
+    pub content: &'a [u8],
+    /// Absolute offset of the content.
+    pub offset: usize,
+}
+
+impl<'a> Attribute<'a> {
+    /// A cursor over the content.
+    pub fn reader(&self) -> Reader<'a> {
+        Reader::new(self.content, self.offset)
+    }
+
+    /// Reads an attribute table, from its count on.
+    pub fn read_all(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Read<Vec<Attribute<'a>>> {
+        let count = reader.u2()?;
+        let mut attributes = Vec::with_capacity(count.min(64) as usize);
+        for _ in 0..count {
+            let at = reader.offset();
+            let name_index = reader.u2()?;
+            let Some(name) = pool.utf8(name_index) else {
+                return fault(
+                    at,
+                    format!("attribute name: constant {name_index} is not a Utf8 entry"),
+                );
+            };
+            let len = reader.u4()? as usize;
+            let offset = reader.offset();
+            attributes.push(Attribute {
+                name_index,
+                name,
+                content: reader.bytes(len)?,
+                offset,
+            });
+        }
+        Ok(attributes)
+    }
+}
+
+/// A method, its Code undecoded.
+#[derive(Clone, Debug)]
+pub struct Method<'a> {
+    /// Access flags.
+    pub access: u16,
+    /// Raw name.
+    pub name: &'a [u8],
+    /// Raw descriptor.
+    pub descriptor: &'a [u8],
+    /// The whole method_info.
+    pub raw: &'a [u8],
+    /// Its attributes.
+    pub attributes: Vec<Attribute<'a>>,
+}
+
+impl<'a> Method<'a> {
+    /// The Code attribute.
+    pub fn code(&self) -> Option<&Attribute<'a>> {
+        self.attributes.iter().find(|a| a.name == b"Code")
+    }
+}
+
+/// A class file, taken apart as far as probes need it.
+#[derive(Clone, Debug)]
+pub struct Class<'a> {
+    /// Magic and version: the bytes before the pool.
+    pub head: &'a [u8],
+    /// Major version.
+    pub major: u16,
+    /// The constant pool.
+    pub pool: Pool<'a>,
+    /// Pool index of the class itself.
+    pub this_class: u16,
+    /// Raw internal name.
+    pub name: &'a [u8],
+    /// Bytes between pool and methods count (access flags .. fields).
+    pub middle: &'a [u8],
+    /// The methods.
+    pub methods: Vec<Method<'a>>,
+    /// Bytes behind the methods (class attributes).
+    pub tail: &'a [u8],
+    /// The SourceFile attribute's text, raw.
+    pub source_file: Option<&'a [u8]>,
+}
+
+impl<'a> Class<'a> {
+    /// Just the internal name: cheap enough to filter on before anything else is done.
+    pub fn read_name(bytes: &'a [u8]) -> Read<&'a [u8]> {
+        let mut reader = Reader::new(bytes, 0);
+        let (_, pool) = Self::read_head(&mut reader)?;
+        reader.u2()?;
+        Ok(this_class(&mut reader, &pool)?.1)
+    }
+
+    fn read_head(reader: &mut Reader<'a>) -> Read<(u16, Pool<'a>)> {
+        if reader.u4()? != 0xCAFE_BABE {
+            return fault(0, "not a class file (it does not start with CAFEBABE)");
+        }
+        reader.u2()?;
+        let major = reader.u2()?;
+        Ok((major, Pool::read(reader)?))
+    }
+
+    /// Reads a class file.
+    pub fn read(bytes: &'a [u8]) -> Read<Self> {
+        let mut reader = Reader::new(bytes, 0);
+        let (major, pool) = Self::read_head(&mut reader)?;
+        let middle_start = reader.offset();
+        reader.u2()?;
+        let (this_index, name) = this_class(&mut reader, &pool)?;
+        reader.u2()?;
+        let interfaces = reader.u2()?;
+        reader.bytes(interfaces as usize * 2)?;
+        let fields = reader.u2()?;
+        for _ in 0..fields {
+            reader.bytes(6)?;
+            Attribute::read_all(&mut reader, &pool)?;
+        }
+        let middle = &bytes[middle_start..reader.offset()];
+        let count = reader.u2()?;
+        let mut methods = Vec::with_capacity(count.min(4096) as usize);
+        for _ in 0..count {
+            let start = reader.offset();
+            let access = reader.u2()?;
+            let mut text = |what: &str| {
+                let at = reader.offset();
+                let index = reader.u2()?;
+                match pool.utf8(index) {
+                    Some(text) => Ok(text),
+                    None => fault(at, format!("method {what}: constant {index} is not a Utf8 entry")),
+                }
+            };
+            let name = text("name")?;
+            let descriptor = text("descriptor")?;
+            let attributes = Attribute::read_all(&mut reader, &pool)?;
+            methods.push(Method {
+                access,
+                name,
+                descriptor,
+                raw: &bytes[start..reader.offset()],
+                attributes,
+            });
+        }
+        let tail = &bytes[reader.offset()..];
+        let attributes = Attribute::read_all(&mut reader, &pool)?;
+        reader.finish("the class file")?;
+        let source_file = attributes
+            .iter()
+            .find(|a| a.name == b"SourceFile" && a.content.len() == 2)
+            .and_then(|a| pool.utf8(u16::from_be_bytes([a.content[0], a.content[1]])));
+        Ok(Class {
+            head: &bytes[..8],
+            major,
+            pool,
+            this_class: this_index,
+            name,
+            middle,
+            methods,
+            tail,
+            source_file,
+        })
+    }
+}
+
+fn this_class<'a>(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Read<(u16, &'a [u8])> {
+    let at = reader.offset();
+    let index = reader.u2()?;
+    match pool.class_name(index) {
+        Some(name) => Ok((index, name)),
+        None => fault(at, format!("this_class: constant {index} is not a Class entry")),
+    }
+}

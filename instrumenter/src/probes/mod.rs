@@ -1,0 +1,72 @@
+//! What a probe does. Where probes go is the plan's matter (`trodden_numbering::Plan`), how code is moved the
+//! rewriter's; a strategy only says which bytes stand at method entry and at a path end.
+
+mod asm;
+mod counters;
+mod safepoint;
+mod yieldpoint;
+
+use std::fmt::Debug;
+
+pub use asm::Asm;
+
+use crate::classfile::frames::VerificationType;
+use crate::classfile::pool::PoolFull;
+use crate::options::ProbeKind;
+
+/// What a strategy may know about the method it is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbedMethod {
+    /// The class's id.
+    pub class_id: u32,
+    /// The method's id.
+    pub method_id: u32,
+    /// First slot in the class's dense counters; `None` if the method's paths are hashed.
+    pub counter_base: Option<u32>,
+    /// Local variable slot of the path register. Slots after it are the strategy's own.
+    pub register: u16,
+    /// Does an activation end at most one path (no loop, no cut)?
+    pub one_end: bool,
+}
+
+/// A probe strategy.
+pub trait ProbeStrategy: Debug + Send + Sync {
+    /// Operand stack slots that probes need on top of what the method has on it.
+    fn stack(&self) -> u16;
+
+    /// Types of the locals behind the path register, each one slot wide.
+    fn locals(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
+        let _ = (method, asm);
+        Ok(Vec::new())
+    }
+
+    /// Added to the value of every path start, so that the register holds something more useful than the bare
+    /// number at a path's end.
+    fn base(&self, method: &ProbedMethod) -> u32 {
+        let _ = method;
+        0
+    }
+
+    /// Emitted on method entry, before the register is set.
+    fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, asm);
+        Ok(())
+    }
+
+    /// Emitted where a path ends and the register holds its number (plus base).
+    fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull>;
+
+    /// Must the register be listed in the LocalVariableTable, where there is one?
+    fn register_is_visible(&self) -> bool {
+        false
+    }
+}
+
+/// The strategy of a kind.
+pub fn strategy(kind: ProbeKind) -> &'static dyn ProbeStrategy {
+    match kind {
+        ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
+        ProbeKind::Counters => &counters::Counters,
+        ProbeKind::Safepoint => &safepoint::Safepoint,
+    }
+}

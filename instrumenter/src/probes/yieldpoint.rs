@@ -1,0 +1,20 @@
+//! `yieldpoint`: PEP section 3.2's yieldpoints, with the path register passed along.
+
+use super::{Asm, ProbeStrategy, ProbedMethod};
+use crate::classfile::pool::PoolFull;
+
+/// Tests a flag at each path end; the shim does the rest.
+#[derive(Debug)]
+pub struct Yieldpoint;
+
+impl ProbeStrategy for Yieldpoint {
+    fn stack(&self) -> u16 {
+        2
+    }
+
+    fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        asm.push_id(method.method_id)?; // … method
+        asm.iload(method.register); // … method path
+        asm.call_shim("pathEnd", "(II)V") // …
+    }
+}
