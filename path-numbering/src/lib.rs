@@ -24,6 +24,8 @@
 
 mod dag;
 mod graph;
+pub mod heuristics;
+mod loops;
 mod plan;
 mod regenerate;
 
