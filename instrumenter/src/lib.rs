@@ -17,6 +17,7 @@ mod cfg;
 mod classfile;
 mod error;
 mod filter;
+mod hints;
 mod options;
 mod prepare;
 mod probes;

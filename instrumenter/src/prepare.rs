@@ -14,6 +14,7 @@ use crate::classfile::frames::Frames;
 use crate::classfile::pool::PoolBuilder;
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
+use crate::hints::hints;
 use crate::options::InstrumentOptions;
 use crate::probes::{ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewrittenMethod, rewrite};
@@ -180,13 +181,14 @@ fn judge<'a>(
     if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 2 {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
+    let cfg = Cfg::build(&code)?;
+    let weights = EdgeWeights::heuristic(&cfg.graph, &hints(&code, &cfg));
     let Cfg {
         blocks,
         graph,
         jump_target,
         ..
-    } = Cfg::build(&code)?;
-    let weights = EdgeWeights::uniform(&graph);
+    } = cfg;
     let limit = options.path_limit.min(i32::MAX as u64);
     let Ok(dag) = PathDag::build(&graph, &weights, &NumberingOptions { limit, smart: true }) else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));

@@ -1,6 +1,7 @@
 //! Opcodes that matter here, and the length of every instruction (JVMS 6.5).
 #![allow(missing_docs)]
 
+pub const ICONST_M1: u8 = 2;
 pub const ICONST_0: u8 = 3;
 pub const BIPUSH: u8 = 16;
 pub const SIPUSH: u8 = 17;
@@ -9,15 +10,30 @@ pub const LDC_W: u8 = 19;
 pub const ILOAD: u8 = 21;
 pub const ALOAD: u8 = 25;
 pub const ILOAD_0: u8 = 26;
+pub const ILOAD_3: u8 = 29;
 pub const ALOAD_0: u8 = 42;
+pub const ALOAD_3: u8 = 45;
 pub const ISTORE: u8 = 54;
 pub const ASTORE: u8 = 58;
 pub const ISTORE_0: u8 = 59;
+pub const ISTORE_3: u8 = 62;
 pub const ASTORE_0: u8 = 75;
+pub const ASTORE_3: u8 = 78;
+pub const IASTORE: u8 = 79;
+pub const SASTORE: u8 = 86;
 pub const IADD: u8 = 96;
 pub const IINC: u8 = 132;
+pub const LCMP: u8 = 148;
+pub const FCMPL: u8 = 149;
+pub const DCMPG: u8 = 152;
 pub const IFEQ: u8 = 153;
+pub const IFNE: u8 = 154;
+pub const IFLT: u8 = 155;
+pub const IFGE: u8 = 156;
+pub const IFGT: u8 = 157;
+pub const IFLE: u8 = 158;
 pub const IF_ICMPEQ: u8 = 159;
+pub const IF_ICMPNE: u8 = 160;
 pub const IF_ACMPEQ: u8 = 165;
 pub const IF_ACMPNE: u8 = 166;
 pub const GOTO: u8 = 167;
@@ -49,16 +65,6 @@ pub const fn is_return(op: u8) -> bool {
     op >= IRETURN && op <= RETURN
 }
 
-/// Does execution never run on into the next instruction?
-pub const fn never_falls_through(op: u8) -> bool {
-    matches!(op, GOTO | GOTO_W | TABLESWITCH | LOOKUPSWITCH | ATHROW | RET) || is_return(op)
-}
-
-/// The opposite conditional branch.
-pub const fn inverted(op: u8) -> u8 {
-    if op >= IFNULL { op ^ 1 } else { ((op + 1) ^ 1) - 1 }
-}
-
 /// Length of an instruction, operands included; 0 for the three of variable length and for unknown opcodes.
 pub const LENGTH: [u8; 256] = {
     let mut length = [0u8; 256];
@@ -82,25 +88,3 @@ pub const LENGTH: [u8; 256] = {
     }
     length
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn inversion_pairs_up() {
-        let pairs = [
-            (153, 154),
-            (155, 156),
-            (157, 158),
-            (159, 160),
-            (161, 162),
-            (163, 164),
-            (165, 166),
-            (198, 199),
-        ];
-        for (a, b) in pairs {
-            assert_eq!((inverted(a), inverted(b)), (b, a));
-        }
-    }
-}

@@ -58,12 +58,6 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// The next `len` bytes as a cursor of their own.
-    pub fn sub(&mut self, len: usize) -> Read<Reader<'a>> {
-        let base = self.offset();
-        Ok(Reader::new(self.bytes(len)?, base))
-    }
-
     /// Next byte.
     pub fn u1(&mut self) -> Read<u8> {
         Ok(self.bytes(1)?[0])

@@ -18,11 +18,6 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         Asm { out, pool, shim }
     }
 
-    /// Bytes so far in the buffer.
-    pub fn position(&self) -> usize {
-        self.out.len()
-    }
-
     fn ldc(&mut self, value: i32) -> Result<(), PoolFull> {
         let index = self.pool.integer(value)?;
         match u8::try_from(index) {
