@@ -5,12 +5,15 @@
 //! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
 //! indices and line numbers, so that a reader needs no class file.
 
+mod codec;
 mod describe;
 mod edges;
 mod map;
+pub mod options;
 mod profile;
 mod schedule;
 
+pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};

@@ -1,0 +1,139 @@
+//! The `.trodden` file: one self-contained, versioned, checksummed file per profile.
+//!
+//! `docs/file-format.md` has the grammar and an example. A file is a magic, a version and a row of sections; each
+//! section has a tag, an encoding, lengths and a CRC-32 over all of it, and holds records of varints and strings.
+//! The same profile always gives the same bytes. A reader believes nothing: it allocates in step with the bytes that
+//! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
+
+mod error;
+mod read;
+mod validate;
+mod wire;
+mod write;
+
+pub use error::{LoadError, Problem, ReadError, SaveError, WriteError};
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::profile::Profile;
+
+/// First bytes of a file. The high bit, CR LF and control-Z reveal transfers that mangle binary files.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89TRDN\r\n\x1a";
+/// The newest format version that is read, and the one that is written.
+pub const FORMAT_VERSION: u16 = 1;
+
+/// A section's tag.
+pub(crate) type Tag = [u8; 4];
+pub(crate) const RUN: Tag = *b"RUN ";
+pub(crate) const CLASSES: Tag = *b"CLAS";
+pub(crate) const SKIPPED: Tag = *b"SKIP";
+pub(crate) const END: Tag = *b"END ";
+
+/// Payload as it is.
+pub(crate) const PLAIN: u8 = 0;
+/// Payload as a zlib stream.
+pub(crate) const ZLIB: u8 = 1;
+
+/// Bytes of a section's header: tag, encoding, stored length, plain length, CRC-32.
+pub(crate) const SECTION_HEADER: usize = 4 + 1 + 4 + 4 + 4;
+/// Most plain bytes of one section.
+pub(crate) const SECTION_LIMIT: usize = 64 << 20;
+/// Most plain bytes of all sections of a file.
+pub(crate) const FILE_LIMIT: u64 = 2 << 30;
+/// Plain bytes after which a writer begins another class section.
+pub(crate) const SECTION_TARGET: usize = 1 << 20;
+
+/// CRC-32 of a section: over its header up to the CRC, then its stored payload.
+pub(crate) fn section_crc(header: &[u8], payload: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(header);
+    crc.update(payload);
+    crc.finalize()
+}
+
+impl Profile {
+    /// The profile as a `.trodden` file.
+    ///
+    /// # Errors
+    /// [`WriteError::Invalid`] if the profile breaks a rule of the data model (see `docs/file-format.md`), so that
+    /// nothing is written that cannot be read.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WriteError> {
+        write::to_bytes(self)
+    }
+
+    /// Writes the profile as a `.trodden` file.
+    ///
+    /// # Errors
+    /// As [`Profile::to_bytes`], before anything is written; and if `out` fails.
+    pub fn write_to(&self, out: &mut impl Write) -> Result<(), WriteError> {
+        out.write_all(&self.to_bytes()?)?;
+        Ok(out.flush()?)
+    }
+
+    /// Reads the bytes of a `.trodden` file.
+    ///
+    /// # Errors
+    /// If they are no such file, of a newer version, cut short, damaged or inconsistent.
+    pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
+        read::read(bytes)
+    }
+
+    /// Reads a `.trodden` file.
+    ///
+    /// # Errors
+    /// As [`Profile::read`], or if the file cannot be read at all; the error names the file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Profile, LoadError> {
+        let file = path.as_ref();
+        let bytes = std::fs::read(file).map_err(|source| LoadError::Io {
+            file: file.to_owned(),
+            source,
+        })?;
+        Profile::read(&bytes).map_err(|source| LoadError::Read {
+            file: file.to_owned(),
+            source,
+        })
+    }
+
+    /// Writes a `.trodden` file in one step: into a temporary file next to it, then renamed, so that nobody ever
+    /// sees half a file and an older file stays whole if anything fails.
+    ///
+    /// # Errors
+    /// As [`Profile::to_bytes`], or if the file cannot be written; the error names the file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        let file = path.as_ref();
+        let bytes = self.to_bytes().map_err(|source| SaveError {
+            file: file.to_owned(),
+            source,
+        })?;
+        let temporary = temporary_beside(file);
+        let written = write_synced(&temporary, &bytes).and_then(|()| std::fs::rename(&temporary, file));
+        written.map_err(|source| {
+            // Nothing more can be done about a temporary file that cannot be removed either.
+            let _ = std::fs::remove_file(&temporary);
+            SaveError {
+                file: file.to_owned(),
+                source: source.into(),
+            }
+        })
+    }
+}
+
+/// A name in the same directory that no other writer, in this process or another, uses.
+fn temporary_beside(file: &Path) -> PathBuf {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    let unique = NEXT.fetch_add(1, Ordering::Relaxed);
+    name.push(format!(".{}-{unique}.tmp", std::process::id()));
+    file.with_file_name(name)
+}
+
+fn write_synced(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(file)?;
+    out.write_all(bytes)?;
+    out.sync_all()
+}

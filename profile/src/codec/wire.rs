@@ -1,0 +1,202 @@
+//! The smallest parts: varints, zigzag, strings.
+
+/// Appends to a section's plain payload.
+#[derive(Default)]
+pub(super) struct Encoder {
+    pub bytes: Vec<u8>,
+}
+
+impl Encoder {
+    /// LEB128: seven bits a byte, lowest first, high bit on all but the last.
+    pub fn uint(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value as u8);
+    }
+
+    pub fn len(&mut self, length: usize) {
+        self.uint(length as u64);
+    }
+
+    /// Zigzag, then LEB128.
+    pub fn int(&mut self, value: i64) {
+        self.uint(((value << 1) ^ (value >> 63)) as u64);
+    }
+
+    pub fn byte(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub fn string(&mut self, text: &str) {
+        self.len(text.len());
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// 0, or 1 and the value.
+    pub fn option<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
+        self.byte(u8::from(value.is_some()));
+        if let Some(value) = value {
+            put(self, value);
+        }
+    }
+}
+
+/// Reads a section's plain payload.
+pub(super) struct Decoder<'a> {
+    bytes: &'a [u8],
+    pub at: usize,
+}
+
+pub(super) type Decoded<T> = Result<T, String>;
+
+impl<'a> Decoder<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Decoder { bytes, at: 0 }
+    }
+
+    pub fn is_at_end(&self) -> bool {
+        self.at == self.bytes.len()
+    }
+
+    pub fn take(&mut self, length: usize, what: &str) -> Decoded<&'a [u8]> {
+        let rest = &self.bytes[self.at..];
+        let taken = rest
+            .get(..length)
+            .ok_or_else(|| format!("{what}: {length} bytes are needed, {} are left", rest.len()))?;
+        self.at += length;
+        Ok(taken)
+    }
+
+    pub fn array<const N: usize>(&mut self, what: &str) -> Decoded<[u8; N]> {
+        let taken = self.take(N, what)?;
+        taken
+            .try_into()
+            .map_err(|_| format!("{what}: {N} bytes are needed"))
+    }
+
+    pub fn byte(&mut self, what: &str) -> Decoded<u8> {
+        Ok(self.take(1, what)?[0])
+    }
+
+    pub fn uint(&mut self, what: &str) -> Decoded<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte(what)?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte & 0x80 == 0 {
+                return Ok(value);
+            }
+        }
+        Err(format!("{what}: the number does not fit 64 bits"))
+    }
+
+    pub fn int(&mut self, what: &str) -> Decoded<i64> {
+        let zigzag = self.uint(what)?;
+        Ok((zigzag >> 1) as i64 ^ -((zigzag & 1) as i64))
+    }
+
+    pub fn u32(&mut self, what: &str) -> Decoded<u32> {
+        let value = self.uint(what)?;
+        u32::try_from(value).map_err(|_| format!("{what}: {value} does not fit 32 bits"))
+    }
+
+    /// The number of items that follow, each of at least one byte: so no more than the bytes that are left.
+    pub fn count(&mut self, what: &str) -> Decoded<usize> {
+        let claimed = self.uint(what)?;
+        let left = self.bytes.len() - self.at;
+        usize::try_from(claimed)
+            .ok()
+            .filter(|&n| n <= left)
+            .ok_or_else(|| format!("{what}: {claimed} items cannot be in the {left} bytes that are left"))
+    }
+
+    /// A list whose items are read one by one. Nothing is reserved in advance: memory follows the bytes read.
+    pub fn list<T>(
+        &mut self,
+        what: &str,
+        mut item: impl FnMut(&mut Self, usize) -> Decoded<T>,
+    ) -> Decoded<Vec<T>> {
+        let count = self.count(what)?;
+        (0..count).map(|index| item(self, index)).collect()
+    }
+
+    pub fn string(&mut self, what: &str) -> Decoded<String> {
+        let length = self.count(what)?;
+        let bytes = self.take(length, what)?;
+        let text = std::str::from_utf8(bytes).map_err(|e| format!("{what} is not UTF-8: {e}"))?;
+        Ok(text.to_owned())
+    }
+
+    pub fn boolean(&mut self, what: &str) -> Decoded<bool> {
+        match self.byte(what)? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(format!("{what}: {other} is neither 0 nor 1")),
+        }
+    }
+
+    pub fn option<T>(&mut self, what: &str, get: impl FnOnce(&mut Self) -> Decoded<T>) -> Decoded<Option<T>> {
+        self.boolean(what)?.then(|| get(self)).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_round_trip_at_their_bounds() {
+        let unsigned = [
+            0,
+            1,
+            127,
+            128,
+            16_383,
+            16_384,
+            u64::from(u32::MAX),
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        let signed = [0, -1, 1, 63, -64, 64, i64::from(i32::MIN), i64::MAX, i64::MIN];
+        let mut out = Encoder::default();
+        unsigned.iter().for_each(|&n| out.uint(n));
+        signed.iter().for_each(|&n| out.int(n));
+        let mut decoder = Decoder::new(&out.bytes);
+        for n in unsigned {
+            assert_eq!(decoder.uint("n"), Ok(n));
+        }
+        for n in signed {
+            assert_eq!(decoder.int("n"), Ok(n));
+        }
+        assert!(decoder.is_at_end());
+    }
+
+    #[test]
+    fn overlong_numbers_and_counts_are_refused() {
+        assert!(Decoder::new(&[0xff; 9]).uint("n").is_err());
+        assert!(Decoder::new(&[0xff; 11]).uint("n").is_err());
+        let mut too_big = [0xff; 10];
+        too_big[9] = 2;
+        assert!(Decoder::new(&too_big).uint("n").unwrap_err().contains("64 bits"));
+        let mut out = Encoder::default();
+        out.uint(1 << 60);
+        assert!(
+            Decoder::new(&out.bytes)
+                .count("paths")
+                .unwrap_err()
+                .contains("0 bytes")
+        );
+        assert!(
+            Decoder::new(&[2, 0xc3, 0x28])
+                .string("name")
+                .unwrap_err()
+                .contains("UTF-8")
+        );
+    }
+}

@@ -1,0 +1,539 @@
+//! Profile options: the same words on the command line, in the agent string and in a properties file.
+//!
+//! *In*: text. *Out*: an [`AgentCommand`] or [`ProfileOptions`]. No JVM is needed to parse.
+//!
+//! - **Agent string**: `start,probe=yieldpoint,interval=20ms,include=a.*+b.*`. An [`Action`] may come first.
+//!   A comma ends a value; `\,` stands for a comma inside one.
+//! - **Properties file**: a `name=value` (or `name: value`) per line; `#` or `!` begins a comment line. A comma
+//!   is a plain character there, and on the command line.
+//! - In all three, values of a list are joined by `+` (`\+` stands for a plus sign inside one), or the name is
+//!   repeated. `\\` is a backslash; before any other character a backslash is itself.
+
+mod file_pattern;
+mod names;
+mod values;
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
+pub use names::{OPTIONS, OptionName, option_named};
+pub use values::{Action, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration};
+
+use crate::Schedule;
+use names::{LATER, nearest};
+
+/// An option that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OptionError {
+    /// No option has this name.
+    #[error("unknown option '{name}'{}", .nearest.map(|n| format!("; did you mean '{n}'?")).unwrap_or_default())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The nearest known word, if one is near.
+        nearest: Option<&'static str>,
+    },
+    /// The word is reserved for what later versions do.
+    #[error("option '{name}': '{value}' is not yet available in this version")]
+    NotYet {
+        /// The option.
+        name: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// The option itself belongs to later versions.
+    #[error("option '{name}' is not yet available in this version")]
+    NotYetOption {
+        /// The option.
+        name: &'static str,
+    },
+    /// The value is not one that the option takes.
+    #[error("option '{name}': {reason}")]
+    Value {
+        /// The option.
+        name: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An option was given twice that takes one value.
+    #[error("option '{name}' is given twice")]
+    Twice {
+        /// The option.
+        name: &'static str,
+    },
+    /// An option stands without a value.
+    #[error("option '{name}' needs a value: {name}={value}")]
+    NoValue {
+        /// The option.
+        name: &'static str,
+        /// What values look like.
+        value: &'static str,
+    },
+    /// A word such as `stop` stands elsewhere than in front.
+    #[error("action '{action}' must be the first word")]
+    LateAction {
+        /// The action.
+        action: Action,
+    },
+    /// A line of a properties file has no `=`.
+    #[error("line {line}: '{text}' is not name=value")]
+    Line {
+        /// Line number, from 1.
+        line: usize,
+        /// The line.
+        text: String,
+    },
+    /// Something is wrong in the file that option `config` names.
+    #[error("{file}: {reason}")]
+    Config {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// What the agent string asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// What to do.
+    pub action: Action,
+    /// With which options.
+    pub options: ProfileOptions,
+}
+
+/// All options. [`Default`] gives the documented defaults.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileOptions {
+    /// What is profiled.
+    pub profile: Vec<ProfileKind>,
+    /// How path ends are observed; see [`Probe::resolved`].
+    pub probe: Probe,
+    /// Which path ends after a tick are sampled.
+    pub schedule: Schedule,
+    /// Time between ticks.
+    pub interval: Duration,
+    /// Include patterns; empty for the default.
+    pub include: Vec<String>,
+    /// Exclude patterns.
+    pub exclude: Vec<String>,
+    /// Where the profile goes.
+    pub file: FilePattern,
+    /// Time between periodic dumps, if wanted.
+    pub dump: Option<Duration>,
+    /// Most paths of a method before it is cut; 2 to `i32::MAX`.
+    pub path_limit: u32,
+    /// `None`: skip with probe `yieldpoint`, else probe. See [`ProfileOptions::skips_single_path_loops`].
+    pub single_path_loops: Option<SinglePathLoops>,
+    /// Where the rotation of strides begins.
+    pub seed: u64,
+    /// Least severity that is shown.
+    pub loglevel: LogLevel,
+    /// File for messages; standard error if `None`.
+    pub log: Option<String>,
+    /// Show errors only.
+    pub quiet: bool,
+    /// File for the answer to an attach command.
+    pub out: Option<String>,
+    /// Names that were given explicitly.
+    given: BTreeSet<&'static str>,
+}
+
+impl Default for ProfileOptions {
+    fn default() -> Self {
+        ProfileOptions {
+            profile: vec![ProfileKind::Paths],
+            probe: Probe::Auto,
+            schedule: Schedule::DEFAULT,
+            interval: Duration::from_millis(20),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            file: FilePattern::default(),
+            dump: None,
+            path_limit: i32::MAX as u32,
+            single_path_loops: None,
+            seed: 0,
+            loglevel: LogLevel::Warn,
+            log: None,
+            quiet: false,
+            out: None,
+            given: BTreeSet::new(),
+        }
+    }
+}
+
+impl AgentCommand {
+    /// Reads the agent string. An empty one means `start` with defaults.
+    ///
+    /// # Errors
+    /// The first option that cannot be understood, or trouble with the file that `config` names.
+    pub fn parse(text: &str) -> Result<Self, OptionError> {
+        let mut action = Action::Start;
+        let mut pairs = Vec::new();
+        for (index, word) in split_unescaped(text, ',').into_iter().enumerate() {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name.trim(), unescape(value, ',')),
+                None if word.trim().is_empty() => continue,
+                None => match word.parse::<Action>() {
+                    Ok(given) if index == 0 => {
+                        action = given;
+                        continue;
+                    }
+                    Ok(action) => return Err(OptionError::LateAction { action }),
+                    Err(_) if word == "quiet" => (word, "true".to_owned()),
+                    Err(_) => return Err(bare_word(word)),
+                },
+            };
+            pairs.push((name.to_owned(), value));
+        }
+        let options = ProfileOptions::from_pairs(&pairs)?;
+        Ok(AgentCommand { action, options })
+    }
+
+    /// The agent string that [`AgentCommand::parse`] reads back to the same.
+    pub fn to_agent_string(&self) -> String {
+        let mut text = self.action.name().to_owned();
+        for (name, value) in self.options.pairs() {
+            text.push(',');
+            text.push_str(name);
+            text.push('=');
+            text.push_str(&escape(&value, ','));
+        }
+        text
+    }
+}
+
+/// The error for a word without `=`.
+fn bare_word(word: &str) -> OptionError {
+    match option_named(word) {
+        Some(option) => OptionError::NoValue {
+            name: option.name,
+            value: option.value,
+        },
+        None => unknown(word, Action::ALL.iter().map(|a| a.name())),
+    }
+}
+
+fn unknown(name: &str, more: impl Iterator<Item = &'static str>) -> OptionError {
+    if let Some(name) = LATER.iter().find(|later| **later == name) {
+        return OptionError::NotYetOption { name };
+    }
+    OptionError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(name, OPTIONS.iter().map(|o| o.name).chain(more)),
+    }
+}
+
+impl ProfileOptions {
+    /// Reads a properties file's text.
+    ///
+    /// # Errors
+    /// The first line or option that cannot be understood.
+    pub fn parse_properties(text: &str) -> Result<Self, OptionError> {
+        Self::from_pairs(&properties(text)?)
+    }
+
+    /// From names and values, values in option syntax (`+` between values of a list). Order does not matter,
+    /// but among values of one list.
+    ///
+    /// # Errors
+    /// The first option that cannot be understood, or trouble with the file that `config` names.
+    pub fn from_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|(n, v)| (n.as_ref(), v.as_ref())).collect();
+        let config = pairs.iter().filter(|(name, _)| *name == "config");
+        let mut options = match config.clone().count() {
+            0 => ProfileOptions::default(),
+            1 => config
+                .map(|(_, file)| Self::read_config(file))
+                .next()
+                .unwrap_or_else(|| Ok(Self::default()))?,
+            _ => return Err(OptionError::Twice { name: "config" }),
+        };
+        options.apply(pairs.iter().copied().filter(|(name, _)| *name != "config"))?;
+        Ok(options)
+    }
+
+    fn read_config(file: &str) -> Result<Self, OptionError> {
+        let error = |reason: String| OptionError::Config {
+            file: file.to_owned(),
+            reason,
+        };
+        let text = std::fs::read_to_string(file).map_err(|e| error(e.to_string()))?;
+        let pairs = properties(&text).map_err(|e| error(e.to_string()))?;
+        if pairs.iter().any(|(name, _)| name == "config") {
+            return Err(error(
+                "option 'config' cannot be used inside a properties file".to_owned(),
+            ));
+        }
+        Self::from_pairs(&pairs).map_err(|e| error(e.to_string()))
+    }
+
+    /// Applies pairs over what is there: a list that is given replaces the one that was there before.
+    fn apply<'a>(&mut self, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), OptionError> {
+        let mut seen = BTreeSet::new();
+        let (mut samples, mut stride) = (None, None);
+        for (name, value) in pairs {
+            let option = option_named(name).ok_or_else(|| unknown(name, std::iter::empty()))?;
+            let first = seen.insert(option.name);
+            if !first && !option.list {
+                return Err(OptionError::Twice { name: option.name });
+            }
+            let wrong = |reason: String| OptionError::Value {
+                name: option.name,
+                reason,
+            };
+            match option.name {
+                "samples" => samples = Some(positive(value).map_err(wrong)?),
+                "stride" => stride = Some(positive(value).map_err(wrong)?),
+                _ => self.apply_one(option, value, first)?,
+            }
+        }
+        self.adjust_schedule(samples, stride)?;
+        // The shorthands are remembered as what they changed.
+        let changed = |name| {
+            if matches!(name, "samples" | "stride") {
+                "schedule"
+            } else {
+                name
+            }
+        };
+        self.given.extend(seen.into_iter().map(changed));
+        Ok(())
+    }
+
+    fn apply_one(
+        &mut self,
+        option: &'static OptionName,
+        value: &str,
+        first: bool,
+    ) -> Result<(), OptionError> {
+        let name = option.name;
+        let wrong = |reason: String| OptionError::Value { name, reason };
+        match name {
+            "profile" => {
+                let kinds = split_list(value);
+                if first {
+                    self.profile.clear();
+                }
+                for kind in kinds {
+                    if matches!(&*kind, "kpaths" | "contexts" | "subpaths" | "structural") {
+                        return Err(OptionError::NotYet { name, value: kind });
+                    }
+                    let kind = kind.parse().map_err(wrong)?;
+                    if !self.profile.contains(&kind) {
+                        self.profile.push(kind);
+                    }
+                }
+            }
+            "probe" if value == "events" => {
+                return Err(OptionError::NotYet {
+                    name,
+                    value: value.to_owned(),
+                });
+            }
+            "probe" => self.probe = value.parse().map_err(wrong)?,
+            "schedule" => {
+                self.schedule = value
+                    .parse()
+                    .map_err(|e: crate::ScheduleError| wrong(e.to_string()))?;
+            }
+            "interval" => self.interval = parse_duration(value).map_err(wrong)?,
+            "include" | "exclude" => {
+                let patterns = split_list(value);
+                if patterns.iter().any(String::is_empty) {
+                    return Err(wrong("a pattern is empty".to_owned()));
+                }
+                let list = if name == "include" {
+                    &mut self.include
+                } else {
+                    &mut self.exclude
+                };
+                if first {
+                    list.clear();
+                }
+                list.extend(patterns);
+            }
+            "file" => self.file = value.parse().map_err(wrong)?,
+            "dump" => self.dump = Some(parse_duration(value).map_err(wrong)?),
+            "path_limit" => {
+                self.path_limit = match value.parse() {
+                    Ok(limit @ 2..=0x7fff_ffff) => limit,
+                    _ => return Err(wrong(format!("'{value}' is not a number from 2 to {}", i32::MAX))),
+                };
+            }
+            "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
+            "seed" => {
+                let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
+                self.seed = value
+                    .parse()
+                    .map_err(|e: std::num::ParseIntError| wrong(reason(e)))?;
+            }
+            "loglevel" => self.loglevel = value.parse().map_err(wrong)?,
+            "log" => self.log = Some(file_name(value).map_err(wrong)?),
+            "quiet" => self.quiet = values::parse_bool(value).map_err(wrong)?,
+            "out" => self.out = Some(file_name(value).map_err(wrong)?),
+            _ => return Err(unknown(name, std::iter::empty())),
+        }
+        Ok(())
+    }
+
+    fn adjust_schedule(
+        &mut self,
+        samples: Option<NonZeroU32>,
+        stride: Option<NonZeroU32>,
+    ) -> Result<(), OptionError> {
+        let (old_samples, old_stride) = match &mut self.schedule {
+            Schedule::Timer if samples.is_none() && stride.is_none() => return Ok(()),
+            Schedule::Timer => {
+                return Err(OptionError::Value {
+                    name: if samples.is_some() { "samples" } else { "stride" },
+                    reason: "schedule 'timer' takes one sample per tick; use ag or sag".to_owned(),
+                });
+            }
+            Schedule::Ag { samples, stride } | Schedule::Sag { samples, stride } => (samples, stride),
+        };
+        *old_samples = samples.unwrap_or(*old_samples);
+        *old_stride = stride.unwrap_or(*old_stride);
+        Ok(())
+    }
+
+    /// Was this option given, rather than left at its default?
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(name)
+    }
+
+    /// Do iterations of single-path loops go without a probe?
+    pub fn skips_single_path_loops(&self) -> bool {
+        match self.single_path_loops {
+            Some(choice) => choice == SinglePathLoops::Skip,
+            None => self.probe.resolved() == Probe::Yieldpoint,
+        }
+    }
+
+    /// Names and values, in option syntax, of all that was given or differs from its default, in the order of
+    /// [`OPTIONS`]. [`ProfileOptions::from_pairs`] reads them back.
+    pub fn pairs(&self) -> Vec<(&'static str, String)> {
+        let default = ProfileOptions::default();
+        OPTIONS
+            .iter()
+            .filter_map(|option| {
+                let value = self.value(option.name)?;
+                let changed = default.value(option.name).as_ref() != Some(&value);
+                (changed || self.is_given(option.name)).then_some((option.name, value))
+            })
+            .collect()
+    }
+
+    /// An option's value in option syntax; `None` if it has none.
+    fn value(&self, name: &str) -> Option<String> {
+        match name {
+            "profile" => Some(join_list(self.profile.iter().map(|kind| kind.name()))),
+            "probe" => Some(self.probe.to_string()),
+            "schedule" => Some(self.schedule.to_string()),
+            "interval" => Some(format_duration(self.interval)),
+            "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
+            "exclude" if !self.exclude.is_empty() => Some(join_list(self.exclude.iter().map(String::as_str))),
+            "file" => Some(self.file.to_string()),
+            "dump" => self.dump.map(format_duration),
+            "path_limit" => Some(self.path_limit.to_string()),
+            "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
+            "seed" => Some(self.seed.to_string()),
+            "loglevel" => Some(self.loglevel.to_string()),
+            "log" => self.log.clone(),
+            "quiet" => Some(self.quiet.to_string()),
+            "out" => self.out.clone(),
+            // `samples` and `stride` live in the schedule, `config` in what it set.
+            _ => None,
+        }
+    }
+}
+
+fn positive(value: &str) -> Result<NonZeroU32, String> {
+    let reason = |_| format!("'{value}' is not a number from 1 to {}", u32::MAX);
+    value.parse().map_err(|e: std::num::ParseIntError| reason(e))
+}
+
+fn file_name(value: &str) -> Result<String, String> {
+    match value {
+        "" => Err("the file name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}
+
+/// The pairs of a properties file.
+fn properties(text: &str) -> Result<Vec<(String, String)>, OptionError> {
+    let mut pairs = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with(['#', '!']) {
+            continue;
+        }
+        match line.split_once(['=', ':']) {
+            Some((name, value)) => pairs.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => {
+                return Err(OptionError::Line {
+                    line: index + 1,
+                    text: line.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// Splits at a separator that no backslash precedes; escapes are left in.
+fn split_unescaped(text: &str, separator: char) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut escaped) = (0, false);
+    for (at, c) in text.char_indices() {
+        if c == separator && !escaped {
+            parts.push(&text[start..at]);
+            start = at + c.len_utf8();
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// Takes the backslash off `\separator` and `\\`; others stay.
+fn unescape(text: &str, separator: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match chars.peek() {
+            Some(&next) if c == '\\' && (next == separator || next == '\\') => {
+                out.push(next);
+                chars.next();
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn escape(text: &str, separator: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == separator || c == '\\' {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn split_list(value: &str) -> Vec<String> {
+    let parts = split_unescaped(value, '+').into_iter();
+    parts.map(|part| unescape(part, '+')).collect()
+}
+
+fn join_list<'a>(values: impl Iterator<Item = &'a str>) -> String {
+    let escaped: Vec<String> = values.map(|value| escape(value, '+')).collect();
+    escaped.join("+")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! The one table of option names, which the parser, the command line's help and the documentation share.
+
+/// What is to be known about one option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionName {
+    /// The word: `--name VALUE` on the command line, `name=value` elsewhere.
+    pub name: &'static str,
+    /// What values look like.
+    pub value: &'static str,
+    /// The default in words or in option syntax.
+    pub default: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// May it be given several times, or with `+` between values?
+    pub list: bool,
+}
+
+const fn option(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+) -> OptionName {
+    OptionName {
+        name,
+        value,
+        default,
+        help,
+        list: false,
+    }
+}
+
+const fn list(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+) -> OptionName {
+    OptionName {
+        list: true,
+        ..option(name, value, default, help)
+    }
+}
+
+/// All options of this version, in the order in which they are shown.
+pub const OPTIONS: &[OptionName] = &[
+    list("profile", "paths", "paths", "What is profiled"),
+    option(
+        "probe",
+        "yieldpoint|counters|safepoint|auto",
+        "auto",
+        "How path ends are observed: sampled, all counted, or read from frames at safepoints",
+    ),
+    option(
+        "schedule",
+        "timer|ag:SAMPLES:STRIDE|sag:SAMPLES:STRIDE",
+        "sag:64:17",
+        "Which path ends after a clock tick are sampled",
+    ),
+    option(
+        "samples",
+        "N",
+        "the schedule's",
+        "Samples per clock tick; changes the schedule",
+    ),
+    option(
+        "stride",
+        "N",
+        "the schedule's",
+        "Stride in path ends; changes the schedule",
+    ),
+    option("interval", "DURATION", "20ms", "Time between clock ticks"),
+    list(
+        "include",
+        "PATTERN",
+        "all but the JDK",
+        "Classes to profile (wildcards * and ?), or Class#method",
+    ),
+    list(
+        "exclude",
+        "PATTERN",
+        "none",
+        "Classes, or Class#method, to leave alone; wins over include",
+    ),
+    option(
+        "file",
+        "PATTERN",
+        "trodden-%p.trodden",
+        "Where the profile goes: %p pid, %t UTC time, %{ENV} variable, %% percent sign",
+    ),
+    option(
+        "dump",
+        "DURATION",
+        "only at the end",
+        "Write the profile periodically as well",
+    ),
+    option(
+        "path_limit",
+        "N",
+        "2147483647",
+        "Most paths a method may have before paths are cut in two",
+    ),
+    option(
+        "single-path-loops",
+        "skip|probe",
+        "skip with yieldpoint, else probe",
+        "Do iterations of branchless innermost loops carry a probe?",
+    ),
+    option(
+        "seed",
+        "N",
+        "0",
+        "Where the schedule's rotation of strides begins, for repeatable runs",
+    ),
+    option(
+        "loglevel",
+        "error|warn|info|debug",
+        "warn",
+        "Least severity of messages that are shown",
+    ),
+    option("log", "FILE", "standard error", "Where messages go"),
+    option(
+        "quiet",
+        "true|false",
+        "false",
+        "Show no message but errors, and no report after a run",
+    ),
+    option(
+        "out",
+        "FILE",
+        "the log",
+        "Where the agent writes its answer to an attach command",
+    ),
+    option(
+        "config",
+        "FILE",
+        "none",
+        "A properties file with options; what is given directly wins over it",
+    ),
+];
+
+/// Words that belong to later versions, with what they are about.
+pub(super) const LATER: &[&str] = &[
+    "k",
+    "phi",
+    "epsilon",
+    "algorithm",
+    "burst",
+    "footprint",
+    "lengths",
+    "window",
+];
+
+/// The entry of a name.
+pub fn option_named(name: &str) -> Option<&'static OptionName> {
+    OPTIONS.iter().find(|option| option.name == name)
+}
+
+/// The word of `known` that is most like `given`, if any is near enough to be a likely slip.
+pub(super) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_ascii_lowercase();
+    known
+        .into_iter()
+        .map(|word| (strsim::damerau_levenshtein(&given, word), word))
+        .filter(|&(distance, word)| distance <= 1 + word.len() / 4)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, word)| word)
+}

@@ -1,0 +1,282 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn parse(text: &str) -> AgentCommand {
+    AgentCommand::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"))
+}
+
+fn error(text: &str) -> String {
+    AgentCommand::parse(text).expect_err(text).to_string()
+}
+
+#[test]
+fn the_string_of_the_issue() {
+    let command = parse(
+        "start,probe=yieldpoint,samples=64,stride=17,interval=20ms,include=a.*,file=out-%p.trodden,loglevel=debug",
+    );
+    assert_eq!(command.action, Action::Start);
+    let o = command.options;
+    assert_eq!(o.probe, Probe::Yieldpoint);
+    assert_eq!(o.schedule.to_string(), "sag:64:17");
+    assert_eq!(o.interval, Duration::from_millis(20));
+    assert_eq!(o.include, ["a.*"]);
+    assert_eq!(o.file.as_str(), "out-%p.trodden");
+    assert_eq!(o.loglevel, LogLevel::Debug);
+    assert!(o.is_given("schedule") && o.is_given("file") && !o.is_given("exclude"));
+}
+
+#[test]
+fn empty_means_start_with_defaults() {
+    for text in ["", "start", " ", ",", "start,"] {
+        let command = parse(text);
+        assert_eq!(command.action, Action::Start, "{text:?}");
+        assert_eq!(command.options, ProfileOptions::default(), "{text:?}");
+    }
+}
+
+#[test]
+fn actions_lead() {
+    for action in Action::ALL {
+        assert_eq!(parse(action.name()).action, *action);
+        assert_eq!(parse(&format!("{action},quiet")).action, *action);
+    }
+    assert_eq!(error("quiet,stop"), "action 'stop' must be the first word");
+}
+
+#[test]
+fn lists_repeat_or_join_and_escape() {
+    let o = parse(r"include=a.*+b\+c,include=d\,e,exclude=x\y+z\\").options;
+    assert_eq!(o.include, ["a.*", "b+c", "d,e"]);
+    assert_eq!(o.exclude, [r"x\y", r"z\"]);
+}
+
+#[test]
+fn shorthands_change_the_schedule_in_any_order() {
+    assert_eq!(
+        parse("samples=3,schedule=ag:64:17").options.schedule.to_string(),
+        "ag:3:17"
+    );
+    assert_eq!(parse("stride=5").options.schedule.to_string(), "sag:64:5");
+    assert!(error("schedule=timer,stride=5").contains("takes one sample per tick"));
+}
+
+#[test]
+fn errors_name_the_option_and_suggest() {
+    for (text, expected) in [
+        ("prob=counters", "unknown option 'prob'; did you mean 'probe'?"),
+        (
+            "Interval=20ms",
+            "unknown option 'Interval'; did you mean 'interval'?",
+        ),
+        ("xyzzy=1", "unknown option 'xyzzy'"),
+        ("strat", "unknown option 'strat'; did you mean 'start'?"),
+        (
+            "probe",
+            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|auto",
+        ),
+        (
+            "probe=counter",
+            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint)",
+        ),
+        (
+            "probe=events",
+            "option 'probe': 'events' is not yet available in this version",
+        ),
+        (
+            "profile=paths+kpaths",
+            "option 'profile': 'kpaths' is not yet available in this version",
+        ),
+        (
+            "profile=path",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths)",
+        ),
+        ("k=10", "option 'k' is not yet available in this version"),
+        (
+            "interval=20",
+            "option 'interval': duration '20' lacks a unit (ns, us, ms, s or m)",
+        ),
+        (
+            "interval=0ms",
+            "option 'interval': duration '0ms' must be longer than zero",
+        ),
+        (
+            "interval=99999999999999999999s",
+            "option 'interval': duration '99999999999999999999s' is too long",
+        ),
+        (
+            "interval=5h",
+            "option 'interval': unknown unit 'h' in '5h' (known: ns, us, ms, s, m)",
+        ),
+        (
+            "interval=",
+            "option 'interval': '' is not a duration such as 20ms",
+        ),
+        ("include=a++b", "option 'include': a pattern is empty"),
+        (
+            "path_limit=1",
+            "option 'path_limit': '1' is not a number from 2 to 2147483647",
+        ),
+        (
+            "seed=-1",
+            "option 'seed': '-1' is not a number from 0 to 18446744073709551615",
+        ),
+        (
+            "quiet=maybe",
+            "option 'quiet': 'maybe' is neither 'true' nor 'false'",
+        ),
+        ("quiet,quiet", "option 'quiet' is given twice"),
+        (
+            "file=a%q",
+            "option 'file': unknown '%q' in 'a%q' (known: %p, %t, %{ENV}, %%)",
+        ),
+        (
+            "samples=0",
+            "option 'samples': '0' is not a number from 1 to 4294967295",
+        ),
+    ] {
+        assert_eq!(error(text), expected, "{text}");
+    }
+    assert!(error("schedule=sag:64").contains("SAMPLES and STRIDE are both needed"));
+}
+
+#[test]
+fn default_of_single_path_loops_follows_the_probe() {
+    for (text, skips) in [
+        ("", true),
+        ("probe=yieldpoint", true),
+        ("probe=counters", false),
+        ("probe=counters,single-path-loops=skip", true),
+        ("probe=yieldpoint,single-path-loops=probe", false),
+    ] {
+        assert_eq!(parse(text).options.skips_single_path_loops(), skips, "{text}");
+    }
+}
+
+#[test]
+fn properties_file() {
+    let text = "# comment\n! too\n\nprobe = counters\ninclude: a.*+b.*\nlog=/x,y\n";
+    let o = ProfileOptions::parse_properties(text).unwrap();
+    assert_eq!(o.probe, Probe::Counters);
+    assert_eq!(o.include, ["a.*", "b.*"]);
+    assert_eq!(o.log.as_deref(), Some("/x,y"));
+    let error = ProfileOptions::parse_properties("probe=auto\nnonsense\n").unwrap_err();
+    assert_eq!(error.to_string(), "line 2: 'nonsense' is not name=value");
+}
+
+#[test]
+fn config_file_gives_way_to_what_is_given() {
+    let path = std::env::temp_dir().join(format!("trodden-options-{}.properties", std::process::id()));
+    std::fs::write(&path, "probe=counters\ninclude=a.*\nschedule=ag:8:3\n").unwrap();
+    let text = format!("config={},include=b.*,stride=9", path.display());
+    let result = AgentCommand::parse(&text);
+    std::fs::write(&path, "config=x\n").unwrap();
+    let circular = AgentCommand::parse(&text);
+    std::fs::remove_file(&path).unwrap();
+    let o = result.unwrap().options;
+    assert_eq!(o.probe, Probe::Counters);
+    assert_eq!(o.include, ["b.*"]);
+    assert_eq!(o.schedule.to_string(), "ag:8:9");
+    assert!(
+        circular
+            .unwrap_err()
+            .to_string()
+            .contains("cannot be used inside")
+    );
+    let missing = AgentCommand::parse(&text).unwrap_err().to_string();
+    assert!(missing.contains("trodden-options-"), "{missing}");
+}
+
+#[test]
+fn every_option_of_the_table_is_understood_and_documented() {
+    let docs = include_str!("../../../docs/agent-options.md");
+    for option in OPTIONS {
+        let message = AgentCommand::parse(&format!("{}=", option.name));
+        assert!(
+            !matches!(message, Err(OptionError::Unknown { .. })),
+            "{} is in the table but not parsed",
+            option.name
+        );
+        let row = format!(
+            "| `{}` | `{}` | {} | {} |",
+            option.name,
+            option.value.replace('|', "\\|"),
+            option.default,
+            option.help
+        );
+        assert!(
+            docs.contains(&row),
+            "docs/agent-options.md lacks this row:\n{row}"
+        );
+    }
+    for later in LATER {
+        assert!(option_named(later).is_none(), "{later}");
+    }
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9.*?$#,+\\\\/ =:äß]{1,12}"
+}
+
+fn duration() -> impl Strategy<Value = Duration> {
+    (1u64..1_000_000_000_000).prop_map(Duration::from_nanos)
+}
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    let number = || (1u32..).prop_map(|n| NonZeroU32::new(n).unwrap());
+    prop_oneof![
+        Just(Schedule::Timer),
+        (number(), number()).prop_map(|(samples, stride)| Schedule::Ag { samples, stride }),
+        (number(), number()).prop_map(|(samples, stride)| Schedule::Sag { samples, stride }),
+    ]
+}
+
+prop_compose! {
+    fn options()(
+        probe in prop::sample::select(Probe::ALL),
+        schedule in schedule(),
+        interval in duration(),
+        include in prop::collection::vec(text(), 0..4),
+        exclude in prop::collection::vec(text(), 0..4),
+        file in text(),
+        dump in prop::option::of(duration()),
+        path_limit in 2u32..=0x7fff_ffff,
+        single_path_loops in prop::option::of(prop::sample::select(SinglePathLoops::ALL)),
+        seed in any::<u64>(),
+        (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
+        (log, out) in (prop::option::of(text()), prop::option::of(text())),
+    ) -> ProfileOptions {
+        ProfileOptions {
+            probe, schedule, interval, include, exclude,
+            file: FilePattern::literal(&file).as_str().parse().unwrap(),
+            dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
+            ..ProfileOptions::default()
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn agent_string_round_trips(options in options(), action in prop::sample::select(Action::ALL)) {
+        let command = AgentCommand { action, options };
+        let text = command.to_agent_string();
+        let mut back = AgentCommand::parse(&text).map_err(|e| TestCaseError::fail(format!("{text}: {e}")))?;
+        prop_assert_eq!(&back.to_agent_string(), &text);
+        back.options.given.clear();
+        prop_assert_eq!(back, command, "{}", text);
+    }
+
+    #[test]
+    fn pairs_round_trip(options in options()) {
+        let mut back = ProfileOptions::from_pairs(&options.pairs()).unwrap();
+        back.given.clear();
+        prop_assert_eq!(back, options);
+    }
+
+    #[test]
+    fn any_text_parses_or_is_refused(text in ".{0,60}") {
+        if let Ok(command) = AgentCommand::parse(&text) {
+            prop_assert_eq!(AgentCommand::parse(&command.to_agent_string()), Ok(command));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Types of the options' values: durations, probes, log levels, actions.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use super::names::nearest;
+
+/// Declares the words of an option that knows only a few, with `ALL`, `name`, `Display` and `FromStr`.
+macro_rules! words {
+    ($(#[$doc:meta])* $type:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $type { $($(#[$vdoc])* $variant,)+ }
+
+        impl $type {
+            /// All of them, in order.
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+
+            /// The word in option syntax.
+            pub const fn name(self) -> &'static str {
+                match self { $($type::$variant => $word,)+ }
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = String;
+
+            fn from_str(given: &str) -> Result<Self, String> {
+                let known = [$($word),+];
+                Self::ALL.iter().copied().find(|one| one.name() == given).ok_or_else(|| unknown($what, given, &known))
+            }
+        }
+    };
+}
+
+/// "unknown WHAT 'given'; did you mean …? (known: …)"
+fn unknown(what: &str, given: &str, known: &[&str]) -> String {
+    let hint = match nearest(given, known.iter().copied()) {
+        Some(word) => format!("; did you mean '{word}'?"),
+        None => String::new(),
+    };
+    format!("unknown {what} '{given}'{hint} (known: {})", known.join(", "))
+}
+
+words! {
+    /// What the agent is asked to do: the leading word of the agent string.
+    Action, "action" {
+        /// Instrument and record. The default.
+        Start = "start",
+        /// Stop recording and write the profile.
+        Stop = "stop",
+        /// Write the profile and go on.
+        Dump = "dump",
+        /// Forget the counts and go on.
+        Reset = "reset",
+        /// Tell what is going on.
+        Status = "status",
+        /// Write the profile and show it.
+        Report = "report",
+    }
+}
+
+words! {
+    /// How path ends are observed, or `auto`.
+    Probe, "probe" {
+        /// What the measurements made the default, see [`Probe::resolved`].
+        Auto = "auto",
+        /// A flag is tested at path ends; path ends are sampled on a schedule.
+        Yieldpoint = "yieldpoint",
+        /// Every path end is counted.
+        Counters = "counters",
+        /// The path register is read from frames at safepoints.
+        Safepoint = "safepoint",
+    }
+}
+
+impl Probe {
+    /// The probe that `auto` stands for; any other stands for itself.
+    pub const fn resolved(self) -> Probe {
+        match self {
+            Probe::Auto => Probe::Yieldpoint,
+            probe => probe,
+        }
+    }
+}
+
+words! {
+    /// Severity of messages, most severe first.
+    LogLevel, "log level" {
+        /// Something did not work.
+        Error = "error",
+        /// Something worked less well than wished.
+        Warn = "warn",
+        /// What is going on, a few lines per run.
+        Info = "info",
+        /// Everything.
+        Debug = "debug",
+    }
+}
+
+words! {
+    /// Do iterations of branchless innermost loops carry a probe?
+    SinglePathLoops, "choice" {
+        /// No: the loop costs nothing and its iterations are not reported.
+        Skip = "skip",
+        /// Yes.
+        Probe = "probe",
+    }
+}
+
+words! {
+    /// Kind of profile.
+    ProfileKind, "profile" {
+        /// Ball-Larus paths and the edges on them.
+        Paths = "paths",
+    }
+}
+
+const UNITS: [(&str, u64); 5] = [
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
+
+/// Reads a duration: a whole number and a unit, `ns`, `us`, `ms`, `s` or `m`. Zero is refused.
+///
+/// # Errors
+/// In words, for the user.
+pub fn parse_duration(given: &str) -> Result<Duration, String> {
+    let digits = given.len() - given.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = given.split_at(digits);
+    if number.is_empty() {
+        return Err(format!("'{given}' is not a duration such as 20ms"));
+    }
+    if unit.is_empty() {
+        return Err(format!("duration '{given}' lacks a unit (ns, us, ms, s or m)"));
+    }
+    let Some(&(_, nanos)) = UNITS.iter().find(|(name, _)| *name == unit) else {
+        return Err(format!(
+            "unknown unit '{unit}' in '{given}' (known: ns, us, ms, s, m)"
+        ));
+    };
+    match number.parse::<u64>().ok().and_then(|n| n.checked_mul(nanos)) {
+        None => Err(format!("duration '{given}' is too long")),
+        Some(0) => Err(format!("duration '{given}' must be longer than zero")),
+        Some(nanos) => Ok(Duration::from_nanos(nanos)),
+    }
+}
+
+/// Writes a duration so that [`parse_duration`] reads the same back, in the largest unit that divides it.
+pub fn format_duration(duration: Duration) -> String {
+    let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    let unit = UNITS.iter().find(|(_, unit)| nanos.is_multiple_of(*unit));
+    let (name, unit) = unit.copied().unwrap_or(("ns", 1));
+    format!("{}{name}", nanos / unit)
+}
+
+/// Reads `true` or `false` (or nothing, for a bare word: true).
+pub(super) fn parse_bool(given: &str) -> Result<bool, String> {
+    match given {
+        "" | "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("'{given}' is neither 'true' nor 'false'")),
+    }
+}
