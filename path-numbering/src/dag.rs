@@ -109,11 +109,13 @@ impl PathDag {
             .collect();
         // The cap of a single block. The sum over all starts has to respect the limit too, so when it does
         // not, start again with a lower cap: each round only adds cuts.
-        let mut cap = options.limit;
+        // The largest u64 is what saturated sums come to, so it cannot serve as a limit.
+        let limit = options.limit.min(u64::MAX - 1);
+        let mut cap = limit;
         loop {
             add_cuts(graph, &walk.postorder, &mut end_cause, cap);
             let dag = Self::number(graph, weights, options.smart, &walk.postorder, end_cause);
-            if dag.num_paths <= options.limit {
+            if dag.num_paths <= limit {
                 return Ok(dag);
             }
             if cap == 0 {

@@ -22,7 +22,9 @@
 //!
 //! Nothing in this crate knows about the JVM.
 
+pub mod checker;
 mod dag;
+pub mod generate;
 mod graph;
 pub mod heuristics;
 mod loops;
