@@ -5,17 +5,22 @@
 //! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
 //! indices and line numbers, so that a reader needs no class file.
 
+mod accuracy;
 mod codec;
 mod describe;
 mod edges;
 mod map;
+mod merge;
 pub mod options;
 mod profile;
 mod schedule;
+mod translate;
 
+pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
+pub use merge::{MergeError, merge};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};

@@ -1,0 +1,306 @@
+//! Generators of arbitrary profiles, and small hand-made maps.
+#![allow(dead_code, missing_docs)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use proptest::collection::{btree_map, btree_set, vec};
+use proptest::prelude::*;
+use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
+use trodden_profile::{
+    BlockExit, BlockInfo, ClassMap, ClassProfile, EdgeLabel, LineEntry, MethodCounts, MethodMap, Profile,
+    RunInfo, Skipped,
+};
+
+/// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
+pub fn method_over(name: &str, graph: SimpleGraph, weights: &EdgeWeights, limit: u64) -> Option<MethodMap> {
+    let options = NumberingOptions { limit, smart: true };
+    let dag = PathDag::build(&graph, weights, &options).ok()?;
+    let block = |index: usize| {
+        let successors = graph.successors(BlockId::new(index)).len();
+        let (exit, labels) = match successors {
+            0 if index.is_multiple_of(2) => (BlockExit::Return, vec![]),
+            0 => (BlockExit::Throw, vec![]),
+            1 if index.is_multiple_of(2) => (BlockExit::Goto, vec![EdgeLabel::Goto]),
+            1 => (BlockExit::FallThrough, vec![EdgeLabel::FallThrough]),
+            2 => (BlockExit::Branch, vec![EdgeLabel::Taken, EdgeLabel::NotTaken]),
+            n => {
+                let label = |i: usize| EdgeLabel::Switch {
+                    keys: vec![i32::MIN, i as i32, i32::MAX][..(i + 1).min(3)].to_vec(),
+                    default: i + 1 == n,
+                };
+                (BlockExit::Switch, (0..n).map(label).collect())
+            }
+        };
+        let start = index as u32 * 10;
+        BlockInfo {
+            start,
+            end: start + 10,
+            last: start + 7,
+            exit,
+            labels,
+        }
+    };
+    let blocks: Vec<BlockInfo> = (0..graph.num_blocks()).map(block).collect();
+    Some(MethodMap {
+        name: name.to_owned(),
+        descriptor: "()V".to_owned(),
+        code_length: blocks.len() as u32 * 10,
+        lines: (0..blocks.len() as u32)
+            .map(|i| LineEntry {
+                bci: i * 10,
+                line: 100 + (i * 7) % 5,
+            })
+            .collect(),
+        blocks,
+        graph,
+        dag,
+        unobserved: Vec::new(),
+    })
+}
+
+/// if (a) x else y; if (b) z else w; return: four paths, 2 branches each. With uniform weights path 0 takes both
+/// branches, 1 only the first, 2 only the second, 3 none.
+pub fn two_ifs(name: &str, weights: Option<[[f64; 2]; 2]>) -> MethodMap {
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6)];
+    let graph = SimpleGraph::new(7, &edges);
+    let mut w = EdgeWeights::uniform(&graph);
+    if let Some([first, second]) = weights {
+        for (block, pair) in [(0, first), (3, second)] {
+            for (index, weight) in pair.into_iter().enumerate() {
+                let from = BlockId::new(block);
+                w.set(
+                    trodden_numbering::EdgeRef {
+                        from,
+                        index: index as u32,
+                    },
+                    weight,
+                );
+            }
+        }
+    }
+    method_over(name, graph, &w, 1000).unwrap()
+}
+
+pub fn paths(counts: &[(u64, u64)]) -> MethodCounts {
+    MethodCounts {
+        paths: counts.iter().copied().collect(),
+        partial: BTreeMap::new(),
+    }
+}
+
+pub fn class(name: &str, hash: u8, methods: Vec<(MethodMap, MethodCounts)>) -> ClassProfile {
+    let (methods, counts) = methods.into_iter().unzip();
+    let map = ClassMap {
+        name: name.to_owned(),
+        sha256: [hash; 32],
+        source_file: Some("A.java".to_owned()),
+        methods,
+    };
+    ClassProfile {
+        map: Arc::new(map),
+        counts,
+    }
+}
+
+pub fn profile(classes: Vec<ClassProfile>) -> Profile {
+    Profile {
+        classes,
+        ..Profile::default()
+    }
+}
+
+pub fn any_graph() -> impl Strategy<Value = SimpleGraph> {
+    (1..9usize).prop_flat_map(|n| {
+        let successors = vec(vec((0..n).prop_map(BlockId::new), 0..4), n);
+        let handlers = btree_set(0..n, 0..2);
+        (Just(n), successors, handlers).prop_map(|(n, mut successors, handlers)| {
+            // The last block leaves, so that most walks come to an end.
+            successors[n - 1].clear();
+            let handlers = handlers
+                .into_iter()
+                .filter(|&h| h != 0)
+                .map(BlockId::new)
+                .collect();
+            SimpleGraph::from_parts(BlockId::new(0), successors, handlers)
+        })
+    })
+}
+
+/// Weights that make the smart numbering differ from run to run.
+pub fn any_weights(graph: &SimpleGraph) -> impl Strategy<Value = EdgeWeights> + use<> {
+    let shape: Vec<usize> = (0..graph.num_blocks())
+        .map(|b| graph.successors(BlockId::new(b)).len())
+        .collect();
+    let rows: Vec<_> = shape.into_iter().map(|n| vec(0.0..10.0f64, n)).collect();
+    rows.prop_map(EdgeWeights::from_parts)
+}
+
+pub fn any_method(name: &'static str) -> impl Strategy<Value = MethodMap> {
+    any_graph()
+        .prop_flat_map(|graph| {
+            let weights = any_weights(&graph);
+            (Just(graph), weights, prop_oneof![Just(20u64), Just(1 << 31)])
+        })
+        .prop_filter_map("paths", move |(graph, weights, limit)| {
+            method_over(name, graph, &weights, limit)
+        })
+}
+
+/// Counts of paths that exist, full and partial.
+pub fn any_counts(map: &MethodMap) -> impl Strategy<Value = MethodCounts> + use<> {
+    let map = map.clone();
+    let most = map.num_paths().max(1);
+    (
+        btree_map(0..most, 0..1000u64, 0..6),
+        btree_map(0..most, 1..9u64, 0..3),
+    )
+        .prop_map(move |(paths, partial)| {
+            let stop = |(number, times): (u64, u64)| {
+                let path = map.dag.regenerate(&map.graph, number).unwrap();
+                let block = *path.blocks(&map.graph).last()?;
+                let numbered = map.dag.regenerate_partial(&map.graph, number, block).is_ok();
+                // What the register holds at the top of that block.
+                let start = map
+                    .dag
+                    .starts()
+                    .iter()
+                    .find(|s| s.kind == path.start && s.block == path.first)?;
+                let on_the_way = path.edges.iter().take_while(|e| e.from != block);
+                let register = start.value + on_the_way.map(|e| map.dag.value(*e)).sum::<u64>();
+                numbered.then_some(((block.index() as u32, register), times))
+            };
+            MethodCounts {
+                paths,
+                partial: partial.into_iter().filter_map(stop).collect(),
+            }
+        })
+}
+
+pub fn any_class(name: &'static str) -> impl Strategy<Value = ClassProfile> {
+    let with_counts = |name| {
+        any_method(name).prop_flat_map(|map| {
+            let counts = any_counts(&map);
+            let unobserved = btree_set(0..map.num_paths().max(1), 0..3);
+            (Just(map), counts, unobserved).prop_map(|(mut map, counts, unobserved)| {
+                map.unobserved = unobserved.into_iter().collect();
+                (map, counts)
+            })
+        })
+    };
+    (
+        with_counts("run"),
+        proptest::option::of(with_counts("<init>")),
+        any::<u8>(),
+    )
+        .prop_map(move |(a, b, hash)| class(name, hash, std::iter::once(a).chain(b).collect()))
+}
+
+pub fn any_run() -> impl Strategy<Value = RunInfo> {
+    let text = || "[ -~äö→]{0,12}";
+    let facts = btree_map("[a-z]{1,6}", text(), 0..4);
+    (
+        (text(), text(), any::<u64>(), 0.0..1e9f64, text()),
+        (
+            proptest::option::of(text()),
+            any::<Option<u64>>(),
+            any::<bool>(),
+            text(),
+            text(),
+            facts,
+        ),
+    )
+        .prop_map(|((jvm, command, started_ms, seconds, probe), rest)| {
+            let (schedule, interval_ns, exact, options, version, facts) = rest;
+            RunInfo {
+                jvm,
+                command,
+                started_ms,
+                seconds,
+                probe,
+                schedule,
+                interval_ns,
+                exact,
+                options,
+                version,
+                facts,
+            }
+        })
+}
+
+pub fn any_profile() -> impl Strategy<Value = Profile> {
+    let skipped = ("[a-z/]{1,9}", proptest::option::of("[a-z]{1,5}"), "[a-z ]{0,9}");
+    let skipped = skipped.prop_map(|(class, method, reason)| Skipped {
+        class,
+        method,
+        reason,
+    });
+    (
+        any_run(),
+        vec(prop_oneof![any_class("a/B"), any_class("c/D")], 0..4),
+        vec(skipped, 0..3),
+    )
+        .prop_map(|(run, classes, skipped)| Profile {
+            run,
+            classes,
+            skipped,
+        })
+}
+
+/// The profile of the golden file and of the example in `docs/file-format.md`.
+pub fn example() -> Profile {
+    let graph = SimpleGraph::new(4, &[(0, 1), (0, 2), (1, 3), (2, 3)]);
+    let dag = PathDag::build(
+        &graph,
+        &EdgeWeights::uniform(&graph),
+        &NumberingOptions::default(),
+    )
+    .unwrap();
+    let block = |start, end, last, exit, labels: &[EdgeLabel]| BlockInfo {
+        start,
+        end,
+        last,
+        exit,
+        labels: labels.to_vec(),
+    };
+    let map = MethodMap {
+        name: "abs".to_owned(),
+        descriptor: "(I)I".to_owned(),
+        code_length: 11,
+        blocks: vec![
+            block(
+                0,
+                4,
+                1,
+                BlockExit::Branch,
+                &[EdgeLabel::Taken, EdgeLabel::NotTaken],
+            ),
+            block(4, 9, 6, BlockExit::Goto, &[EdgeLabel::Goto]),
+            block(9, 10, 9, BlockExit::FallThrough, &[EdgeLabel::FallThrough]),
+            block(10, 11, 10, BlockExit::Return, &[]),
+        ],
+        graph,
+        dag,
+        lines: vec![LineEntry { bci: 0, line: 3 }, LineEntry { bci: 9, line: 5 }],
+        unobserved: vec![],
+    };
+    let run = RunInfo {
+        jvm: "OpenJDK 17".to_owned(),
+        command: "Abs".to_owned(),
+        started_ms: 1,
+        seconds: 0.5,
+        probe: "counters".to_owned(),
+        exact: true,
+        version: "0.1.0".to_owned(),
+        ..RunInfo::default()
+    };
+    Profile {
+        run,
+        classes: vec![class("Abs", 0xab, vec![(map, paths(&[(0, 300), (1, 7)]))])],
+        skipped: vec![Skipped {
+            class: "Old".to_owned(),
+            method: None,
+            reason: "jsr".to_owned(),
+        }],
+    }
+}
