@@ -339,51 +339,60 @@ impl DepthFirst {
     }
 }
 
-/// Adds cut points until no block has more than `cap` paths to its path ends, merge blocks first: a cut there
-/// divides the number of paths by what flows in, a cut at a block with one predecessor gains nothing but at a
-/// branch with very many outcomes.
+/// Adds cut points until no block has more than `cap` paths to its path ends.
+///
+/// Blocks are counted bottom up. Where there are too many, the cut is made on the way with the most paths, at the
+/// next merge block: a cut there serves all that flows in, while one at a block with a single predecessor only
+/// shortens that way (it is the last resort, as is cutting everything, which `cap` 0 asks for).
 fn add_cuts(graph: &impl FlowGraph, postorder: &[BlockId], end_cause: &mut [Option<EndCause>], cap: u64) {
     let blocks = graph.num_blocks();
     let mut in_edges = vec![0u32; blocks];
-    for &block in postorder {
+    let mut position = vec![0usize; blocks];
+    for (i, &block) in postorder.iter().enumerate() {
+        position[block.index()] = i;
         for to in graph.successors(block) {
             in_edges[to.index()] += 1;
         }
     }
+    for start in graph.extra_starts() {
+        in_edges[start.index()] += 1;
+    }
     let mut paths_from = vec![0u64; blocks];
-    for &block in postorder {
-        let successors = graph.successors(block);
-        if successors.is_empty() {
-            paths_from[block.index()] = 1;
-            continue;
-        }
+    for (current, &block) in postorder.iter().enumerate() {
         loop {
-            let onward = |to: BlockId, end: &[Option<EndCause>]| {
-                if end[to.index()].is_some() {
-                    1
-                } else {
-                    paths_from[to.index()]
-                }
+            let total = count(graph, block, end_cause, &paths_from);
+            paths_from[block.index()] = total;
+            if total <= cap {
+                break;
+            }
+            // The way with the most paths on from `at`, if a cut there saves any.
+            let widest = |at: BlockId| {
+                let successors = graph.successors(at).iter().copied();
+                successors
+                    .filter(|to| end_cause[to.index()].is_none() && (cap == 0 || paths_from[to.index()] > 1))
+                    .max_by_key(|to| (paths_from[to.index()], in_edges[to.index()] > 1))
             };
-            let total = successors
-                .iter()
-                .fold(0u64, |sum, &to| sum.saturating_add(onward(to, end_cause)));
-            let candidate = successors
-                .iter()
-                .copied()
-                .filter(|to| {
-                    end_cause[to.index()].is_none()
-                        && (total > cap)
-                        && (cap == 0 || paths_from[to.index()] > 1)
-                })
-                .max_by_key(|to| (in_edges[to.index()] > 1, paths_from[to.index()]));
-            match candidate {
-                Some(to) => end_cause[to.index()] = Some(EndCause::Cut),
-                None => {
-                    paths_from[block.index()] = total;
-                    break;
-                }
+            let Some(first) = widest(block) else { break };
+            let mut way = std::iter::successors(Some(first), |&at| widest(at));
+            let cut = way
+                .find(|at| cap == 0 || in_edges[at.index()] > 1)
+                .unwrap_or(first);
+            end_cause[cut.index()] = Some(EndCause::Cut);
+            for &above in &postorder[position[cut.index()] + 1..current] {
+                paths_from[above.index()] = count(graph, above, end_cause, &paths_from);
             }
         }
     }
+}
+
+/// Number of paths on from a block's body.
+fn count(graph: &impl FlowGraph, block: BlockId, end_cause: &[Option<EndCause>], paths_from: &[u64]) -> u64 {
+    let successors = graph.successors(block);
+    if successors.is_empty() {
+        return 1;
+    }
+    successors.iter().fold(0u64, |sum, to| {
+        let ends = end_cause[to.index()].is_some();
+        sum.saturating_add(if ends { 1 } else { paths_from[to.index()] })
+    })
 }

@@ -147,7 +147,7 @@ pub enum Heuristic {
     /// equal (0.84): such values usually mean errors or special cases.
     Opcode,
     /// An edge after which every way ends in a throw is not followed (0.99). Not one of Ball and Larus': C has
-    /// no exceptions; the number is chosen so that no other heuristic, nor all of them but one, outweighs it.
+    /// no exceptions. The number is chosen, not measured: high enough that no two others together outweigh it.
     Throw,
 }
 

@@ -35,3 +35,8 @@ pub use dag::{EndCause, NumberingError, NumberingOptions, PathDag, PathStart, St
 pub use graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph, SimpleGraph};
 pub use plan::{EdgeOp, Plan, SilentEdge, Update};
 pub use regenerate::{Path, PathEnd, RegenerateError};
+
+/// The worked example of `docs/path-numbering.md`, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/path-numbering.md")]
+mod manual {}
