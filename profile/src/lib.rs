@@ -4,6 +4,17 @@
 //! `.trodden` codec, the paths behind its numbers ([`MethodMap::describe`]), and accuracy metrics.
 //! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
 //! indices and line numbers, so that a reader needs no class file.
+//!
+//! ```
+//! use trodden_profile::{AccuracyOptions, Profile, compare, merge};
+//!
+//! let run = Profile::default();
+//! let file = run.to_bytes().unwrap();
+//! assert_eq!(Profile::read(&file).unwrap(), run);
+//! assert_eq!(merge([&run, &run]).unwrap(), run);
+//! // Nothing was counted, so there is nothing to predict.
+//! assert_eq!(compare(&run, &run, &AccuracyOptions::default()).path_accuracy, None);
+//! ```
 
 mod accuracy;
 mod codec;

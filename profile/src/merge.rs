@@ -274,8 +274,10 @@ fn merge_methods(
     Ok((merged, total))
 }
 
-/// What tells two numberings of a method apart.
-fn numbering_key(map: &MethodMap) -> (Vec<(u64, u64, usize)>, Vec<&[u64]>) {
+/// What tells two numberings of a method apart: starts (value, paths, block) and edge values per block.
+type NumberingKey<'a> = (Vec<(u64, u64, usize)>, Vec<&'a [u64]>);
+
+fn numbering_key(map: &MethodMap) -> NumberingKey<'_> {
     let starts = map
         .dag
         .starts()

@@ -117,7 +117,7 @@ pub enum ReadError {
         /// Offset in the section's unpacked contents, where reading stopped.
         at: u64,
         /// What is wrong.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// There is something behind the end.
     #[error("{extra} bytes follow the end marker, at offset {offset}")]

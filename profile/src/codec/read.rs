@@ -225,7 +225,7 @@ impl<'a> Section<'a> {
             section: self.name(),
             offset: self.start as u64,
             at: decoder.at as u64,
-            problem,
+            problem: Box::new(problem),
         }
     }
 
