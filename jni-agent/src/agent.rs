@@ -1,0 +1,319 @@
+//! The agent's state, and what starting, ticking and stopping do to it.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
+use trodden_instrumenter::ProbeKind;
+
+use crate::clock::{Clock, Tick};
+use crate::collector::Collector;
+use crate::dump;
+use crate::jvm::guard::guard;
+use crate::jvm::thread::Vm;
+use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::log::{error, info, warning};
+use crate::registry::Registry;
+use crate::retransform::{Restored, retransform};
+use crate::safepoint::SafepointSampler;
+use crate::settings::Settings;
+use crate::shim::{Shim, SlotTable};
+
+/// Everything the agent knows; one per JVM, alive until the process ends.
+pub struct Agent {
+    /// The JVM.
+    pub vm: Vm,
+    /// Our environment in it.
+    pub jvmti: Jvmti,
+    /// Was the agent attached to a running JVM?
+    pub late: bool,
+    /// May frames be read (asked for at start-up only)?
+    pub reads_frames: bool,
+    /// Ids.
+    pub registry: Registry,
+    slots: &'static SlotTable,
+    shim: OnceLock<Shim>,
+    /// What the hook instruments with while profiling runs.
+    active: RwLock<Option<Arc<Settings>>>,
+    /// Serialises start, stop and commands.
+    control: Mutex<Control>,
+    /// Counts so far.
+    pub collector: Mutex<Collector>,
+}
+
+/// What commands change.
+#[derive(Default)]
+pub struct Control {
+    clock: Option<Clock>,
+    /// Settings of the running or last profile.
+    pub settings: Option<Arc<Settings>>,
+    /// Wall-clock time at which the profile began.
+    pub started: Option<SystemTime>,
+    /// Time profiled before the current stretch.
+    before: Duration,
+    /// When the current stretch began; `None` while stopped.
+    since: Option<Instant>,
+}
+
+/// Why profiling could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It runs already.
+    #[error("profiling runs already; stop it first")]
+    Running,
+    /// Frames can be read only if the agent was there from the start.
+    #[error(
+        "probe 'safepoint' needs the agent at JVM start-up (-agentpath or JAVA_TOOL_OPTIONS), not attached later"
+    )]
+    NeedsStartUp,
+    /// The schedule's window is larger than the ring of this JVM.
+    #[error(
+        "schedule {schedule} needs windows of {needed} path ends, but this JVM's ring has room for {room}"
+    )]
+    Window {
+        /// The schedule.
+        schedule: String,
+        /// Its window.
+        needed: u64,
+        /// The ring's length.
+        room: u64,
+    },
+    /// The JVM refused something.
+    #[error(transparent)]
+    Jvm(#[from] JvmError),
+    /// No clock.
+    #[error("no thread for the clock: {0}")]
+    Thread(std::io::Error),
+}
+
+static AGENT: OnceLock<Agent> = OnceLock::new();
+
+impl Control {
+    /// Seconds profiled so far.
+    pub fn seconds(&self) -> f64 {
+        (self.before + self.since.map_or(Duration::ZERO, |since| since.elapsed())).as_secs_f64()
+    }
+
+    /// Does profiling run?
+    pub fn running(&self) -> bool {
+        self.since.is_some()
+    }
+}
+
+impl Agent {
+    /// The agent, once it is there.
+    pub fn get() -> Option<&'static Agent> {
+        AGENT.get()
+    }
+
+    /// Makes the agent. The first caller wins.
+    pub fn create(vm: Vm, jvmti: Jvmti, late: bool, reads_frames: bool) -> &'static Agent {
+        AGENT.get_or_init(|| {
+            let slots: &'static SlotTable = Box::leak(Box::new(SlotTable::new()));
+            Agent {
+                vm,
+                jvmti,
+                late,
+                reads_frames,
+                registry: Registry::new(slots),
+                slots,
+                shim: OnceLock::new(),
+                active: RwLock::new(None),
+                control: Mutex::default(),
+                collector: Mutex::default(),
+            }
+        })
+    }
+
+    /// The shim, defined at first use.
+    pub fn shim(&self, jni: Jni<'_>, window: u64) -> Result<&Shim, JvmError> {
+        if let Some(shim) = self.shim.get() {
+            return Ok(shim);
+        }
+        // Called under the control lock only, so nobody defines it a second time.
+        let shim = Shim::define(jni, self.slots, window)?;
+        Ok(self.shim.get_or_init(|| shim))
+    }
+
+    /// The shim, if it is there.
+    pub fn shim_if_defined(&self) -> Option<&Shim> {
+        self.shim.get()
+    }
+
+    /// What the hook instruments with, if profiling runs.
+    pub fn active(&self) -> Option<Arc<Settings>> {
+        self.active.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_active(&self, settings: Option<Arc<Settings>>) {
+        *self.active.write().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// The command lock.
+    pub fn control(&self) -> MutexGuard<'_, Control> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The collector's lock.
+    pub fn collector(&self) -> MutexGuard<'_, Collector> {
+        self.collector.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts profiling: hook on, classes that are there already sent through it, clock on.
+    pub fn start(
+        &'static self,
+        jni: Jni<'_>,
+        control: &mut Control,
+        settings: Settings,
+    ) -> Result<Restored, StartError> {
+        if control.running() {
+            return Err(StartError::Running);
+        }
+        if settings.probe == ProbeKind::Safepoint && !self.reads_frames {
+            return Err(StartError::NeedsStartUp);
+        }
+        let settings = Arc::new(settings);
+        let shim = self.shim(jni, settings.window())?;
+        if settings.window() > shim.ring_entries() {
+            return Err(StartError::Window {
+                schedule: settings.options.schedule.to_string(),
+                needed: settings.window(),
+                room: shim.ring_entries(),
+            });
+        }
+        if self.registry.configure(&settings.configuration()) && control.started.is_some() {
+            info!("other probes or filters than before: a new profile begins");
+            self.collector().reset(settings.probe, shim, jni)?;
+            *control = Control::default();
+        }
+        self.set_active(Some(Arc::clone(&settings)));
+        self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
+        let filter = &settings.instrumenter.options().filter;
+        let done = retransform(self.jvmti, jni, &self.registry, |name| filter.class(name));
+        control.clock = settings
+            .interval()
+            .map(|i| self.start_clock(i, &settings))
+            .transpose()
+            .map_err(StartError::Thread)?;
+        control.settings = Some(settings);
+        control.started.get_or_insert_with(SystemTime::now);
+        control.since = Some(Instant::now());
+        Ok(done)
+    }
+
+    fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
+        let mut ticker = Ticker {
+            agent: self,
+            settings: Arc::clone(settings),
+            armed: None,
+            sampler: SafepointSampler::default(),
+            next_dump: settings.options.dump.map(|every| Instant::now() + every),
+        };
+        Clock::start(self.vm, self.jvmti, interval, move |jni, tick| {
+            guard("the clock", false, || ticker.tick(jni, tick))
+        })
+    }
+
+    /// Stops profiling; counts are kept, classes get their own bytes back.
+    pub fn stop(&self, jni: Jni<'_>, control: &mut Control) -> Restored {
+        self.pause(jni, control);
+        self.set_active(None);
+        let names = self.registry.names();
+        let restored = retransform(self.jvmti, jni, &self.registry, |name| names.contains(name));
+        if let Err(e) = self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
+            warning!("the class file load hook stays on: {e}");
+        }
+        restored
+    }
+
+    /// Stops the clock and the account of time, and closes the window.
+    pub fn pause(&self, jni: Jni<'_>, control: &mut Control) {
+        if let Some(clock) = control.clock.take() {
+            clock.stop();
+        }
+        if let Some(shim) = self.shim_if_defined() {
+            let _ = shim.disarm(jni);
+        }
+        if let Some(since) = control.since.take() {
+            control.before += since.elapsed();
+        }
+    }
+
+    /// Forgets all counts; profiling goes on, if it runs.
+    pub fn reset(&self, jni: Jni<'_>, control: &mut Control) -> Result<(), JvmError> {
+        if let (Some(shim), Some(settings)) = (self.shim_if_defined(), &control.settings) {
+            self.collector().reset(settings.probe, shim, jni)?;
+        }
+        control.before = Duration::ZERO;
+        control.started = control.started.map(|_| SystemTime::now());
+        control.since = control.since.map(|_| Instant::now());
+        Ok(())
+    }
+}
+
+/// What the clock's thread does at each tick.
+struct Ticker {
+    agent: &'static Agent,
+    settings: Arc<Settings>,
+    /// Number and size of the open window.
+    armed: Option<(u64, u64)>,
+    sampler: SafepointSampler,
+    next_dump: Option<Instant>,
+}
+
+impl Ticker {
+    /// Returns whether to go on.
+    fn tick(&mut self, jni: Jni<'_>, tick: Tick) -> bool {
+        let result = match self.settings.probe {
+            ProbeKind::Yieldpoint => self.turn_window(jni),
+            ProbeKind::Safepoint => self.sampler.sample(self.agent, jni),
+            ProbeKind::Counters => Ok(()),
+        };
+        if let Err(e) = result {
+            error!("sampling stops: {e}");
+            return false;
+        }
+        if self.settings.samples() {
+            let mut collector = self.agent.collector();
+            collector.tally.ticks += 1;
+            collector.tally.overruns += u64::from(tick.late);
+        }
+        if self.next_dump.is_some_and(|at| Instant::now() >= at) {
+            self.next_dump = self.settings.options.dump.map(|every| Instant::now() + every);
+            // A command under way (maybe stopping this very clock) dumps itself or does not want one now.
+            if let Ok(control) = self.agent.control.try_lock()
+                && let Err(e) = dump::dump(self.agent, jni, &control, None)
+            {
+                error!("{e}");
+            }
+        }
+        true
+    }
+
+    /// Takes in the last window's path ends and opens the next window.
+    fn turn_window(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
+        let Some(shim) = self.agent.shim_if_defined() else {
+            return Ok(());
+        };
+        let schedule = self.settings.options.schedule;
+        let number = match self.armed {
+            None => self.settings.options.seed,
+            Some((number, armed)) => {
+                let ring = shim.disarm(jni)?;
+                let mut collector = self.agent.collector();
+                collector.window(&self.agent.registry, schedule, number, armed, &ring);
+                number.wrapping_add(1)
+            }
+        };
+        let window = schedule.last_index(number) + 1;
+        shim.arm(jni, window)?;
+        self.armed = Some((number, window));
+        Ok(())
+    }
+}
+
+/// Milliseconds since 1970.
+pub fn unix_millis(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |d| d.as_millis() as u64)
+}

@@ -1,0 +1,215 @@
+//! The functions that the JVM calls. Each runs inside `guard`: nothing unwinds into the JVM.
+
+use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::sync::Mutex;
+
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+};
+use trodden_instrumenter::ProbeKind;
+use trodden_profile::options::AgentCommand;
+
+use crate::agent::Agent;
+use crate::jvm::guard::guard;
+use crate::jvm::thread::Vm;
+use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::log::{error, info, warning};
+use crate::settings::{Settings, apply_log_options};
+use crate::{control, dump, hook};
+
+/// The command of the command line, kept from Agent_OnLoad until the JVM is up.
+static PENDING: Mutex<Option<AgentCommand>> = Mutex::new(None);
+
+/// Called at JVM start-up (`-agentpath:…/libtrodden.so=OPTIONS`). Never fails: the program runs in any case.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _: *mut c_void) -> jint {
+    guard("Agent_OnLoad", 0, || {
+        // SAFETY: the JVM passes itself and a C string or null.
+        let (vm, text) = unsafe { (Vm::from_raw(vm), text(options)) };
+        let Some(command) = parse(&text) else {
+            return 0;
+        };
+        apply_log_options(&command.options);
+        if let Err(e) = load(vm, command) {
+            error!("{e}; the program runs without profiling");
+        }
+        0
+    })
+}
+
+fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
+    let jvmti = vm.jvmti()?;
+    // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows nothing
+    // else but should not be held for nothing.
+    let wants_frames = Settings::new(command.options.clone()).is_ok_and(|s| s.probe == ProbeKind::Safepoint);
+    let reads_frames = wants_frames && add_capabilities(jvmti, true).is_ok();
+    if !reads_frames {
+        add_capabilities(jvmti, false)?;
+    }
+    Agent::create(vm, jvmti, false, reads_frames);
+    *PENDING.lock().unwrap_or_else(|e| e.into_inner()) = Some(command);
+    set_callbacks(jvmti)
+}
+
+fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
+    let mut capabilities = jvmtiCapabilities::default();
+    capabilities.set_can_retransform_classes(true);
+    if frames {
+        capabilities.set_can_access_local_variables(true);
+        capabilities.set_can_suspend(true);
+    }
+    jvmti.add_capabilities(&capabilities)
+}
+
+fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMInit = Some(vm_init);
+    callbacks.VMDeath = Some(vm_death);
+    callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    jvmti.set_callbacks(&callbacks)?;
+    jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
+    jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
+}
+
+/// Called when the agent is loaded into a running JVM, the first time and for every further command.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers, on an attached thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _: *mut c_void,
+) -> jint {
+    const FAILED: jint = 1;
+    guard("Agent_OnAttach", FAILED, || {
+        // SAFETY: the JVM passes itself and a C string or null.
+        let (vm, text) = unsafe { (Vm::from_raw(vm), text(options)) };
+        let Some(command) = parse(&text) else {
+            return FAILED;
+        };
+        let attached = || -> Result<bool, JvmError> {
+            let agent = match Agent::get() {
+                Some(agent) => agent,
+                None => {
+                    let jvmti = vm.jvmti()?;
+                    add_capabilities(jvmti, false)?;
+                    let agent = Agent::create(vm, jvmti, true, false);
+                    set_callbacks(jvmti)?;
+                    agent
+                }
+            };
+            Ok(control::run(agent, vm.jni()?, command))
+        };
+        match attached() {
+            Ok(true) => 0,
+            Ok(false) => FAILED,
+            Err(e) => {
+                control::refuse(&text, &e.to_string());
+                FAILED
+            }
+        }
+    })
+}
+
+/// Called before the library is unloaded, at the very end. Everything was done at the JVM's death.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnUnload(_: *mut JavaVM) {
+    guard("Agent_OnUnload", (), || info!("unloaded"));
+}
+
+fn parse(text: &str) -> Option<AgentCommand> {
+    match AgentCommand::parse(text) {
+        Ok(command) => Some(command),
+        Err(e) => {
+            control::refuse(text, &e.to_string());
+            None
+        }
+    }
+}
+
+/// # Safety
+/// A C string or null.
+unsafe fn text(options: *const c_char) -> String {
+    if options.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+}
+
+unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject) {
+    guard("VMInit", (), || {
+        let command = PENDING.lock().unwrap_or_else(|e| e.into_inner()).take();
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        if let (Some(agent), Some(command), Some(jni)) =
+            (Agent::get(), command, unsafe { Jni::from_raw(jni) })
+        {
+            if !control::run(agent, jni, command) {
+                warning!("the program runs without profiling");
+            }
+        }
+    });
+}
+
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    guard("VMDeath", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let (Some(agent), Some(jni)) = (Agent::get(), (unsafe { Jni::from_raw(jni) })) else {
+            return;
+        };
+        let mut control = agent.control();
+        // A profile that was stopped has been written then.
+        if !control.running() {
+            return;
+        }
+        agent.pause(jni, &mut control);
+        match dump::dump(agent, jni, &control, None) {
+            Ok(file) => info!("profile written to {}", file.display()),
+            Err(e) => error!("{e}"),
+        }
+    });
+}
+
+unsafe extern "system" fn class_file_load_hook(
+    jvmti: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    _redefined: jclass,
+    _loader: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    length: jint,
+    bytes: *const c_uchar,
+    new_length: *mut jint,
+    new_bytes: *mut *mut c_uchar,
+) {
+    guard("ClassFileLoadHook", (), || {
+        let Some(agent) = Agent::get() else { return };
+        let Some(settings) = agent.active() else { return };
+        // SAFETY: the JVM passes a modified UTF-8 C string or null.
+        let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        // SAFETY: the JVM passes `length` readable bytes, valid during this call.
+        let class = unsafe { std::slice::from_raw_parts(bytes, length.max(0) as usize) };
+        let Some(rewritten) = hook::instrument(&settings, &agent.registry, name.as_deref(), class) else {
+            return;
+        };
+        // SAFETY: the JVM passes our own, valid environment.
+        let jvmti = unsafe { Jvmti::from_raw(jvmti) };
+        match jvmti.map(|jvmti| jvmti.allocate_copy(&rewritten)) {
+            // SAFETY: out-parameters of this call; the memory was allocated by JVMTI, as it must be.
+            Some(Ok(copy)) => unsafe {
+                *new_length = rewritten.len() as jint;
+                *new_bytes = copy;
+            },
+            Some(Err(e)) => warning!("a class stays as it is: {e}"),
+            None => {}
+        }
+    });
+}

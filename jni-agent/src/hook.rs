@@ -1,0 +1,125 @@
+//! The class file load hook's work: bytes in, bytes with probes out.
+
+use trodden_instrumenter::{Preparation, ProbeKind};
+use trodden_profile::Skipped;
+
+use crate::jvm::guard::catch;
+use crate::log::debug;
+use crate::registry::Registry;
+use crate::settings::Settings;
+
+/// Classes that the shim itself runs, by prefix: with counters in them it would call itself without end.
+const RUN_BY_SHIM: &[&str] = &[
+    "java/lang/Trodden",
+    "java/lang/Thread",
+    "java/lang/BaseVirtualThread",
+    "java/lang/VirtualThread",
+    "java/lang/Object",
+    "java/lang/Class",
+    "java/lang/Math",
+    "java/lang/System",
+    "java/lang/ref/",
+    "java/util/Arrays",
+    "jdk/internal/misc/",
+    "jdk/internal/vm/",
+    "jdk/internal/util/Preconditions",
+];
+
+/// The class with probes, or `None` if it stays as it is. Safe to call from many threads at once.
+pub fn instrument(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    // Hidden classes and some lambdas' come without a name; the instrumenter looks inside for it.
+    if name.is_some_and(|name| !settings.instrumenter.options().filter.class(name)) {
+        return None;
+    }
+    if let Some(name) = name.filter(|name| run_by_shim(name)) {
+        registry.skip([whole_class(name, "run by Trodden's own probes")]);
+        return None;
+    }
+    match catch("the class file load hook", || rewrite(settings, registry, bytes)) {
+        Ok(Ok(result)) => result,
+        Ok(Err(reason)) | Err(reason) => {
+            let name = name.unwrap_or("(class without a name)");
+            debug!("{name} stays as it is: {reason}");
+            registry.skip([whole_class(name, &reason)]);
+            None
+        }
+    }
+}
+
+fn run_by_shim(name: &str) -> bool {
+    RUN_BY_SHIM.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    match settings.instrumenter.prepare(bytes).map_err(|e| e.to_string())? {
+        Preparation::Unchanged { skipped } => {
+            registry.skip(skipped);
+            Ok(None)
+        }
+        Preparation::Ready(prepared) => {
+            if run_by_shim(&prepared.map().name) {
+                return Err("run by Trodden's own probes".to_owned());
+            }
+            let ids = registry.ids(prepared.map()).map_err(|e| e.to_string())?;
+            let rewritten = if settings.probe == ProbeKind::Safepoint {
+                let (rewritten, code) = prepared.emit_with_code(ids);
+                registry.set_code(ids.class, code);
+                rewritten
+            } else {
+                prepared.emit(ids)
+            };
+            registry.skip(prepared.skipped().iter().cloned());
+            Ok(Some(rewritten))
+        }
+    }
+}
+
+/// A class that stays as it is.
+pub fn whole_class(name: &str, reason: &str) -> Skipped {
+    Skipped {
+        class: name.to_owned(),
+        method: None,
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shim::SlotTable;
+    use trodden_profile::options::AgentCommand;
+
+    fn settings(text: &str) -> Settings {
+        Settings::new(AgentCommand::parse(text).unwrap().options).unwrap()
+    }
+
+    #[test]
+    fn damaged_classes_stay_and_are_listed() {
+        let registry = Registry::new(Box::leak(Box::new(SlotTable::new())));
+        let bytes = [0xca, 0xfe, 0xba, 0xbe, 0, 0];
+        assert_eq!(
+            instrument(&settings("probe=counters"), &registry, Some("a/B"), &bytes),
+            None
+        );
+        let skipped = registry.skipped();
+        assert_eq!(skipped.len(), 1);
+        assert_eq!(skipped[0].class, "a/B");
+        assert!(skipped[0].reason.contains("offset"), "{}", skipped[0].reason);
+    }
+
+    #[test]
+    fn what_the_shim_runs_is_left_alone_even_when_asked_for() {
+        let registry = Registry::new(Box::leak(Box::new(SlotTable::new())));
+        let settings = settings("probe=counters,include=java.lang.*");
+        assert_eq!(
+            instrument(&settings, &registry, Some("java/lang/ThreadLocal"), b"ignored"),
+            None
+        );
+        assert_eq!(registry.skipped().len(), 1);
+    }
+}

@@ -1,0 +1,58 @@
+//! The one policy for panics at the border: none crosses it.
+//!
+//! Every function that the JVM calls runs inside [`guard`]. A panic is logged, once, and the fallback is
+//! returned: a class stays as it was, a command fails, the clock stops. The program runs on.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::log::error;
+
+static CAUGHT: AtomicU64 = AtomicU64::new(0);
+
+/// Panics caught so far.
+pub fn panics() -> u64 {
+    CAUGHT.load(Ordering::Relaxed)
+}
+
+/// Runs an entry point's body; gives the fallback if it panics.
+pub fn guard<T>(entry: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
+    // Unwind safety: what a panic can leave half done is behind mutexes, whose poison is looked at nowhere: all
+    // updates under them are single inserts.
+    catch(entry, body).unwrap_or(fallback)
+}
+
+/// Runs a body; the panic's message if it panics.
+pub fn catch<T>(entry: &'static str, body: impl FnOnce() -> T) -> Result<T, String> {
+    static SILENCE: Once = Once::new();
+    SILENCE.call_once(|| std::panic::set_hook(Box::new(|_| {})));
+    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
+        let text = payload
+            .downcast_ref::<&str>()
+            .map(|s| (*s).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no message".to_owned());
+        if CAUGHT.fetch_add(1, Ordering::Relaxed) == 0 {
+            error!("internal error in {entry}: {text} (the program goes on; further ones are only counted)");
+        }
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_the_fallback() {
+        let before = panics();
+        assert_eq!(guard("test", 7, || panic!("on purpose")), 7);
+        assert_eq!(
+            catch("test", || -> u8 { panic!("number {}", 3) }),
+            Err("number 3".to_owned())
+        );
+        assert_eq!(guard("test", 7, || 8), 8);
+        assert_eq!(panics(), before + 2);
+    }
+}

@@ -1,0 +1,279 @@
+//! JNI, as much of it as the agent needs. Every call that can throw returns the exception as an error, cleared.
+
+use std::ffi::CStr;
+use std::marker::PhantomData;
+use std::ptr::{NonNull, null_mut};
+
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jmethodID, jobject, jvalue};
+
+use super::error::JvmError;
+
+/// The calling thread's JNI environment.
+#[derive(Clone, Copy)]
+pub struct Jni<'e> {
+    env: NonNull<JNIEnv>,
+    life: PhantomData<&'e JNIEnv>,
+}
+
+/// A local reference to a class; lives until the native method returns or its frame is popped.
+#[derive(Clone, Copy)]
+pub struct ClassRef(pub(super) jclass);
+
+/// A local reference to any object.
+#[derive(Clone, Copy)]
+pub struct ObjectRef(pub(super) jobject);
+
+/// A global reference, valid in all threads.
+#[derive(Clone, Copy)]
+pub struct GlobalRef(jobject);
+
+// SAFETY: JNI global references may be used from any thread.
+unsafe impl Send for GlobalRef {}
+// SAFETY: as above; the reference itself is never written to.
+unsafe impl Sync for GlobalRef {}
+
+/// A static method of a class that is never unloaded.
+#[derive(Clone, Copy)]
+pub struct MethodId(jmethodID);
+
+// SAFETY: method ids may be used from any thread while their class is loaded.
+unsafe impl Send for MethodId {}
+// SAFETY: as above.
+unsafe impl Sync for MethodId {}
+
+/// Calls a function of the JNI table.
+macro_rules! jni {
+    ($jni:expr, $name:ident $(, $arg:expr)*) => {{
+        let env = $jni.env.as_ptr();
+        // SAFETY: `env` is the current thread's valid environment (see the module comment of `jvm`), so its function
+        // table is there and complete; the arguments are references given out by this JVM or pointers to live locals.
+        unsafe { ((**env).$name)(env $(, $arg)*) }
+    }};
+}
+
+impl ClassRef {
+    /// Wraps what a JVMTI callback was given.
+    ///
+    /// # Safety
+    /// A live local or global reference to a class, of the current thread.
+    pub unsafe fn from_raw(class: jclass) -> Self {
+        ClassRef(class)
+    }
+}
+
+impl GlobalRef {
+    /// As a class, for calls.
+    pub fn class(self) -> ClassRef {
+        ClassRef(self.0)
+    }
+
+    /// The raw reference.
+    pub fn raw(self) -> jobject {
+        self.0
+    }
+}
+
+impl ObjectRef {
+    /// Is it Java's null?
+    pub fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+}
+
+impl<'e> Jni<'e> {
+    /// Wraps an environment pointer.
+    ///
+    /// # Safety
+    /// Null, or the current thread's environment, valid for `'e`.
+    pub unsafe fn from_raw(env: *mut JNIEnv) -> Option<Self> {
+        NonNull::new(env).map(|env| Jni {
+            env,
+            life: PhantomData,
+        })
+    }
+
+    /// Is an exception pending that is not ours?
+    pub fn exception_pending(self) -> bool {
+        jni!(self, ExceptionCheck) != 0
+    }
+
+    /// The value, unless the call before threw.
+    fn checked<T>(self, call: &'static str, value: T) -> Result<T, JvmError> {
+        if self.exception_pending() {
+            jni!(self, ExceptionClear);
+            return Err(JvmError::Exception { call });
+        }
+        Ok(value)
+    }
+
+    /// Defines a class in the boot loader. The name must be the one in the bytes.
+    pub fn define_boot_class(self, name: &CStr, bytes: &[u8]) -> Result<ClassRef, JvmError> {
+        let class = jni!(
+            self,
+            DefineClass,
+            name.as_ptr(),
+            null_mut(),
+            bytes.as_ptr().cast(),
+            bytes.len() as jint
+        );
+        self.checked("DefineClass", ClassRef(class))
+    }
+
+    /// Finds a class of the boot loader (from a thread without Java frames).
+    pub fn find_class(self, name: &CStr) -> Result<ClassRef, JvmError> {
+        let class = jni!(self, FindClass, name.as_ptr());
+        self.checked("FindClass", ClassRef(class))
+    }
+
+    /// A global reference to a class.
+    pub fn global_class(self, class: ClassRef) -> GlobalRef {
+        GlobalRef(jni!(self, NewGlobalRef, class.0))
+    }
+
+    /// A global reference to an object.
+    pub fn global(self, object: ObjectRef) -> GlobalRef {
+        GlobalRef(jni!(self, NewGlobalRef, object.0))
+    }
+
+    /// A global reference to an object that JVMTI gave out.
+    pub fn global_raw(self, object: jobject) -> GlobalRef {
+        GlobalRef(jni!(self, NewGlobalRef, object))
+    }
+
+    /// Deletes a global reference; no copy of it may be used again.
+    pub fn delete_global(self, reference: GlobalRef) {
+        jni!(self, DeleteGlobalRef, reference.0);
+    }
+
+    /// Deletes a local reference early.
+    pub fn delete_local(self, object: ObjectRef) {
+        jni!(self, DeleteLocalRef, object.0);
+    }
+
+    /// Deletes a local reference to a class early.
+    pub fn delete_local_class(self, class: ClassRef) {
+        jni!(self, DeleteLocalRef, class.0);
+    }
+
+    /// Opens room for local references that [`pop_frame`](Self::pop_frame) frees.
+    pub fn push_frame(self, capacity: jint) -> Result<(), JvmError> {
+        let code = jni!(self, PushLocalFrame, capacity);
+        self.checked("PushLocalFrame", ())?;
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(JvmError::Jni {
+                call: "PushLocalFrame",
+                code,
+            })
+        }
+    }
+
+    /// Frees the local references made since [`push_frame`](Self::push_frame).
+    pub fn pop_frame(self) {
+        jni!(self, PopLocalFrame, null_mut());
+    }
+
+    /// Sets a static `int` field.
+    pub fn set_static_int(self, class: ClassRef, name: &CStr, value: jint) -> Result<(), JvmError> {
+        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"I".as_ptr());
+        let field = self.checked("GetStaticFieldID", field)?;
+        jni!(self, SetStaticIntField, class.0, field, value);
+        Ok(())
+    }
+
+    /// Sets a static `long` field.
+    pub fn set_static_long(self, class: ClassRef, name: &CStr, value: jlong) -> Result<(), JvmError> {
+        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"J".as_ptr());
+        let field = self.checked("GetStaticFieldID", field)?;
+        jni!(self, SetStaticLongField, class.0, field, value);
+        Ok(())
+    }
+
+    /// Reads a static field that is an `int` in some JDKs and a `long` in others.
+    pub fn static_integer(self, class: ClassRef, name: &CStr) -> Result<i64, JvmError> {
+        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"J".as_ptr());
+        if let Ok(field) = self.checked("GetStaticFieldID", field) {
+            return Ok(jni!(self, GetStaticLongField, class.0, field));
+        }
+        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"I".as_ptr());
+        let field = self.checked("GetStaticFieldID", field)?;
+        Ok(jni!(self, GetStaticIntField, class.0, field).into())
+    }
+
+    /// Finds a static method; initialises its class.
+    pub fn static_method(
+        self,
+        class: ClassRef,
+        name: &CStr,
+        descriptor: &CStr,
+    ) -> Result<MethodId, JvmError> {
+        let method = jni!(
+            self,
+            GetStaticMethodID,
+            class.0,
+            name.as_ptr(),
+            descriptor.as_ptr()
+        );
+        Ok(MethodId(self.checked("GetStaticMethodID", method)?))
+    }
+
+    /// Calls a static method `(I)V`.
+    pub fn call_void_int(self, class: ClassRef, method: MethodId, value: jint) -> Result<(), JvmError> {
+        let args = [jvalue { i: value }];
+        jni!(self, CallStaticVoidMethodA, class.0, method.0, args.as_ptr());
+        self.checked("CallStaticVoidMethod", ())
+    }
+
+    /// Calls a static method `()I`.
+    pub fn call_int(self, class: ClassRef, method: MethodId) -> Result<jint, JvmError> {
+        let value = jni!(self, CallStaticIntMethodA, class.0, method.0, std::ptr::null());
+        self.checked("CallStaticIntMethod", value)
+    }
+
+    /// Calls a static method `()J`.
+    pub fn call_long(self, class: ClassRef, method: MethodId) -> Result<jlong, JvmError> {
+        let value = jni!(self, CallStaticLongMethodA, class.0, method.0, std::ptr::null());
+        self.checked("CallStaticLongMethod", value)
+    }
+
+    /// Calls a static method that takes nothing and returns an object.
+    pub fn call_object(self, class: ClassRef, method: MethodId) -> Result<ObjectRef, JvmError> {
+        let value = jni!(self, CallStaticObjectMethodA, class.0, method.0, std::ptr::null());
+        self.checked("CallStaticObjectMethod", ObjectRef(value))
+    }
+
+    /// Length of any array.
+    pub fn array_length(self, array: ObjectRef) -> usize {
+        jni!(self, GetArrayLength, array.0).max(0) as usize
+    }
+
+    /// An element of an object array.
+    pub fn element(self, array: ObjectRef, index: usize) -> Result<ObjectRef, JvmError> {
+        let value = jni!(self, GetObjectArrayElement, array.0, index as jint);
+        self.checked("GetObjectArrayElement", ObjectRef(value))
+    }
+
+    /// The first `length` elements of a `long[]`.
+    pub fn longs(self, array: ObjectRef, length: usize) -> Result<Vec<jlong>, JvmError> {
+        self.longs_of(array.0, length)
+    }
+
+    /// The first `length` elements of a `long[]` behind a global reference.
+    pub fn global_longs(self, array: GlobalRef, length: usize) -> Result<Vec<jlong>, JvmError> {
+        self.longs_of(array.0, length)
+    }
+
+    fn longs_of(self, array: jobject, length: usize) -> Result<Vec<jlong>, JvmError> {
+        let mut values = vec![0; length];
+        jni!(
+            self,
+            GetLongArrayRegion,
+            array,
+            0,
+            length as jint,
+            values.as_mut_ptr()
+        );
+        self.checked("GetLongArrayRegion", values)
+    }
+}

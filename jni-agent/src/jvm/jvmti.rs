@@ -1,0 +1,285 @@
+//! JVMTI, as much of it as the agent needs.
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr::{NonNull, null_mut};
+
+use jvmti_bindings::sys::jni::{jint, jlong, jmethodID, jobject};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_DISABLE, JVMTI_ENABLE, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent, jvmtiEventCallbacks,
+    jvmtiFrameInfo,
+};
+
+use super::error::JvmError;
+use super::jni::ClassRef;
+
+/// The agent's JVMTI environment. Usable from any thread that is attached to the JVM.
+#[derive(Clone, Copy)]
+pub struct Jvmti(NonNull<jvmtiEnv>);
+
+// SAFETY: a JVMTI environment belongs to the agent, not to a thread; its functions may be called from any attached thread.
+unsafe impl Send for Jvmti {}
+// SAFETY: as above; JVMTI functions are thread-safe.
+unsafe impl Sync for Jvmti {}
+
+/// Calls a function of the JVMTI table: `Err` unless it answers JVMTI_ERROR_NONE.
+macro_rules! jvmti {
+    ($jvmti:expr, $name:ident $(, $arg:expr)*) => {{
+        let call = stringify!($name);
+        let env = $jvmti.0.as_ptr();
+        // SAFETY: `env` is a valid JVMTI environment (see the module comment of `jvm`), so the table is there.
+        match unsafe { (*(*env).functions).$name } {
+            // SAFETY: the function comes from the JVM's own table; references given out by this JVM or pointers to
+            // live locals are passed.
+            Some(function) => match unsafe { function(env $(, $arg)*) } {
+                jvmtiError::NONE => Ok(()),
+                error => Err(JvmError::Jvmti { call, error }),
+            },
+            None => Err(JvmError::Missing { call }),
+        }
+    }};
+}
+
+/// An array allocated by JVMTI; freed on drop.
+pub struct JvmtiArray<T> {
+    jvmti: Jvmti,
+    data: *mut T,
+    length: usize,
+}
+
+impl<T> std::ops::Deref for JvmtiArray<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        if self.data.is_null() {
+            return &[];
+        }
+        // SAFETY: JVMTI returned `length` initialised elements at `data`, and they are freed on drop only.
+        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+    }
+}
+
+impl<T> Drop for JvmtiArray<T> {
+    fn drop(&mut self) {
+        self.jvmti.deallocate(self.data.cast());
+    }
+}
+
+/// A thread, as a local reference.
+pub type ThreadRef = jobject;
+
+impl Jvmti {
+    /// Wraps an environment pointer.
+    ///
+    /// # Safety
+    /// Null, or a valid environment that is never disposed of.
+    pub unsafe fn from_raw(env: *mut jvmtiEnv) -> Option<Self> {
+        NonNull::new(env).map(Jvmti)
+    }
+
+    /// Adds capabilities.
+    pub fn add_capabilities(self, capabilities: &jvmtiCapabilities) -> Result<(), JvmError> {
+        jvmti!(self, AddCapabilities, capabilities)
+    }
+
+    /// Sets the event callbacks.
+    pub fn set_callbacks(self, callbacks: &jvmtiEventCallbacks) -> Result<(), JvmError> {
+        jvmti!(
+            self,
+            SetEventCallbacks,
+            callbacks,
+            size_of::<jvmtiEventCallbacks>() as jint
+        )
+    }
+
+    /// Switches an event on or off, for all threads.
+    pub fn notify(self, event: jvmtiEvent, on: bool) -> Result<(), JvmError> {
+        jvmti!(
+            self,
+            SetEventNotificationMode,
+            if on { JVMTI_ENABLE } else { JVMTI_DISABLE },
+            event,
+            null_mut()
+        )
+    }
+
+    /// A copy of bytes in JVMTI's memory, whose ownership goes to the JVM.
+    pub fn allocate_copy(self, bytes: &[u8]) -> Result<*mut u8, JvmError> {
+        let mut memory = null_mut();
+        jvmti!(self, Allocate, bytes.len() as jlong, &mut memory)?;
+        // SAFETY: Allocate returned at least `bytes.len()` fresh bytes.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), memory, bytes.len()) };
+        Ok(memory)
+    }
+
+    fn deallocate(self, memory: *mut u8) {
+        if !memory.is_null() {
+            let _ = jvmti!(self, Deallocate, memory);
+        }
+    }
+
+    /// Takes over a string that JVMTI allocated.
+    fn text(self, text: *mut c_char) -> String {
+        if text.is_null() {
+            return String::new();
+        }
+        // SAFETY: JVMTI returns NUL-terminated strings, ours until deallocated.
+        let owned = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        self.deallocate(text.cast());
+        owned
+    }
+
+    /// All loaded classes, as local references: use a frame.
+    pub fn loaded_classes(self) -> Result<Vec<ClassRef>, JvmError> {
+        let (mut count, mut classes) = (0, null_mut());
+        jvmti!(self, GetLoadedClasses, &mut count, &mut classes)?;
+        let array = JvmtiArray {
+            jvmti: self,
+            data: classes,
+            length: count as usize,
+        };
+        Ok(array.iter().map(|&c| ClassRef(c)).collect())
+    }
+
+    /// A class's internal name (`a/b/C`); `None` for arrays and primitives. Hidden classes have a dot in theirs.
+    pub fn class_name(self, class: ClassRef) -> Result<Option<String>, JvmError> {
+        let mut signature = null_mut();
+        jvmti!(self, GetClassSignature, class.0, &mut signature, null_mut())?;
+        let signature = self.text(signature);
+        Ok(signature
+            .strip_prefix('L')
+            .and_then(|s| s.strip_suffix(';'))
+            .map(str::to_owned))
+    }
+
+    /// May this class be retransformed?
+    pub fn is_modifiable(self, class: ClassRef) -> bool {
+        let mut yes = 0;
+        jvmti!(self, IsModifiableClass, class.0, &mut yes).is_ok() && yes != 0
+    }
+
+    /// Sends classes through the class file load hook again, all or none.
+    pub fn retransform(self, classes: &[ClassRef]) -> Result<(), JvmError> {
+        let raw: Vec<jobject> = classes.iter().map(|c| c.0).collect();
+        jvmti!(self, RetransformClasses, raw.len() as jint, raw.as_ptr())
+    }
+
+    /// A system property as the JVM knows it.
+    pub fn system_property(self, name: &str) -> Option<String> {
+        let name = CString::new(name).ok()?;
+        let mut value = null_mut();
+        jvmti!(self, GetSystemProperty, name.as_ptr(), &mut value).ok()?;
+        Some(self.text(value))
+    }
+
+    /// The system thread group, as a local reference: the root of all.
+    pub fn system_thread_group(self) -> Result<jobject, JvmError> {
+        let (mut count, mut groups) = (0, null_mut());
+        jvmti!(self, GetTopThreadGroups, &mut count, &mut groups)?;
+        let array = JvmtiArray {
+            jvmti: self,
+            data: groups,
+            length: count as usize,
+        };
+        Ok(array.first().copied().unwrap_or(null_mut()))
+    }
+
+    /// All live platform threads, as local references: use a frame.
+    pub fn threads(self) -> Result<JvmtiArray<ThreadRef>, JvmError> {
+        let (mut count, mut threads) = (0, null_mut());
+        jvmti!(self, GetAllThreads, &mut count, &mut threads)?;
+        Ok(JvmtiArray {
+            jvmti: self,
+            data: threads,
+            length: count as usize,
+        })
+    }
+
+    /// The calling thread, as a local reference.
+    pub fn current_thread(self) -> Result<ThreadRef, JvmError> {
+        let mut thread = null_mut();
+        jvmti!(self, GetCurrentThread, &mut thread)?;
+        Ok(thread)
+    }
+
+    /// A thread's state bits.
+    pub fn thread_state(self, thread: ThreadRef) -> Result<jint, JvmError> {
+        let mut state = 0;
+        jvmti!(self, GetThreadState, thread, &mut state)?;
+        Ok(state)
+    }
+
+    /// Suspends threads; tells for each whether it worked.
+    pub fn suspend(self, threads: &[ThreadRef]) -> Result<Vec<bool>, JvmError> {
+        let mut results = vec![jvmtiError::INTERNAL; threads.len()];
+        jvmti!(
+            self,
+            SuspendThreadList,
+            threads.len() as jint,
+            threads.as_ptr(),
+            results.as_mut_ptr()
+        )?;
+        Ok(results.iter().map(|&r| r == jvmtiError::NONE).collect())
+    }
+
+    /// Resumes threads suspended by us.
+    pub fn resume(self, threads: &[ThreadRef]) -> Result<(), JvmError> {
+        let mut results = vec![jvmtiError::INTERNAL; threads.len()];
+        jvmti!(
+            self,
+            ResumeThreadList,
+            threads.len() as jint,
+            threads.as_ptr(),
+            results.as_mut_ptr()
+        )
+    }
+
+    /// A thread's innermost frames into a buffer; returns how many.
+    pub fn stack(self, thread: ThreadRef, frames: &mut [jvmtiFrameInfo]) -> Result<usize, JvmError> {
+        let mut count = 0;
+        jvmti!(
+            self,
+            GetStackTrace,
+            thread,
+            0,
+            frames.len() as jint,
+            frames.as_mut_ptr(),
+            &mut count
+        )?;
+        Ok(count.max(0) as usize)
+    }
+
+    /// An `int` local of a frame of a suspended thread.
+    pub fn local_int(self, thread: ThreadRef, depth: usize, slot: u16) -> Result<jint, JvmError> {
+        let mut value = 0;
+        jvmti!(self, GetLocalInt, thread, depth as jint, slot.into(), &mut value)?;
+        Ok(value)
+    }
+
+    /// Name and descriptor of a method of a frame just seen.
+    pub fn method_name(self, method: jmethodID) -> Result<(String, String), JvmError> {
+        let (mut name, mut descriptor) = (null_mut(), null_mut());
+        jvmti!(
+            self,
+            GetMethodName,
+            method,
+            &mut name,
+            &mut descriptor,
+            null_mut()
+        )?;
+        Ok((self.text(name), self.text(descriptor)))
+    }
+
+    /// The class of a method of a frame just seen, as a local reference.
+    pub fn declaring_class(self, method: jmethodID) -> Result<ClassRef, JvmError> {
+        let mut class = null_mut();
+        jvmti!(self, GetMethodDeclaringClass, method, &mut class)?;
+        Ok(ClassRef(class))
+    }
+
+    /// The current phase of the JVM (`JVMTI_PHASE_…`).
+    pub fn phase(self) -> Result<u32, JvmError> {
+        let mut phase = 0;
+        jvmti!(self, GetPhase, &mut phase)?;
+        Ok(phase)
+    }
+}

@@ -1,0 +1,15 @@
+//! The thin layer over the JVM's C interfaces: everything `unsafe` that is not an entry point.
+//!
+//! The types here are handles. They are made only from what the JVM passed to us, which is what the
+//! SAFETY comments rest on: a `Jvmti` or `Jni` in hand is a valid environment, a reference in hand
+//! was given out by that JVM and not yet deleted by us.
+
+pub mod error;
+pub mod guard;
+pub mod jni;
+pub mod jvmti;
+pub mod thread;
+
+pub use error::JvmError;
+pub use jni::{ClassRef, GlobalRef, Jni, MethodId};
+pub use jvmti::Jvmti;

@@ -1,0 +1,35 @@
+//! The JVMTI agent, `libtrodden.so`.
+//!
+//! *In*: classes as the JVM loads them, ticks of a clock, commands. *Out*: classes with probes (made by
+//! `trodden-instrumenter`), samples and counts from the Java shim (`java-shim/`), a `.trodden` profile file.
+//! It is the online half of PEP (Bond and McKinley, MICRO 2005): path numbers as in section 3, sampled as in section 4.4
+//! by a clock that opens a window of path ends (the paper's yieldpoint), edges from sampled paths as in section 4.3.
+//!
+//! | module | work |
+//! | --- | --- |
+//! | `entry` | the functions that the JVM calls |
+//! | `control` | commands: start, stop, dump, reset, status |
+//! | `agent` | state; starting, ticking, stopping |
+//! | `settings`, `log` | options turned into settings; messages |
+//! | `hook`, `registry`, `retransform` | classes: rewriting, ids, sending loaded ones through the hook again |
+//! | `shim` | the Java half: defining it, arming it, reading it |
+//! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
+//! | `dump` | the profile file |
+//! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
+//!
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry` and one line of `shim`.
+
+mod agent;
+mod clock;
+mod collector;
+mod control;
+mod dump;
+mod entry;
+mod hook;
+mod jvm;
+mod log;
+mod registry;
+mod retransform;
+mod safepoint;
+mod settings;
+mod shim;

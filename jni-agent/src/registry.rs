@@ -1,0 +1,206 @@
+//! Who is who: ids of instrumented classes and methods.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
+use trodden_instrumenter::{ClassIds, MethodCode};
+use trodden_profile::{ClassMap, CounterLayout, Skipped};
+
+use crate::shim::SlotTable;
+
+/// One registered class.
+#[derive(Clone)]
+pub struct ClassEntry {
+    /// Its path map.
+    pub map: Arc<ClassMap>,
+    /// Index of its first method.
+    pub first_method: u32,
+    /// Where its counters are.
+    pub layout: Arc<CounterLayout>,
+    /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
+    pub code: Option<Arc<Vec<MethodCode>>>,
+}
+
+/// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same bytes
+/// again gets the same ids, so loading and unloading in a loop costs nothing.
+pub struct Registry {
+    slots: &'static SlotTable,
+    inner: RwLock<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Settings that shape path maps; a change makes all classes new ones.
+    configurations: Vec<String>,
+    current: usize,
+    by_key: FxHashMap<(usize, [u8; 32], String), usize>,
+    /// By class index.
+    classes: Vec<(usize, ClassEntry)>,
+    methods: MethodTable,
+    skipped: BTreeSet<Skipped>,
+}
+
+/// No more ids: the class stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no more class or method numbers in this JVM")]
+pub struct Exhausted;
+
+impl Registry {
+    /// An empty registry.
+    pub fn new(slots: &'static SlotTable) -> Self {
+        Registry {
+            slots,
+            inner: RwLock::default(),
+        }
+    }
+
+    /// Makes a configuration the current one. Returns whether it differs from the one before.
+    pub fn configure(&self, configuration: &str) -> bool {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let known = inner.configurations.iter().position(|c| c == configuration);
+        let index = known.unwrap_or_else(|| {
+            inner.configurations.push(configuration.to_owned());
+            inner.configurations.len() - 1
+        });
+        let changed = index != inner.current;
+        inner.current = index;
+        if changed {
+            inner.skipped.clear();
+        }
+        changed
+    }
+
+    /// The ids of a class, given out at its first appearance.
+    pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let key = (inner.current, map.sha256, map.name.clone());
+        if let Some(&class) = inner.by_key.get(&key) {
+            let first_method = inner.classes[class].1.first_method;
+            return Ok(ClassIds {
+                class: class as u32,
+                first_method,
+            });
+        }
+        let class = inner.classes.len();
+        let method_limit = i32::MAX as u32 - 1;
+        if class >= SlotTable::CLASSES || inner.methods.len() > method_limit - map.methods.len() as u32 {
+            return Err(Exhausted);
+        }
+        let first_method = inner.methods.add_class(Arc::clone(map)).ok_or(Exhausted)?;
+        let layout = Arc::new(CounterLayout::of(map));
+        self.slots.set(class as u32, layout.slots);
+        let entry = ClassEntry {
+            map: Arc::clone(map),
+            first_method,
+            layout,
+            code: None,
+        };
+        let configuration = inner.current;
+        inner.classes.push((configuration, entry));
+        inner.by_key.insert(key, class);
+        Ok(ClassIds {
+            class: class as u32,
+            first_method,
+        })
+    }
+
+    /// Keeps where a class's methods have their path register.
+    pub fn set_code(&self, class: u32, code: Vec<MethodCode>) {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        inner.classes[class as usize].1.code = Some(Arc::new(code));
+    }
+
+    /// Notes what is left alone.
+    pub fn skip(&self, skipped: impl IntoIterator<Item = Skipped>) {
+        let mut skipped = skipped.into_iter().peekable();
+        if skipped.peek().is_some() {
+            let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+            inner.skipped.extend(skipped);
+        }
+    }
+
+    /// What is left alone in the current configuration, sorted.
+    pub fn skipped(&self) -> Vec<Skipped> {
+        self.read().skipped.iter().cloned().collect()
+    }
+
+    /// The classes of the current configuration with their indices.
+    pub fn classes(&self) -> Vec<(usize, ClassEntry)> {
+        let inner = self.read();
+        let numbered = inner.classes.iter().enumerate();
+        numbered
+            .filter(|(_, (configuration, _))| *configuration == inner.current)
+            .map(|(index, (_, entry))| (index, entry.clone()))
+            .collect()
+    }
+
+    /// Numbers of classes and of methods, of all configurations.
+    pub fn sizes(&self) -> (usize, u32) {
+        let inner = self.read();
+        (inner.classes.len(), inner.methods.len())
+    }
+
+    /// Has a class of this name ever been instrumented?
+    pub fn names(&self) -> std::collections::HashSet<String> {
+        self.read()
+            .classes
+            .iter()
+            .map(|(_, entry)| entry.map.name.clone())
+            .collect()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Inner> {
+        self.inner.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl MethodLookup for Registry {
+    fn method(&self, index: u32) -> Option<MethodRef> {
+        self.read().methods.method(index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(name: &str, hash: u8) -> Arc<ClassMap> {
+        Arc::new(ClassMap {
+            name: name.to_owned(),
+            sha256: [hash; 32],
+            source_file: None,
+            methods: Vec::new(),
+        })
+    }
+
+    fn registry() -> Registry {
+        Registry::new(Box::leak(Box::new(SlotTable::new())))
+    }
+
+    #[test]
+    fn same_bytes_same_ids() {
+        let registry = registry();
+        let first = registry.ids(&map("a/B", 1)).unwrap();
+        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        assert_ne!(registry.ids(&map("a/B", 2)).unwrap(), first);
+        assert_ne!(registry.ids(&map("a/C", 1)).unwrap(), first);
+        assert_eq!(registry.sizes(), (3, 0));
+    }
+
+    #[test]
+    fn another_configuration_makes_other_classes() {
+        let registry = registry();
+        assert!(!registry.configure("counters"));
+        let first = registry.ids(&map("a/B", 1)).unwrap();
+        assert!(!registry.configure("counters"));
+        assert!(registry.configure("yieldpoint"));
+        assert!(registry.classes().is_empty());
+        assert_ne!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        assert!(registry.configure("counters"));
+        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        assert_eq!(registry.classes().len(), 1);
+        assert_eq!(registry.names().len(), 1);
+    }
+}

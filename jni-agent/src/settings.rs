@@ -1,0 +1,143 @@
+//! From the user's options to those of the instrumenter and the agent.
+
+use std::time::Duration;
+
+use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
+use trodden_profile::options::{LogLevel, Probe, ProfileOptions};
+
+use crate::log::{self, Level, error};
+
+/// What a profile is recorded with.
+pub struct Settings {
+    /// The options as given.
+    pub options: ProfileOptions,
+    /// Which probes.
+    pub probe: ProbeKind,
+    /// Rewrites classes accordingly.
+    pub instrumenter: Instrumenter,
+}
+
+impl Settings {
+    /// Reads the filters and fixes the probe.
+    ///
+    /// # Errors
+    /// If a pattern cannot be understood.
+    pub fn new(options: ProfileOptions) -> Result<Self, FilterError> {
+        let probe = match options.probe.resolved() {
+            Probe::Counters => ProbeKind::Counters,
+            Probe::Safepoint => ProbeKind::Safepoint,
+            Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+        };
+        let instrument = InstrumentOptions {
+            filter: Filter::new(&options.include, &options.exclude)?,
+            path_limit: options.path_limit.into(),
+            skip_single_path_loops: options.skips_single_path_loops(),
+            ..InstrumentOptions::new(probe)
+        };
+        Ok(Settings {
+            options,
+            probe,
+            instrumenter: Instrumenter::new(instrument),
+        })
+    }
+
+    /// All that shapes instrumented classes, as text: equal texts give equal classes.
+    pub fn configuration(&self) -> String {
+        let o = &self.options;
+        let loops = o.skips_single_path_loops();
+        format!(
+            "{} {} {loops} {:?} {:?}",
+            self.probe.name(),
+            o.path_limit,
+            o.include,
+            o.exclude
+        )
+    }
+
+    /// Does the clock drive this probe?
+    pub fn samples(&self) -> bool {
+        self.probe != ProbeKind::Counters
+    }
+
+    /// Most path ends in one sampling window.
+    pub fn window(&self) -> u64 {
+        match self.probe {
+            ProbeKind::Yieldpoint => {
+                self.options
+                    .schedule
+                    .last_index(u64::from(self.options.schedule.stride()) - 1)
+                    + 1
+            }
+            ProbeKind::Counters | ProbeKind::Safepoint => 0,
+        }
+    }
+
+    /// Time between ticks of the clock, if one is needed.
+    pub fn interval(&self) -> Option<Duration> {
+        if self.samples() {
+            Some(self.options.interval)
+        } else {
+            self.options.dump
+        }
+    }
+}
+
+/// Applies the options about messages.
+pub fn apply_log_options(options: &ProfileOptions) {
+    let level = match options.loglevel {
+        _ if options.quiet => Level::Error,
+        LogLevel::Error => Level::Error,
+        LogLevel::Warn => Level::Warn,
+        LogLevel::Info => Level::Info,
+        LogLevel::Debug => Level::Debug,
+    };
+    log::set_level(level);
+    if let Some(file) = &options.log
+        && let Err(e) = log::set_file(file.as_ref())
+    {
+        error!("log file {file}: {e}; messages stay here");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trodden_profile::options::AgentCommand;
+
+    fn settings(text: &str) -> Settings {
+        Settings::new(AgentCommand::parse(text).unwrap().options).unwrap()
+    }
+
+    #[test]
+    fn windows_have_room_for_every_tick() {
+        assert_eq!(settings("probe=yieldpoint,schedule=sag:64:17").window(), 80);
+        assert_eq!(settings("probe=yieldpoint,schedule=ag:64:17").window(), 17 * 64);
+        assert_eq!(settings("probe=yieldpoint,schedule=timer").window(), 1);
+        assert_eq!(settings("probe=counters").window(), 0);
+    }
+
+    #[test]
+    fn only_what_shapes_classes_makes_a_configuration() {
+        let base = settings("probe=counters").configuration();
+        assert_eq!(
+            base,
+            settings("probe=counters,interval=1ms,file=x").configuration()
+        );
+        assert_ne!(base, settings("probe=yieldpoint").configuration());
+        assert_ne!(base, settings("probe=counters,include=a.*").configuration());
+        assert_ne!(base, settings("probe=counters,path_limit=100").configuration());
+    }
+
+    #[test]
+    fn the_clock_runs_only_where_it_is_needed() {
+        assert!(settings("probe=counters").interval().is_none());
+        assert_eq!(
+            settings("probe=counters,dump=5s").interval(),
+            Some(Duration::from_secs(5))
+        );
+        assert_eq!(
+            settings("interval=7ms").interval(),
+            Some(Duration::from_millis(7))
+        );
+    }
+}
