@@ -51,6 +51,19 @@ impl Filter {
         })
     }
 
+    /// Every class, the JDK's own included: for sweeps.
+    pub fn everything() -> Self {
+        let pattern = |class: &str| Pattern {
+            class: class.to_owned(),
+            method: None,
+        };
+        let include = std::iter::once(pattern("*"));
+        Filter {
+            include: include.chain(JDK_PREFIXES.iter().map(|p| pattern(&format!("{p}*")))).collect(),
+            exclude: Vec::new(),
+        }
+    }
+
     /// May any method of this class (internal name) be instrumented?
     pub fn class(&self, name: &str) -> bool {
         let excluded = self
@@ -173,6 +186,13 @@ mod tests {
         assert!(filter(&["java.util.HashMap"], &[]).class("java/util/HashMap"));
         assert!(!filter(&["*"], &[]).class("java/util/HashMap"));
         assert!(filter(&["*"], &[]).class("a/C"));
+    }
+
+    #[test]
+    fn everything_is_everything() {
+        let f = Filter::everything();
+        assert!(f.class("java/lang/String") && f.class("a/C") && f.class("C"));
+        assert!(f.method("java/lang/String", "length"));
     }
 
     #[test]

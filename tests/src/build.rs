@@ -1,0 +1,160 @@
+//! What is compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of its input.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+
+use crate::jdk::Jdk;
+use crate::{Result, process};
+
+/// The folder of this crate.
+pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Longest time for one compilation or download.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words).
+///
+/// # Errors
+/// Those of `make`, and of the file system.
+pub fn cached(
+    name: &str,
+    files: &[PathBuf],
+    words: &[&str],
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let _guard = LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    let mut hash = Sha256::new();
+    for file in files {
+        let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    for word in words {
+        hash.update((word.len() as u64).to_le_bytes());
+        hash.update(word);
+    }
+    let digest: String = hash.finalize()[..8].iter().map(|b| format!("{b:02x}")).collect();
+    let folder = Path::new(ROOT).join("build").join(format!("{name}-{digest}"));
+    if !folder.exists() {
+        let parent = Path::new(ROOT).join("build");
+        std::fs::create_dir_all(&parent)?;
+        let unfinished = tempfile::tempdir_in(&parent)?;
+        make(unfinished.path())?;
+        // Whoever else made the same in the meantime made the same.
+        if let Err(e) = std::fs::rename(unfinished.keep(), &folder)
+            && !folder.exists()
+        {
+            return Err(e.into());
+        }
+    }
+    Ok(folder)
+}
+
+/// The files of a folder of this crate with an extension, sorted.
+///
+/// # Errors
+/// Those of the file system.
+pub fn sources(folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(Path::new(ROOT).join(folder))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The jars of `pom.xml`, fetched by Maven.
+///
+/// # Errors
+/// If Maven fails.
+pub fn jars() -> Result<PathBuf> {
+    let pom = Path::new(ROOT).join("pom.xml");
+    cached("jars", std::slice::from_ref(&pom), &[], |out| {
+        let mut maven = Command::new("mvn");
+        maven.arg("-q").arg("-B").arg("-f").arg(&pom);
+        maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
+        maven.arg(format!("-DoutputDirectory={}", out.display()));
+        process::run(&mut maven, LIMIT)?.success()?;
+        Ok(())
+    })
+}
+
+/// Class path of all jars in a folder.
+pub fn all_jars(folder: &Path) -> String {
+    format!("{}/*", folder.display())
+}
+
+/// Compiles Java sources.
+///
+/// # Errors
+/// What the compiler says.
+pub fn javac(jdk: &Jdk, class_path: &str, files: &[PathBuf], out: &Path) -> Result<()> {
+    let mut javac = jdk.command("javac");
+    javac
+        .args(["-g", "-Xlint:none", "-encoding", "UTF-8", "-d"])
+        .arg(out);
+    javac.args(["-cp", class_path]).args(files);
+    process::run(&mut javac, LIMIT)?.success()?;
+    Ok(())
+}
+
+/// Compiles Java sources into `all.jar` with a manifest.
+fn jar(name: &str, jdk: &Jdk, class_path: &str, files: &[PathBuf], manifest: &str) -> Result<PathBuf> {
+    let folder = cached(name, files, &[manifest, &jdk.feature.to_string()], |out| {
+        let classes = out.join("classes");
+        javac(jdk, class_path, files, &classes)?;
+        std::fs::write(out.join("manifest"), manifest)?;
+        let mut jar = jdk.command("jar");
+        jar.arg("cfm").arg(out.join("all.jar")).arg(out.join("manifest"));
+        jar.arg("-C").arg(&classes).arg(".");
+        process::run(&mut jar, LIMIT)?.success()?;
+        Ok(())
+    })?;
+    Ok(folder.join("all.jar"))
+}
+
+/// The oracle's Java agent.
+///
+/// # Errors
+/// If it cannot be compiled.
+pub fn oracle_jar() -> Result<PathBuf> {
+    let jars = jars()?;
+    let jdk = &Jdk::all()?[0];
+    let mut manifest = String::from("Premain-Class: Oracle\n");
+    let mut key = String::from("Class-Path:");
+    for jar in std::fs::read_dir(&jars)? {
+        let jar = jar?.path();
+        let name = jar.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if name.starts_with("asm-") {
+            let folder = jars.file_name().unwrap_or_default().to_string_lossy();
+            key.push_str(&format!("\n  ../{folder}/{name}"));
+        }
+    }
+    manifest.push_str(&key);
+    manifest.push('\n');
+    jar(
+        "oracle",
+        jdk,
+        &all_jars(&jars),
+        &sources("oracle", "java")?,
+        &manifest,
+    )
+}
+
+/// The verifier's Java agent and main program, and the dumper of JDK images.
+///
+/// # Errors
+/// If it cannot be compiled.
+pub fn verifier_jar() -> Result<PathBuf> {
+    let manifest = "Premain-Class: Verify\nCan-Redefine-Classes: true\n";
+    let jdk = &Jdk::all()?[0];
+    jar("verifier", jdk, ".", &sources("verifier", "java")?, manifest)
+}

@@ -1,0 +1,27 @@
+//! End-to-end tests of Trodden, from the outside: JVMs are started with and without the agent.
+//!
+//! *In*: Java, Kotlin and Scala sources (`targets/`, `polyglot/`), generators of class files (`generate/`), and
+//! the built agent and command line. *Out*: verdicts. The parts:
+//!
+//! - [`jdk`], [`build`], [`artefacts`], [`process`]: JDKs, compiling (cached in `build/`), our binaries, running;
+//! - [`target`], [`expect`]: the targets and the language of their `// expect` comments (see `README.md`);
+//! - [`profile`]: running a target under the agent and reading what it wrote;
+//! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
+//!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
+//! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
+
+pub mod artefacts;
+pub mod build;
+pub mod expect;
+pub mod jdk;
+pub mod process;
+pub mod profile;
+pub mod sweep;
+pub mod target;
+pub mod trace;
+pub mod walk;
+
+/// Any error: tests only ever print them.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+/// Result with any error.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,78 @@
+//! Running programs with a time limit.
+
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// What a program did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// The outcome, if the program ended with 0.
+    ///
+    /// # Errors
+    /// Its output, otherwise.
+    pub fn success(self) -> Result<Outcome> {
+        if self.status.success() {
+            Ok(self)
+        } else {
+            Err(format!("{}\n{}{}", self.status, self.stdout, self.stderr).into())
+        }
+    }
+}
+
+/// Runs a program to its end, without standard input.
+///
+/// # Errors
+/// If it cannot be started, or runs longer than `limit`; it is killed then.
+pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{command:?}: {e}"))?;
+    let reader = |mut pipe: Box<dyn Read + Send>| {
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = pipe.read_to_end(&mut bytes);
+            read.map(|_| String::from_utf8_lossy(&bytes).into_owned())
+        })
+    };
+    let stdout = reader(Box::new(child.stdout.take().ok_or("no stdout")?));
+    let stderr = reader(Box::new(child.stderr.take().ok_or("no stderr")?));
+    let start = Instant::now();
+    let mut timed_out = false;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        if start.elapsed() > limit {
+            timed_out = true;
+            child.kill()?;
+            break child.wait()?;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let stdout = stdout.join().map_err(|_| "stdout reader panicked")??;
+    let stderr = stderr.join().map_err(|_| "stderr reader panicked")??;
+    if timed_out {
+        return Err(format!("{command:?} ran longer than {limit:?}\n{stdout}{stderr}").into());
+    }
+    Ok(Outcome {
+        status,
+        stdout,
+        stderr,
+    })
+}

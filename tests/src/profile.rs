@@ -1,0 +1,142 @@
+//! Running targets under the agent and under the oracle.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use trodden_profile::{MethodMap, Profile};
+
+use crate::jdk::Jdk;
+use crate::process::Outcome;
+use crate::target::Target;
+use crate::trace::{self, MethodId};
+use crate::{Result, artefacts, build, process, walk};
+
+/// Longest time for one run of a target.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Flags that make the JVM suspicious of us: it verifies every class and checks every call of a JNI function.
+pub const SUSPICIOUS: [&str; 2] = ["-Xverify:all", "-Xcheck:jni"];
+
+/// Runs a target as it is.
+///
+/// # Errors
+/// If it cannot be run. What it returns or prints is no error.
+pub fn run_plain(target: &Target, jdk: &Jdk) -> Result<Outcome> {
+    process::run(&mut target.command(jdk, &SUSPICIOUS.map(str::to_owned))?, LIMIT)
+}
+
+/// Runs a target as it is, without the flags of suspicion.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn run_unchecked(target: &Target, jdk: &Jdk) -> Result<Outcome> {
+    process::run(&mut target.command(jdk, &[])?, LIMIT)
+}
+
+/// Runs a target under the agent, which writes the profile to `file`.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn run_profiled(target: &Target, jdk: &Jdk, probe: &str, file: &Path) -> Result<Outcome> {
+    let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
+    flags.push(agent_flag(
+        &format!("{probe},interval=1ms"),
+        &format!("{}*", target.name),
+        file,
+    )?);
+    process::run(&mut target.command(jdk, &flags)?, LIMIT)
+}
+
+/// The flag that loads the agent.
+///
+/// # Errors
+/// If the agent cannot be built.
+pub fn agent_flag(probe: &str, include: &str, file: &Path) -> Result<String> {
+    let agent = &artefacts::artefacts()?.agent;
+    Ok(format!(
+        "-agentpath:{}=start,probe={probe},include={include},quiet=true,file={}",
+        agent.display(),
+        file.display()
+    ))
+}
+
+/// Exact counts: method to path number to count. Only methods that counted anything.
+pub type Counts = BTreeMap<MethodId, BTreeMap<u64, u64>>;
+
+/// A profile's counts, without those that are 0.
+pub fn counts(profile: &Profile) -> Counts {
+    let mut all = Counts::new();
+    for (_, id, _, counts) in methods(profile) {
+        for (&number, &count) in counts.iter().filter(|&(_, &count)| count > 0) {
+            *all.entry(id.clone()).or_default().entry(number).or_default() += count;
+        }
+    }
+    all
+}
+
+/// All methods of a profile: class name, identity, map, counts.
+pub fn methods(profile: &Profile) -> impl Iterator<Item = (&str, MethodId, &MethodMap, &BTreeMap<u64, u64>)> {
+    profile.classes.iter().flat_map(|class| {
+        let name = class.map.name.as_str();
+        class
+            .map
+            .methods
+            .iter()
+            .zip(&class.counts)
+            .map(move |(map, counts)| {
+                let id = MethodId {
+                    class: name.to_owned(),
+                    name: map.name.clone(),
+                    descriptor: map.descriptor.clone(),
+                };
+                (name, id, map, &counts.paths)
+            })
+    })
+}
+
+/// Runs a target under the oracle and counts the paths that its log shows, by the profile's path maps.
+///
+/// # Errors
+/// If it cannot be run, its output differs from `expected`, the log contradicts a path map, or a method took a
+/// branch of which the profile knows nothing.
+pub fn oracle_counts(target: &Target, jdk: &Jdk, profile: &Profile, expected: &Outcome) -> Result<Counts> {
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("log");
+    let flags = [format!(
+        "-javaagent:{}={},{}",
+        build::oracle_jar()?.display(),
+        log.display(),
+        target.name
+    )];
+    let outcome = process::run(&mut target.command(jdk, &flags)?, LIMIT)?;
+    if outcome != *expected {
+        return Err(format!("the oracle changed the program's outcome: {outcome:?}").into());
+    }
+    let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(_, id, map, _)| (id, map)).collect();
+    let mut counts = Counts::new();
+    for activation in trace::read(&std::fs::read(&log)?)? {
+        let id = &activation.method;
+        if let Some(map) = maps.get(id) {
+            walk::walk(map, &activation.events, counts.entry(id.clone()).or_default())
+                .map_err(|e| format!("{}: {e}", id.class))?;
+        } else {
+            let branched = activation
+                .events
+                .iter()
+                .any(|e| matches!(e, trace::Event::Branch { .. }));
+            let signature = format!("{}{}", id.name, id.descriptor);
+            let listed = profile
+                .skipped
+                .iter()
+                .any(|s| s.class == id.class && s.method.as_deref().is_none_or(|m| m == signature));
+            if branched && !listed {
+                return Err(
+                    format!("{}.{signature} branches, but has no map and no reason", id.class).into(),
+                );
+            }
+        }
+    }
+    counts.retain(|_, paths| !paths.is_empty());
+    Ok(counts)
+}

@@ -1,0 +1,233 @@
+//! The verification sweep: every class of JDK images and jars goes through the instrumenter.
+//!
+//! For each class: the round trip without probes must give back the same bytes; rewriting with each probe
+//! strategy must neither fail nor panic; HotSpot's verifier must accept the result (`verifier/Verify.java` tells
+//! how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted apart.
+
+mod corpus;
+mod judge;
+mod table;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use trodden_instrumenter::{
+    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+};
+
+use crate::Result;
+use crate::jdk::Jdk;
+pub use corpus::{ClassEntry, Container, Corpus, Sample, jars_below};
+pub use judge::{Judge, Verdicts};
+pub use table::print;
+
+/// Share of methods that may be left alone.
+pub const LEFT_ALONE_LIMIT: f64 = 0.005;
+
+/// What to sweep.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// JDKs whose verifier is asked; their own classes are swept too if `images`.
+    pub jdks: Vec<Jdk>,
+    /// Sweep the JDKs' own classes?
+    pub images: bool,
+    /// Jars to sweep on each of the JDKs.
+    pub jars: Vec<PathBuf>,
+    /// Probe strategies.
+    pub probes: Vec<ProbeKind>,
+    /// Only some of the classes.
+    pub sample: Option<Sample>,
+}
+
+/// What happened to the classes of one container with one probe strategy on one JDK.
+#[derive(Clone, Debug, Default)]
+pub struct Row {
+    /// Feature version of the JDK.
+    pub jdk: u32,
+    /// Name of the container.
+    pub container: String,
+    /// Probe strategy.
+    pub probe: &'static str,
+    /// Classes read.
+    pub classes: usize,
+    /// Classes that got probes.
+    pub rewritten: usize,
+    /// Methods that got probes.
+    pub methods: usize,
+    /// Methods (or classes) left alone although they branch, by reason.
+    pub left_alone: BTreeMap<String, usize>,
+    /// Rewritten classes that HotSpot accepted.
+    pub accepted: usize,
+    /// Entry and message of those that HotSpot refused already before they were rewritten.
+    pub refused_before: Vec<(String, String)>,
+    /// Entry and message of whatever must not happen.
+    pub failures: Vec<(String, String)>,
+}
+
+/// Sweeps; `progress` is told each finished row.
+///
+/// # Errors
+/// If the corpus cannot be read or the judge cannot be started: not for failures, which are in the rows.
+pub fn sweep(options: &Options, mut progress: impl FnMut(&Row)) -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let work = tempfile::tempdir()?;
+    for jdk in &options.jdks {
+        let corpus = Corpus::new(jdk, options, work.path())?;
+        let mut judge = Judge::start(jdk, &options.jars)?;
+        for container in &corpus.containers {
+            let classes = container.classes(options.sample.as_ref())?;
+            let round = round_trips(&classes);
+            for (index, &probe) in options.probes.iter().enumerate() {
+                let mut row = Row {
+                    jdk: jdk.feature,
+                    container: container.name(),
+                    probe: probe.name(),
+                    classes: classes.len(),
+                    ..Row::default()
+                };
+                if index == 0 {
+                    row.failures.extend(round.clone());
+                }
+                one(&classes, probe, container, &mut judge, work.path(), &mut row)?;
+                progress(&row);
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn round_trips(classes: &[ClassEntry]) -> Vec<(String, String)> {
+    let differs = |class: &ClassEntry| {
+        let message = match guarded(|| round_trip(&class.bytes)) {
+            Ok(Ok(bytes)) if bytes == class.bytes => return None,
+            Ok(Ok(bytes)) => format!("round trip: {} bytes became {}", class.bytes.len(), bytes.len()),
+            Ok(Err(e)) => format!("round trip: {e}"),
+            Err(panic) => format!("round trip: panic: {panic}"),
+        };
+        Some((class.entry.clone(), message))
+    };
+    classes.par_iter().filter_map(differs).collect()
+}
+
+/// What the instrumenter made of a class.
+enum Made {
+    Rewritten {
+        bytes: Vec<u8>,
+        methods: usize,
+        left_alone: Vec<String>,
+    },
+    Unchanged {
+        left_alone: Vec<String>,
+    },
+    Failed(String),
+}
+
+fn one(
+    classes: &[ClassEntry],
+    probe: ProbeKind,
+    container: &Container,
+    judge: &mut Judge,
+    work: &Path,
+    row: &mut Row,
+) -> Result<()> {
+    let mut options = InstrumentOptions::new(probe);
+    options.filter = Filter::everything();
+    let instrumenter = Instrumenter::new(options);
+    let made: Vec<Made> = classes
+        .par_iter()
+        .map(|class| make(&instrumenter, class))
+        .collect();
+    let mut rewritten = Vec::new();
+    for (class, made) in classes.iter().zip(made) {
+        let left_alone = match made {
+            Made::Rewritten {
+                bytes,
+                methods,
+                left_alone,
+            } => {
+                rewritten.push((class.entry.as_str(), bytes));
+                row.methods += methods;
+                left_alone
+            }
+            Made::Unchanged { left_alone } => left_alone,
+            Made::Failed(message) => {
+                row.failures.push((class.entry.clone(), message));
+                continue;
+            }
+        };
+        for reason in left_alone {
+            *row.left_alone.entry(reason).or_default() += 1;
+        }
+    }
+    row.rewritten = rewritten.len();
+    let verdicts = judge.verify(container, &rewritten, work)?;
+    row.accepted = verdicts.accepted;
+    row.refused_before = verdicts.original;
+    row.failures.extend(verdicts.rejected);
+    let told = row.accepted + row.refused_before.len() + row.failures.len();
+    if told < row.rewritten {
+        let message = format!("the judge spoke about {told} of {} classes", row.rewritten);
+        row.failures.push((container.name(), message));
+    }
+    Ok(())
+}
+
+fn make(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
+    // As wide as those of a long run, and different from class to class.
+    let ids = ClassIds {
+        class: class.number * 7,
+        first_method: class.number * 40,
+    };
+    let work = || match instrumenter.prepare(&class.bytes) {
+        Ok(Preparation::Ready(prepared)) => Made::Rewritten {
+            methods: prepared.map().methods.len(),
+            left_alone: prepared.skipped().iter().map(|s| s.reason.clone()).collect(),
+            bytes: prepared.emit(ids),
+        },
+        Ok(Preparation::Unchanged { skipped }) => Made::Unchanged {
+            left_alone: skipped.into_iter().map(|s| s.reason).collect(),
+        },
+        Err(e) => Made::Failed(e.to_string()),
+    };
+    guarded(work).unwrap_or_else(|panic| Made::Failed(format!("panic: {panic}")))
+}
+
+fn guarded<T>(work: impl FnOnce() -> T) -> std::result::Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+            .unwrap_or_else(|| "no message".to_owned())
+    })
+}
+
+/// All rows' failures, and whether too many methods were left alone; empty if the sweep is clean.
+pub fn verdict(rows: &[Row]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for row in rows {
+        let place = format!("jdk{} {} {}", row.jdk, row.container, row.probe);
+        wrong.extend(
+            row.failures
+                .iter()
+                .map(|(entry, why)| format!("{place}: {entry}: {why}")),
+        );
+    }
+    let (probed, alone) = totals(rows);
+    let share = alone as f64 / (probed + alone).max(1) as f64;
+    if share >= LEFT_ALONE_LIMIT {
+        wrong.push(format!("{alone} of {} methods were left alone", probed + alone));
+    }
+    if probed == 0 {
+        wrong.push("no method got probes".to_owned());
+    }
+    wrong
+}
+
+/// Methods with probes, and methods left alone.
+pub fn totals(rows: &[Row]) -> (usize, usize) {
+    let probed = rows.iter().map(|r| r.methods).sum();
+    let alone = rows.iter().flat_map(|r| r.left_alone.values()).sum();
+    (probed, alone)
+}

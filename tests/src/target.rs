@@ -1,0 +1,186 @@
+//! The programs that are run with and without the agent.
+//!
+//! A target is one source file. Its classes' names begin with the file's name; comments `// target KEY=VALUE`
+//! at the start of a line tell how to run it: `jdk=N` (needs that JDK or a newer one), `oracle=off REASON`,
+//! `calls=CLASS METHOD:FROM:TO …` (generated classes: what `generate/Driver.java` shall call).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::jdk::Jdk;
+use crate::{Result, build, process};
+
+/// How a target is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `targets/*.java`.
+    Java,
+    /// `generate/*.java`: a program that writes class files.
+    Generated,
+    /// `polyglot/*.kt`.
+    Kotlin,
+    /// `polyglot/*.scala`.
+    Scala,
+}
+
+/// A target.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The file's name without its ending; all its classes' names begin so.
+    pub name: String,
+    /// How it is compiled.
+    pub language: Language,
+    /// Its source file.
+    pub source: PathBuf,
+    /// The source's text.
+    pub text: String,
+    /// Oldest JDK it runs on.
+    pub jdk: u32,
+    /// Is it compared with the oracle?
+    pub oracle: bool,
+    calls: Vec<String>,
+}
+
+impl Target {
+    /// All targets.
+    ///
+    /// # Errors
+    /// If a source cannot be read, or a `// target` comment is wrong.
+    pub fn all() -> Result<Vec<Target>> {
+        let mut all = Vec::new();
+        for (folder, extension, language) in [
+            ("targets", "java", Language::Java),
+            ("generate", "java", Language::Generated),
+            ("polyglot", "kt", Language::Kotlin),
+            ("polyglot", "scala", Language::Scala),
+        ] {
+            for source in build::sources(folder, extension)? {
+                let name = source
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                if language != Language::Generated || !["Gen", "Driver"].contains(&name.as_str()) {
+                    all.push(Target::read(name, language, source)?);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn read(name: String, language: Language, source: PathBuf) -> Result<Target> {
+        let text = std::fs::read_to_string(&source)?;
+        let mut target = Target {
+            name,
+            language,
+            source,
+            jdk: 17,
+            oracle: true,
+            calls: Vec::new(),
+            text: String::new(),
+        };
+        for line in text.lines() {
+            let Some(directive) = line.strip_prefix("// target ") else {
+                continue;
+            };
+            match directive.split_once('=') {
+                Some(("jdk", version)) => target.jdk = version.parse()?,
+                Some(("oracle", why)) if why.starts_with("off ") => target.oracle = false,
+                Some(("calls", calls)) => target.calls.extend(calls.split(' ').map(str::to_owned)),
+                _ => return Err(format!("{}: // target {directive}?", target.name).into()),
+            }
+        }
+        target.text = text;
+        Ok(target)
+    }
+
+    /// Compiles the target (or finds it compiled); its class path.
+    ///
+    /// # Errors
+    /// What the compiler says.
+    pub fn compile(&self) -> Result<String> {
+        let all = Jdk::all()?;
+        let jdk = all
+            .iter()
+            .find(|jdk| jdk.feature >= self.jdk)
+            .ok_or("no JDK is new enough")?;
+        let own = std::slice::from_ref(&self.source);
+        let version = jdk.feature.to_string();
+        let words = [version.as_str()];
+        if self.language == Language::Java {
+            let out = build::cached(&self.name, own, &words, |out| build::javac(jdk, ".", own, out))?;
+            return Ok(out.display().to_string());
+        }
+        let jars = build::jars()?;
+        let class_path = build::all_jars(&jars);
+        if self.language == Language::Generated {
+            let support = |name: &str| Path::new(build::ROOT).join("generate").join(name);
+            let files = [self.source.clone(), support("Gen.java"), support("Driver.java")];
+            let out = build::cached(&self.name, &files, &words, |out| {
+                let generator = tempfile::tempdir()?;
+                build::javac(jdk, &class_path, &files[..2], generator.path())?;
+                build::javac(jdk, &class_path, &files[2..], out)?;
+                let mut java = jdk.command("java");
+                java.arg("-cp")
+                    .arg(format!("{}:{class_path}", generator.path().display()));
+                java.arg(format!("{}Generator", self.name)).arg(out);
+                process::run(&mut java, Duration::from_secs(60))?.success()?;
+                Ok(())
+            })?;
+            return Ok(out.display().to_string());
+        }
+        let (main, flags): (&str, &[&str]) = match self.language {
+            Language::Kotlin => (
+                "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
+                &["-no-stdlib", "-no-reflect", "-nowarn"],
+            ),
+            _ => (
+                "scala.tools.nsc.Main",
+                &["-usejavacp", "-nowarn", "-release", "17"],
+            ),
+        };
+        let jar = |prefix: &str| -> Result<String> {
+            let entries = std::fs::read_dir(&jars)?.flatten().map(|e| e.path());
+            let mut named = entries.filter(|p| {
+                p.file_name()
+                    .is_some_and(|n| n.to_string_lossy().starts_with(prefix))
+            });
+            let found = named.next().ok_or_else(|| format!("no jar {prefix}"))?;
+            Ok(found.display().to_string())
+        };
+        let library = match self.language {
+            Language::Kotlin => jar("kotlin-stdlib-")?,
+            _ => jar("scala-library-")?,
+        };
+        let out = build::cached(&self.name, own, &words, |out| {
+            let mut compiler = jdk.command("java");
+            compiler.arg("-cp").arg(&class_path).arg(main).args(flags);
+            if self.language == Language::Kotlin {
+                compiler.arg("-cp").arg(&library);
+            }
+            compiler.arg("-d").arg(out).arg(&self.source);
+            process::run(&mut compiler, Duration::from_secs(300))?.success()?;
+            Ok(())
+        })?;
+        Ok(format!("{}:{library}", out.display()))
+    }
+
+    /// A command that runs the target on a JDK with these flags for the JVM.
+    ///
+    /// # Errors
+    /// If it cannot be compiled.
+    pub fn command(&self, jdk: &Jdk, flags: &[String]) -> Result<Command> {
+        let class_path = self.compile()?;
+        let mut java = jdk.command("java");
+        // Nothing that is printed may depend on the moment: one small heap, no CDS messages.
+        java.args(["-Xmx512m", "-Xss1m", "-XX:+UseSerialGC"]).args(flags);
+        java.arg("-cp").arg(class_path);
+        match self.language {
+            Language::Java | Language::Scala => java.arg(&self.name),
+            Language::Kotlin => java.arg(format!("{}Kt", self.name)),
+            Language::Generated => java.arg("Driver").args(&self.calls),
+        };
+        Ok(java)
+    }
+}
