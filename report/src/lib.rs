@@ -1,1 +1,155 @@
-//! placeholder
+//! From a profile to something a person, or a script, can read.
+//!
+//! *In*: a [`Profile`] (counts plus path maps; no class files needed) and, if there are any, source folders.
+//! *Out*: text, JSON (version 1), one self-contained HTML page, DOT and SVG.
+//!
+//! All formats are drawn from one [view model](View): methods by *branch flow*, the measure of Bond and
+//! McKinley (MICRO 2005, section 6.3), `F(p) = freq(p) * branches(p)`. Each format is one file over it.
+//!
+//! ```
+//! use trodden_profile::Profile;
+//! use trodden_report::{Report, ReportOptions};
+//!
+//! let report = Report::new(&Profile::default(), &ReportOptions::default()).unwrap();
+//! assert!(report.text(false).contains("No path was counted"));
+//! ```
+
+mod dot;
+mod html;
+mod html_method;
+mod json;
+mod layout;
+mod pattern;
+mod source;
+mod svg;
+mod text;
+mod view;
+mod words;
+
+use std::path::PathBuf;
+
+use trodden_profile::Profile;
+
+pub use pattern::{MethodPattern, PatternError};
+pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
+
+/// What to report on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReportOptions {
+    /// Only methods that match `Class#method`, with `*` and `?`; `Class` alone means all its methods. Dots or
+    /// slashes. A pattern without a package also matches the simple class name.
+    pub method: Option<String>,
+    /// At most this many methods, hottest first; 0 leaves it to the format (text 10, HTML 50, DOT and SVG 1,
+    /// JSON all).
+    pub top: usize,
+    /// At most this many paths per method; 0 leaves it to the format (text 5, HTML 25, JSON all).
+    pub paths: usize,
+    /// Folders with source files, searched by package path and SourceFile attribute.
+    pub sources: Vec<PathBuf>,
+}
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The method pattern cannot be understood.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The method pattern matches no method of the profile.
+    #[error("no profiled method matches '{pattern}' ({methods} methods in the profile)")]
+    NoMethod {
+        /// The pattern as given.
+        pattern: String,
+        /// Methods in the profile.
+        methods: usize,
+    },
+    /// The JSON writer failed.
+    #[error("cannot write the report as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// A report, ready to be written in any format.
+#[derive(Debug)]
+pub struct Report<'p> {
+    view: View<'p>,
+    options: ReportOptions,
+}
+
+impl<'p> Report<'p> {
+    /// Prepares the view model. Path numbers that cannot be read do not stop it: they are listed per method.
+    ///
+    /// # Errors
+    /// If the method pattern is malformed or matches nothing.
+    pub fn new(profile: &'p Profile, options: &ReportOptions) -> Result<Self, ReportError> {
+        let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
+        let view = View::new(profile, pattern.as_ref());
+        if let Some(pattern) = options.method.as_ref().filter(|_| view.methods.is_empty()) {
+            let methods = profile.classes.iter().map(|c| c.map.methods.len()).sum();
+            return Err(ReportError::NoMethod {
+                pattern: pattern.clone(),
+                methods,
+            });
+        }
+        Ok(Report {
+            view,
+            options: options.clone(),
+        })
+    }
+
+    /// The view model, for formats of your own.
+    pub fn view(&self) -> &View<'p> {
+        &self.view
+    }
+
+    /// For a terminal, 100 columns wide; `color` adds ANSI styles.
+    pub fn text(&self, color: bool) -> String {
+        text::write(
+            &self.view,
+            limit(self.options.top, 10),
+            limit(self.options.paths, 5),
+            color,
+        )
+    }
+
+    /// JSON, format `trodden-report` version 1.
+    ///
+    /// # Errors
+    /// If the JSON writer fails.
+    pub fn json(&self) -> Result<String, ReportError> {
+        let all = usize::MAX;
+        json::write(
+            &self.view,
+            limit(self.options.top, all),
+            limit(self.options.paths, all),
+        )
+    }
+
+    /// One HTML page that needs nothing else: no network, and no script to be read.
+    ///
+    /// # Errors
+    /// None at present; the signature leaves room.
+    pub fn html(&self) -> Result<String, ReportError> {
+        let sources = source::Sources::new(&self.options.sources);
+        let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
+        Ok(html::write(&self.view, &sources, top, paths))
+    }
+
+    /// Control-flow graphs in DOT, one cluster per method, the hottest path marked.
+    ///
+    /// # Errors
+    /// None at present; the signature leaves room.
+    pub fn dot(&self) -> Result<String, ReportError> {
+        Ok(dot::write(&self.view, limit(self.options.top, 1)))
+    }
+
+    /// Control-flow graphs as one standalone SVG, the hottest path marked.
+    ///
+    /// # Errors
+    /// None at present; the signature leaves room.
+    pub fn svg(&self) -> Result<String, ReportError> {
+        Ok(svg::standalone(&self.view, limit(self.options.top, 1)))
+    }
+}
+
+fn limit(given: usize, default: usize) -> usize {
+    if given == 0 { default } else { given }
+}

@@ -1,0 +1,109 @@
+//! Control-flow graphs for Graphviz.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+
+use crate::layout;
+use crate::view::{MethodView, View};
+use crate::words::{decision_short, thousands};
+
+pub(crate) fn write(view: &View, top: usize) -> String {
+    let mut out = String::from(
+        "digraph trodden {\n  node [shape=box, style=\"rounded\", fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n",
+    );
+    if view.methods.is_empty() {
+        out += "  // No path was counted.\n";
+    }
+    for (index, method) in view.methods.iter().take(top).enumerate() {
+        cluster(&mut out, index, method);
+    }
+    out += "}\n";
+    out
+}
+
+fn cluster(out: &mut String, index: usize, view: &MethodView) {
+    let graph = &view.map.graph;
+    let mut title = view.title();
+    let shown = if graph.num_blocks() == view.map.blocks.len() {
+        layout::shown(view)
+    } else {
+        Vec::new()
+    };
+    if shown.len() < view.map.blocks.len() {
+        title += &format!(
+            "\n{} of {} blocks: the hot part",
+            shown.len(),
+            view.map.blocks.len()
+        );
+    }
+    let hot = view.hottest();
+    let hot_edges: HashSet<EdgeRef> = hot.iter().flat_map(|p| p.edges.iter().copied()).collect();
+    let hot_blocks: HashSet<BlockId> = hot
+        .iter()
+        .flat_map(|p| p.description.blocks.iter().copied())
+        .collect();
+    let kept: HashSet<usize> = shown.iter().copied().collect();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "  subgraph cluster_{index} {{\n    label={};",
+        quoted(&title)
+    );
+    for &block in &shown {
+        let count = view.edges.blocks[block];
+        let label = format!("{}\n{}×", layout::label(view, block), thousands(count));
+        let look = match (hot_blocks.contains(&BlockId::new(block)), count) {
+            (true, _) => ", color=\"#c2410c\", penwidth=2.5",
+            (false, 0) => ", style=\"rounded,dashed\", color=gray",
+            _ => "",
+        };
+        let _ = writeln!(out, "    m{index}_b{block} [label={}{look}];", quoted(&label));
+    }
+    for &block in &shown {
+        let from = BlockId::new(block);
+        for (i, to) in graph
+            .successors(from)
+            .iter()
+            .enumerate()
+            .filter(|(_, to)| kept.contains(&to.index()))
+        {
+            let edge = EdgeRef {
+                from,
+                index: i as u32,
+            };
+            let count = view.edges.count(edge);
+            let info = &view.map.blocks[block];
+            let decides = matches!(
+                info.exit,
+                trodden_profile::BlockExit::Branch | trodden_profile::BlockExit::Switch
+            );
+            let label = match info.labels.get(i).filter(|_| decides) {
+                Some(label) => format!("{}\n{}", decision_short(label), thousands(count)),
+                None => thousands(count),
+            };
+            let look = match (hot_edges.contains(&edge), count) {
+                (true, _) => ", color=\"#c2410c\", penwidth=2.5",
+                (false, 0) => ", style=dashed, color=gray",
+                _ => "",
+            };
+            let _ = writeln!(
+                out,
+                "    m{index}_b{block} -> m{index}_b{} [label={}{look}];",
+                to.index(),
+                quoted(&label)
+            );
+        }
+    }
+    *out += "  }\n";
+}
+
+/// A double-quoted DOT string.
+fn quoted(text: &str) -> String {
+    let escaped = text
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n");
+    format!("\"{escaped}\"")
+}

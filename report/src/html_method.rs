@@ -1,0 +1,247 @@
+//! One method on the HTML page: paths, branches, source, picture.
+
+use std::collections::BTreeSet;
+
+use maud::{Markup, html};
+use trodden_profile::EdgeLabel;
+
+use crate::html::bar;
+use crate::source::{SourceText, Sources};
+use crate::svg;
+use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
+use crate::words::{self, decision_short, percent, place, thousands};
+
+/// Source lines shown around the ones with code.
+const AROUND: u32 = 2;
+/// Source lines of one method at most.
+const MAX_LINES: usize = 1500;
+
+pub(crate) fn section(view: &MethodView, rank: usize, open: bool, sources: &Sources, limit: usize) -> Markup {
+    let source = sources.find(view.class, view.source_file);
+    let prefix = format!("m{rank}-");
+    html! {
+        details.method id={ "m" (rank) } open[open] {
+            summary {
+                h2 { span.rank { (rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
+                span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
+                    (thousands(view.map.num_paths())) " possible paths seen" }
+            }
+            div.grid {
+                div.paths {
+                    (paths(view, limit))
+                    (unobserved(view))
+                    (unreadable(view))
+                    (branches(view))
+                }
+                div.code {
+                    (source_or_lines(view, source.as_deref(), sources.given()))
+                }
+                div.picture {
+                    (picture(view, &prefix))
+                }
+            }
+        }
+    }
+}
+
+fn paths(view: &MethodView, limit: usize) -> Markup {
+    html! {
+        h3 { "Paths" }
+        @if view.paths.is_empty() && view.partial.is_empty() { p.note { "None of its counts can be read." } }
+        ol.path-list {
+            @for (i, path) in view.paths.iter().take(limit).enumerate() { (path_row(view, path, i == 0)) }
+        }
+        @if view.paths.len() > limit {
+            p.note { "… and " (thousands((view.paths.len() - limit) as u64)) " more paths with "
+                (percent(view.paths[limit..].iter().map(|p| p.share_of_method).sum())) " of this method." }
+        }
+        @if !view.partial.is_empty() {
+            h3 { "Seen on the way" }
+            p.note { "These samples stopped the program in the middle of a path, so only its beginning is known." }
+            ol.path-list {
+                @for (i, path) in view.partial.iter().take(limit).enumerate() {
+                    (path_row(view, path, i == 0 && view.paths.is_empty()))
+                }
+            }
+            @if view.partial.len() > limit { p.note { "… and " (thousands((view.partial.len() - limit) as u64)) " more." } }
+        }
+    }
+}
+
+fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
+    let d = &path.description;
+    let lines: Vec<String> = path.lines(view.map).iter().map(u32::to_string).collect();
+    let blocks: Vec<String> = d.blocks.iter().map(|b| b.index().to_string()).collect();
+    let edges: Vec<String> = path
+        .edges
+        .iter()
+        .map(|e| format!("{}:{}", e.from.index(), e.index))
+        .collect();
+    html! {
+        li { div.path.selected[selected] role="button" tabindex="0" aria-pressed=(selected) data-path=(path.number)
+            data-lines=(lines.join(" ")) data-blocks=(blocks.join(" ")) data-edges=(edges.join(" ")) {
+            div.path-head {
+                (bar(path.share_of_method))
+                b { (percent(path.share_of_method)) } " of this method"
+                span.soft { (thousands(path.count)) " times · " (percent(path.share)) " of all" }
+            }
+            (route(path))
+        } }
+    }
+}
+
+fn route(path: &PathView) -> Markup {
+    let d = &path.description;
+    html! {
+        div.route {
+            span.end { (words::starts(d.start_kind, d.start)) }
+            @for stop in &path.stops {
+                span.arrow aria-hidden="true" { "→" }
+                span.hop { (chip(stop)) @if let Some(label) = &stop.decision { (decision(label)) } }
+            }
+            span.arrow aria-hidden="true" { "→" }
+            span.end { (words::ends(d.end_kind, d.end)) }
+        }
+    }
+}
+
+fn chip(stop: &Stop) -> Markup {
+    html! {
+        span.chip title=(if stop.bytecode { "bytecode index" } else { "source line" }) {
+            @if stop.bytecode { "@" } (stop.from) @if stop.to != stop.from { "–" (stop.to) }
+        }
+    }
+}
+
+fn decision(label: &EdgeLabel) -> Markup {
+    html! { span.decision.not[*label == EdgeLabel::NotTaken] { (decision_short(label)) } }
+}
+
+fn unobserved(view: &MethodView) -> Markup {
+    html! {
+        @if !view.unobserved.is_empty() {
+            h3 { "Not counted" }
+            p.note { "A loop with only one way through carries no counter, to leave it fast. How often it went round is not known; \
+                that it was entered and left is in the paths above." }
+            ul.path-list { @for path in &view.unobserved { li { div.path.quiet { (route(path)) } } } }
+        }
+    }
+}
+
+fn unreadable(view: &MethodView) -> Markup {
+    const LISTED: usize = 20;
+    html! {
+        @if !view.unreadable.is_empty() {
+            h3 { "Unreadable" }
+            p.note { "These counts name no path of this method and are in no sum." }
+            ul.unreadable { @for bad in view.unreadable.iter().take(LISTED) {
+                li { (thousands(bad.count)) " counts of number " (bad.number) ": " (bad.error) }
+            } }
+            @if view.unreadable.len() > LISTED { p.note { "… and " (thousands((view.unreadable.len() - LISTED) as u64)) " more." } }
+        }
+    }
+}
+
+fn branches(view: &MethodView) -> Markup {
+    html! {
+        @if !view.branches.is_empty() {
+            h3 { "Branches" }
+            div.scroll { table.branches {
+                thead { tr { th scope="col" { "Where" } th scope="col" { "Outcome" } th.num scope="col" { "Times" } th scope="col" { "Bias" } } }
+                @for branch in &view.branches { (branch_rows(branch)) }
+            } }
+            @if view.branches.iter().any(|b| b.undercounted) {
+                p.note { "* Lies in a loop that is not counted: the real numbers are higher." }
+            }
+        }
+    }
+}
+
+fn branch_rows(branch: &BranchView) -> Markup {
+    let outcomes: Vec<(EdgeLabel, u64, Option<String>)> = match &branch.fork {
+        Fork::Branch { taken, not_taken } => {
+            vec![
+                (EdgeLabel::Taken, *taken, None),
+                (EdgeLabel::NotTaken, *not_taken, None),
+            ]
+        }
+        Fork::Switch(cases) => cases
+            .iter()
+            .map(|c| (c.label.clone(), c.count, Some(place(c.target))))
+            .collect(),
+    };
+    let total: u128 = outcomes.iter().map(|o| u128::from(o.1)).sum();
+    html! {
+        tbody { @for (i, (label, count, target)) in outcomes.iter().enumerate() {
+            @let share = if total == 0 { 0.0 } else { *count as f64 / total as f64 };
+            tr.never[*count == 0] {
+                @if i == 0 {
+                    th.where scope="rowgroup" rowspan=(outcomes.len()) title={ "bytecode " (branch.at.bci) } {
+                        (place(branch.at)) @if branch.undercounted { "*" }
+                    }
+                }
+                td { (decision(label)) @if let Some(target) = target { span.soft { " → " (target) } } }
+                td.num { (thousands(*count)) }
+                td.bias { (bar(share)) (if total == 0 { "never reached".to_owned() } else { percent(share) }) }
+            }
+        } }
+    }
+}
+
+fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given: bool) -> Markup {
+    let counts = view.line_counts();
+    let on_path: BTreeSet<u32> = view
+        .hottest()
+        .map(|p| p.lines(view.map).into_iter().collect())
+        .unwrap_or_default();
+    let most = counts.values().copied().max().unwrap_or(0).max(1);
+    let (Some(&first), Some(&last)) = (counts.keys().next(), counts.keys().next_back()) else {
+        return html! { h3 { "Source" } p.note { "The class file has no line numbers; numbers with @ are bytecode indices." } };
+    };
+    let lines: Vec<(u32, Option<&str>)> = match source {
+        Some(text) => (first.saturating_sub(AROUND).max(1)
+            ..=last.saturating_add(AROUND).min(text.lines.len() as u32))
+            .map(|line| (line, text.lines.get(line as usize - 1).map(String::as_str)))
+            .collect(),
+        None => counts.keys().map(|&line| (line, None)).collect(),
+    };
+    let stale = source.is_some_and(|text| last as usize > text.lines.len());
+    html! {
+        h3 { "Source" @if let Some(file) = view.source_file { " " span.soft { (file) } } }
+        @if source.is_none() {
+            p.note { @if sources_given { "Not found in the source folders; line numbers only." }
+                @else { "Line numbers only: give --sources to see the text." } }
+        }
+        @if stale { p.note { "The file is shorter than the class file says: it is another version." } }
+        div.scroll { table.source.bare[source.is_none()] {
+            thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } th scope="col" { "Code" } } }
+            tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
+                @let count = counts.get(line);
+                tr.on-path[on_path.contains(line)].never[count == Some(&0)] data-line=(line) {
+                    td.line { (line) }
+                    td.num { @if let Some(count) = count { (thousands(*count)) } }
+                    td.text style=[count.map(|&c| format!("--heat:{:.3}", c as f64 / most as f64))] {
+                        @match text { Some(text) => { code { (text) } } None => { @if let Some(&count) = count { (bar(count as f64 / most as f64)) } } }
+                    }
+                }
+            } }
+        } }
+        @if lines.len() > MAX_LINES { p.note { "Only the first " (MAX_LINES) " lines are shown." } }
+    }
+}
+
+fn picture(view: &MethodView, prefix: &str) -> Markup {
+    html! {
+        h3 { "Control flow" }
+        @match svg::inline(view, prefix) {
+            Some(svg) => {
+                @if svg::hidden_blocks(view) > 0 {
+                    p.note { "This method has " (view.map.blocks.len()) " blocks; only the hot part is drawn." }
+                }
+                div.scroll.graph tabindex="0" aria-label="Control-flow graph, scrollable" { (svg) }
+                p.note { "Boxes are pieces of straight-line code; the darker, the more often they ran. Dashed: never ran." }
+            }
+            None => p.note { "The path map of this method is damaged and cannot be drawn." }
+        }
+    }
+}

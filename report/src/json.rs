@@ -1,0 +1,257 @@
+//! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
+
+use serde::Serialize;
+use trodden_profile::{PathDescription, Place};
+
+use crate::ReportError;
+use crate::view::{BranchView, Fork, MethodView, PathView, View};
+use crate::words;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    run: Run<'a>,
+    totals: Totals,
+    methods: Vec<Method<'a>>,
+    skipped: Vec<Skipped<'a>>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    jvm: &'a str,
+    command: &'a str,
+    started_ms: u64,
+    seconds: f64,
+    probe: &'a str,
+    schedule: Option<&'a str>,
+    interval_ns: Option<u64>,
+    exact: bool,
+    options: &'a str,
+    trodden: &'a str,
+    facts: &'a std::collections::BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct Totals {
+    paths: u64,
+    flow: u64,
+    methods: u64,
+    unreadable: u64,
+}
+
+#[derive(Serialize)]
+struct Method<'a> {
+    class: &'a str,
+    name: &'a str,
+    descriptor: &'a str,
+    source_file: Option<&'a str>,
+    count: u64,
+    flow: u64,
+    share: f64,
+    possible_paths: u64,
+    paths: Vec<Path>,
+    branches: Vec<Branch>,
+    switches: Vec<Switch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    partial: Vec<Path>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unobserved: Vec<Path>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<Unreadable<'a>>,
+}
+
+#[derive(Serialize)]
+struct Path {
+    id: u64,
+    count: u64,
+    flow: u64,
+    share: f64,
+    start: Point,
+    end: Point,
+    steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Point {
+    kind: &'static str,
+    line: Option<u32>,
+    bci: u32,
+}
+
+#[derive(Serialize)]
+struct Step {
+    bci: u32,
+    line: Option<u32>,
+    branch: String,
+}
+
+#[derive(Serialize)]
+struct Branch {
+    bci: u32,
+    line: Option<u32>,
+    taken: u64,
+    not_taken: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    undercounted: bool,
+}
+
+#[derive(Serialize)]
+struct Switch {
+    bci: u32,
+    line: Option<u32>,
+    cases: Vec<Case>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    undercounted: bool,
+}
+
+#[derive(Serialize)]
+struct Case {
+    case: String,
+    count: u64,
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    id: u64,
+    count: u64,
+    error: &'a str,
+}
+
+#[derive(Serialize)]
+struct Skipped<'a> {
+    class: &'a str,
+    method: Option<&'a str>,
+    reason: &'a str,
+}
+
+pub(crate) fn write(view: &View, top: usize, paths: usize) -> Result<String, ReportError> {
+    let run = view.run;
+    let mut skipped: Vec<Skipped> = view
+        .skipped
+        .iter()
+        .flat_map(|(reason, list)| {
+            list.iter().map(move |&(class, method)| Skipped {
+                class,
+                method,
+                reason,
+            })
+        })
+        .collect();
+    skipped.sort_by_key(|s| (s.class, s.method));
+    let document = Document {
+        format: "trodden-report",
+        version: 1,
+        run: Run {
+            jvm: &run.jvm,
+            command: &run.command,
+            started_ms: run.started_ms,
+            seconds: run.seconds,
+            probe: &run.probe,
+            schedule: run.schedule.as_deref(),
+            interval_ns: run.interval_ns,
+            exact: run.exact,
+            options: &run.options,
+            trodden: &run.version,
+            facts: &run.facts,
+        },
+        totals: Totals {
+            paths: view.totals.paths,
+            flow: view.totals.flow,
+            methods: view.totals.methods,
+            unreadable: view.totals.unreadable,
+        },
+        methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
+        skipped,
+    };
+    let mut out = serde_json::to_string_pretty(&document)?;
+    out.push('\n');
+    Ok(out)
+}
+
+fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
+    let paths = |list: &[PathView]| list.iter().take(limit).map(path).collect();
+    Method {
+        class: view.class,
+        name: &view.map.name,
+        descriptor: &view.map.descriptor,
+        source_file: view.source_file,
+        count: view.count,
+        flow: view.flow,
+        share: view.share,
+        possible_paths: view.map.num_paths(),
+        paths: paths(&view.paths),
+        branches: view.branches.iter().filter_map(branch).collect(),
+        switches: view.branches.iter().filter_map(switch).collect(),
+        partial: paths(&view.partial),
+        unobserved: paths(&view.unobserved),
+        unreadable: view
+            .unreadable
+            .iter()
+            .map(|u| Unreadable {
+                id: u.number,
+                count: u.count,
+                error: &u.error,
+            })
+            .collect(),
+    }
+}
+
+fn path(view: &PathView) -> Path {
+    let d: &PathDescription = &view.description;
+    let point = |kind, at: Place| Point {
+        kind,
+        line: at.line,
+        bci: at.bci,
+    };
+    Path {
+        id: view.number,
+        count: view.count,
+        flow: view.flow,
+        share: view.share,
+        start: point(words::start_kind(d.start_kind), d.start),
+        end: point(words::end_kind(d.end_kind), d.end),
+        steps: d
+            .steps
+            .iter()
+            .map(|s| Step {
+                bci: s.at.bci,
+                line: s.at.line,
+                branch: words::decision(&s.label),
+            })
+            .collect(),
+    }
+}
+
+fn branch(view: &BranchView) -> Option<Branch> {
+    let Fork::Branch { taken, not_taken } = view.fork else {
+        return None;
+    };
+    Some(Branch {
+        bci: view.at.bci,
+        line: view.at.line,
+        taken,
+        not_taken,
+        undercounted: view.undercounted,
+    })
+}
+
+fn switch(view: &BranchView) -> Option<Switch> {
+    let Fork::Switch(cases) = &view.fork else {
+        return None;
+    };
+    Some(Switch {
+        bci: view.at.bci,
+        line: view.at.line,
+        cases: cases
+            .iter()
+            .map(|c| Case {
+                case: words::decision(&c.label),
+                count: c.count,
+                line: c.target.line,
+            })
+            .collect(),
+        undercounted: view.undercounted,
+    })
+}

@@ -1,0 +1,356 @@
+//! For a terminal: 100 columns, plain words, colour only if asked.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::view::{BranchView, Fork, MethodView, PathView, View};
+use crate::words::{self, decision_short, percent, place, thousands};
+
+/// Columns of a terminal page.
+const WIDTH: usize = 100;
+const TITLE: Style = Style::new().bold();
+const HOT: Style = AnsiColor::Yellow.on_default().bold();
+const DECISION: Style = AnsiColor::Cyan.on_default();
+const SOFT: Style = Style::new().dimmed();
+
+struct Page {
+    out: String,
+    color: bool,
+}
+
+pub(crate) fn write(view: &View, top: usize, paths: usize, color: bool) -> String {
+    let mut page = Page {
+        out: String::new(),
+        color,
+    };
+    page.head(view);
+    if view.methods.is_empty() {
+        page.line("No path was counted.");
+    } else {
+        page.table(view, top);
+        for (index, method) in view.methods.iter().take(top).enumerate() {
+            page.method(index + 1, method, paths);
+        }
+        if view.methods.len() > top {
+            page.line("");
+            page.line(&format!(
+                "{} more methods ran; raise --top to see them.",
+                view.methods.len() - top
+            ));
+        }
+    }
+    page.skipped(view);
+    page.out
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    fn styled(&self, style: Style, text: &str) -> String {
+        if self.color {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    /// A paragraph, broken at spaces, later lines indented by `indent`.
+    fn wrapped(&mut self, indent: usize, text: &str) {
+        for line in wrap(text, WIDTH - indent) {
+            self.line(&format!("{}{line}", " ".repeat(indent)));
+        }
+    }
+
+    fn head(&mut self, view: &View) {
+        let run = view.run;
+        let title = self.styled(TITLE, "Trodden: which paths the program took");
+        self.line(&title);
+        if !run.command.is_empty() {
+            self.wrapped(2, &format!("command  {}", run.command));
+        }
+        if !run.jvm.is_empty() {
+            self.wrapped(2, &format!("JVM      {}", run.jvm));
+        }
+        self.wrapped(
+            2,
+            &format!("counted  {:.1} s; {}", run.seconds, words::how_counted(run)),
+        );
+        let t = view.totals;
+        self.wrapped(
+            2,
+            &format!(
+                "totals   {} paths with {} branch decisions, in {} methods",
+                thousands(t.paths),
+                thousands(t.flow),
+                thousands(t.methods)
+            ),
+        );
+        if t.unreadable > 0 {
+            let text = format!(
+                "warning  {} counts name no path and are in no sum (see the methods)",
+                thousands(t.unreadable)
+            );
+            self.wrapped(2, &text);
+        }
+        self.line("");
+    }
+
+    fn table(&mut self, view: &View, top: usize) {
+        let title = self.styled(
+            TITLE,
+            "Hot methods (share of all branch decisions made on counted paths)",
+        );
+        self.line(&title);
+        self.line(&format!(
+            "{:>9} {:>17} {:>17}  method",
+            "share", "decisions", "paths counted"
+        ));
+        for method in view.methods.iter().take(top) {
+            let name = elide(&method.title(), WIDTH - 47);
+            self.line(&format!(
+                "{:>9} {:>17} {:>17}  {name}",
+                percent(method.share),
+                thousands(method.flow),
+                thousands(method.count)
+            ));
+        }
+    }
+
+    fn method(&mut self, rank: usize, method: &MethodView, limit: usize) {
+        self.line("");
+        let head = format!("{rank}. {}", method.title());
+        for (i, line) in wrap(&head, WIDTH).into_iter().enumerate() {
+            let line = self.styled(TITLE, &line);
+            self.line(&format!("{}{line}", if i > 0 { "   " } else { "" }));
+        }
+        self.wrapped(
+            3,
+            &format!(
+                "{} of all decisions; {} of {} possible paths seen",
+                percent(method.share),
+                thousands(method.paths.len() as u64),
+                thousands(method.map.num_paths())
+            ),
+        );
+        for path in method.paths.iter().take(limit) {
+            self.path(path, "path");
+        }
+        if method.paths.len() > limit {
+            let rest = &method.paths[limit..];
+            let share = percent(rest.iter().map(|p| p.share_of_method).sum());
+            self.wrapped(
+                3,
+                &format!("… and {} more paths with {share} of this method", rest.len()),
+            );
+        }
+        for path in method.partial.iter().take(limit) {
+            self.path(path, "stopped on the way");
+        }
+        if method.partial.len() > limit {
+            self.wrapped(
+                3,
+                &format!(
+                    "… and {} more places where a sample stopped a path",
+                    method.partial.len() - limit
+                ),
+            );
+        }
+        for path in &method.unobserved {
+            let text = format!(
+                "not counted: {} (a loop with only one way through carries no counter)",
+                route(path)
+            );
+            self.wrapped(3, &text);
+        }
+        for bad in method.unreadable.iter().take(limit) {
+            self.wrapped(
+                3,
+                &format!(
+                    "unreadable: {} counts of number {}: {}",
+                    thousands(bad.count),
+                    bad.number,
+                    bad.error
+                ),
+            );
+        }
+        if method.unreadable.len() > limit {
+            self.wrapped(
+                3,
+                &format!(
+                    "… and {} more unreadable numbers",
+                    method.unreadable.len() - limit
+                ),
+            );
+        }
+        if !method.branches.is_empty() {
+            let title = self.styled(SOFT, "branches");
+            self.line(&format!("   {title}"));
+            for branch in &method.branches {
+                self.branch(branch);
+            }
+        }
+    }
+
+    fn path(&mut self, path: &PathView, what: &str) {
+        let d = &path.description;
+        let share = self.styled(HOT, &format!("{:>7}", percent(path.share_of_method)));
+        self.line(&format!(
+            "   {share} of the method   {what} {}, {} times",
+            path.number,
+            thousands(path.count)
+        ));
+        self.wrapped(
+            11,
+            &format!(
+                "from {} to {}",
+                words::starts(d.start_kind, d.start),
+                words::ends(d.end_kind, d.end)
+            ),
+        );
+        let text = route(path);
+        for line in wrap(&text, WIDTH - 11) {
+            let line = self.styled(DECISION, &line);
+            self.line(&format!("           {line}"));
+        }
+    }
+
+    fn branch(&mut self, branch: &BranchView) {
+        let low = if branch.undercounted {
+            "  (too low: see 'not counted')"
+        } else {
+            ""
+        };
+        match &branch.fork {
+            Fork::Branch { taken, not_taken } => {
+                let total = u128::from(*taken) + u128::from(*not_taken);
+                let bias = match total {
+                    0 => "never reached".to_owned(),
+                    _ => format!("{} taken", percent(*taken as f64 / total as f64)),
+                };
+                let text = format!(
+                    "     {:<16} taken {:>15}   not taken {:>15}   {bias}{low}",
+                    place(branch.at),
+                    thousands(*taken),
+                    thousands(*not_taken)
+                );
+                self.line(&text);
+            }
+            Fork::Switch(cases) => {
+                let text: Vec<String> = cases
+                    .iter()
+                    .map(|c| format!("{} {}", decision_short(&c.label), thousands(c.count)))
+                    .collect();
+                let text = format!("{:<16} {}{low}", place(branch.at), text.join("; "));
+                self.wrapped(5, &text);
+            }
+        }
+    }
+
+    fn skipped(&mut self, view: &View) {
+        if view.skipped.is_empty() {
+            return;
+        }
+        self.line("");
+        let title = self.styled(TITLE, "Left as they were, hence not in this report");
+        self.line(&title);
+        for (reason, list) in &view.skipped {
+            let mut text = format!("{}: {reason}", thousands(list.len() as u64));
+            let (class, method) = list[0];
+            let _ = write!(
+                text,
+                " (such as {}{})",
+                words::dotted(class),
+                method.map(|m| format!("#{m}")).unwrap_or_default()
+            );
+            self.wrapped(2, &text);
+        }
+    }
+}
+
+/// `7 → 8–9 not taken → 12`.
+fn route(path: &PathView) -> String {
+    let mut out = String::new();
+    for (i, stop) in path.stops.iter().enumerate() {
+        if i > 0 {
+            out += " → ";
+        }
+        if stop.bytecode {
+            out += "bytecode ";
+        }
+        out += &stop.from.to_string();
+        if stop.to != stop.from {
+            let _ = write!(out, "–{}", stop.to);
+        }
+        if let Some(decision) = &stop.decision {
+            let _ = write!(out, " {}", decision_short(decision));
+        }
+    }
+    if out.is_empty() {
+        "nothing (ends where it starts)".to_owned()
+    } else {
+        out
+    }
+}
+
+/// Breaks at spaces; a word longer than a line is broken where it must.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for (i, word) in text.split(' ').enumerate() {
+        let mut length = word.chars().count();
+        if i > 0 && used + 1 + length <= width {
+            lines.last_mut().unwrap_or(&mut String::new()).push(' ');
+            used += 1;
+        } else if i > 0 {
+            lines.push(String::new());
+            used = 0;
+        }
+        let mut rest = word;
+        while used + length > width {
+            let cut = rest
+                .char_indices()
+                .nth(width - used)
+                .map_or(rest.len(), |(at, _)| at);
+            if let Some(last) = lines.last_mut() {
+                last.push_str(&rest[..cut]);
+            }
+            rest = &rest[cut..];
+            length = rest.chars().count();
+            lines.push(String::new());
+            used = 0;
+        }
+        if let Some(last) = lines.last_mut() {
+            last.push_str(rest);
+        }
+        used += length;
+    }
+    lines
+}
+
+/// Keeps the end of a long name: the method is worth more than the package.
+fn elide(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let tail: String = text.chars().skip(length - (width - 1)).collect();
+    format!("…{tail}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrapping() {
+        assert_eq!(wrap("ab cd ef", 5), ["ab cd", "ef"]);
+        assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
+        assert_eq!(wrap("a bcdef g", 3), ["a", "bcd", "ef", "g"]);
+        assert_eq!(wrap("", 3), [""]);
+        assert_eq!(elide("a.b.C.m()", 5), "….m()");
+    }
+}

@@ -1,0 +1,475 @@
+//! The view model: what every format shows, computed once.
+
+use std::collections::BTreeMap;
+
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
+use trodden_profile::{
+    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, MethodCounts, MethodMap, PathDescription, Place,
+    Profile, RunInfo,
+};
+
+use crate::pattern::MethodPattern;
+use crate::words;
+
+/// A whole profile, hottest method first.
+#[derive(Debug)]
+pub struct View<'p> {
+    /// About the run.
+    pub run: &'p RunInfo,
+    /// Sums over the whole profile, whatever was selected.
+    pub totals: Totals,
+    /// The selected methods that ran, or whose counts cannot be read, by flow, then count, then name.
+    pub methods: Vec<MethodView<'p>>,
+    /// Methods without any count: class and method map.
+    pub idle: Vec<(&'p str, &'p MethodMap)>,
+    /// What was left as it was: reason to (class, method) entries.
+    pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
+}
+
+/// Sums over the whole profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Paths counted or sampled, with partial samples.
+    pub paths: u64,
+    /// Branch flow, PEP 6.3: the sum of `freq(p) * branches(p)`.
+    pub flow: u64,
+    /// Methods with at least one count.
+    pub methods: u64,
+    /// Counts whose path numbers cannot be read.
+    pub unreadable: u64,
+}
+
+/// One method.
+#[derive(Debug)]
+pub struct MethodView<'p> {
+    /// Internal class name.
+    pub class: &'p str,
+    /// The class's SourceFile attribute.
+    pub source_file: Option<&'p str>,
+    /// The path map; its blocks and graph fit each other unless all counts are [`unreadable`](Self::unreadable).
+    pub map: &'p MethodMap,
+    /// Readable counts, with partial samples.
+    pub count: u64,
+    /// Branch flow.
+    pub flow: u64,
+    /// Flow as a share of the whole profile's, 0 to 1.
+    pub share: f64,
+    /// Whole paths, hottest first.
+    pub paths: Vec<PathView>,
+    /// Partial samples as path prefixes, hottest first.
+    pub partial: Vec<PathView>,
+    /// Paths whose iterations the probes do not report, and that have no count.
+    pub unobserved: Vec<PathView>,
+    /// Counts whose numbers cannot be read.
+    pub unreadable: Vec<Unreadable>,
+    /// Branches and switches in bytecode order, those that ran or might have.
+    pub branches: Vec<BranchView>,
+    /// How often each block ran and each edge was followed, as far as counted; with partial samples.
+    pub edges: EdgeProfile,
+}
+
+/// One path, or a prefix of one.
+#[derive(Debug)]
+pub struct PathView {
+    /// Path number; for a prefix the partial number.
+    pub number: u64,
+    /// How often counted or sampled.
+    pub count: u64,
+    /// `count * branches`, PEP 6.3.
+    pub flow: u64,
+    /// Flow as a share of the whole profile's, 0 to 1.
+    pub share: f64,
+    /// Flow as a share of the method's; of its count where the method has no flow.
+    pub share_of_method: f64,
+    /// The path in bytecode and line terms.
+    pub description: PathDescription,
+    /// Its edges.
+    pub edges: Vec<EdgeRef>,
+    /// The path as a sequence of line runs and decisions.
+    pub stops: Vec<Stop>,
+}
+
+/// Some straight-line code on a path, then perhaps a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// First and last line, or bytecode indices if `bytecode`.
+    pub from: u32,
+    /// See `from`; the same for a single line.
+    pub to: u32,
+    /// No line numbers: `from` and `to` are bytecode indices.
+    pub bytecode: bool,
+    /// Which way the branch at its end went.
+    pub decision: Option<EdgeLabel>,
+}
+
+/// A number that names no path.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// The number in the profile.
+    pub number: u64,
+    /// Its count.
+    pub count: u64,
+    /// What is wrong with it.
+    pub error: String,
+}
+
+/// One branch or switch.
+#[derive(Debug, PartialEq, Eq)]
+pub struct BranchView {
+    /// Where it is.
+    pub at: Place,
+    /// Its outcomes.
+    pub fork: Fork,
+    /// Lies on a path whose iterations are not counted, so its counts are too low.
+    pub undercounted: bool,
+}
+
+/// Outcomes of a decision.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Fork {
+    /// A conditional branch.
+    Branch {
+        /// Times it jumped.
+        taken: u64,
+        /// Times it did not.
+        not_taken: u64,
+    },
+    /// A switch, one entry per distinct target.
+    Switch(Vec<Case>),
+}
+
+/// One switch target.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Keys.
+    pub label: EdgeLabel,
+    /// Times it was chosen.
+    pub count: u64,
+    /// Where it leads.
+    pub target: Place,
+}
+
+impl<'p> View<'p> {
+    /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile.
+    pub fn new(profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
+        let mut totals = [0u128; 4];
+        let mut methods = Vec::new();
+        let mut idle = Vec::new();
+        for class in &profile.classes {
+            for (index, map) in class.map.methods.iter().enumerate() {
+                let chosen = pattern.is_none_or(|p| p.matches(&class.map.name, &map.name, &map.descriptor));
+                let counts = class
+                    .counts
+                    .get(index)
+                    .filter(|c| c.paths.values().chain(c.partial.values()).any(|&n| n > 0));
+                let Some(counts) = counts else {
+                    if chosen {
+                        idle.push((class.map.name.as_str(), map));
+                    }
+                    continue;
+                };
+                let method = MethodView::new(class, map, counts);
+                totals[0] += u128::from(method.count);
+                totals[1] += u128::from(method.flow);
+                totals[2] += 1;
+                totals[3] += method
+                    .unreadable
+                    .iter()
+                    .map(|u| u128::from(u.count))
+                    .sum::<u128>();
+                if chosen {
+                    methods.push(method);
+                }
+            }
+        }
+        // A pattern that names only methods that never ran still finds something to say.
+        if methods.is_empty() && pattern.is_some() {
+            methods.extend(idle.iter().filter_map(|&(name, map)| {
+                let class = profile.classes.iter().find(|c| c.map.name == name)?;
+                Some(MethodView::new(class, map, &MethodCounts::default()))
+            }));
+        }
+        let [paths, flow, ran, unreadable] = totals.map(clamp);
+        for method in &mut methods {
+            method.set_shares(totals[1]);
+        }
+        methods.sort_by(|a, b| {
+            let key = |m: &MethodView| (std::cmp::Reverse(m.flow), std::cmp::Reverse(m.count));
+            key(a).cmp(&key(b)).then_with(|| {
+                (a.class, &a.map.name, &a.map.descriptor).cmp(&(b.class, &b.map.name, &b.map.descriptor))
+            })
+        });
+        let mut skipped: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        for entry in &profile.skipped {
+            let what = (entry.class.as_str(), entry.method.as_deref());
+            skipped.entry(&entry.reason).or_default().push(what);
+        }
+        View {
+            run: &profile.run,
+            totals: Totals {
+                paths,
+                flow,
+                methods: ran,
+                unreadable,
+            },
+            methods,
+            idle,
+            skipped,
+        }
+    }
+}
+
+impl<'p> MethodView<'p> {
+    fn new(class: &'p ClassProfile, map: &'p MethodMap, counts: &MethodCounts) -> Self {
+        let mut view = MethodView {
+            class: &class.map.name,
+            source_file: class.map.source_file.as_deref(),
+            map,
+            count: 0,
+            flow: 0,
+            share: 0.0,
+            paths: Vec::new(),
+            partial: Vec::new(),
+            unobserved: Vec::new(),
+            unreadable: Vec::new(),
+            branches: Vec::new(),
+            edges: EdgeProfile::new(map),
+        };
+        let damage = damage(map);
+        let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));
+        let partial = counts
+            .partial
+            .iter()
+            .map(|(&(block, number), &count)| (Some(block), number, count));
+        for (stopped, number, count) in whole.chain(partial).filter(|&(.., count)| count > 0) {
+            let path = match (&damage, stopped) {
+                (Some(damage), _) => Err(damage.clone()),
+                (None, None) => map.dag.regenerate(&map.graph, number).map_err(|e| e.to_string()),
+                (None, Some(block)) => map
+                    .dag
+                    .regenerate_partial(&map.graph, number, BlockId::new(block as usize))
+                    .map_err(|e| e.to_string()),
+            };
+            match path {
+                Ok(path) => view.add(path, number, count, stopped.is_some()),
+                Err(error) => view.unreadable.push(Unreadable { number, count, error }),
+            }
+        }
+        if damage.is_none() {
+            for &number in map
+                .unobserved
+                .iter()
+                .filter(|n| counts.paths.get(n).is_none_or(|&c| c == 0))
+            {
+                if let Ok(path) = map.dag.regenerate(&map.graph, number) {
+                    view.unobserved.push(PathView::new(map, path, number, 0));
+                }
+            }
+            view.branches = view.branch_table();
+        }
+        let hotter =
+            |a: &PathView, b: &PathView| (b.flow, b.count, a.number).cmp(&(a.flow, a.count, b.number));
+        view.paths.sort_by(hotter);
+        view.partial.sort_by(hotter);
+        view
+    }
+
+    fn add(&mut self, path: Path, number: u64, count: u64, partial: bool) {
+        self.edges.add(self.map, &path, count);
+        let path = PathView::new(self.map, path, number, count);
+        self.count = self.count.saturating_add(count);
+        self.flow = self.flow.saturating_add(path.flow);
+        if partial {
+            self.partial.push(path);
+        } else {
+            self.paths.push(path);
+        }
+    }
+
+    fn branch_table(&self) -> Vec<BranchView> {
+        let on_unobserved: Vec<BlockId> = self
+            .unobserved
+            .iter()
+            .flat_map(|p| p.edges.iter().map(|e| e.from))
+            .collect();
+        let table = self
+            .edges
+            .branches(self.map)
+            .into_iter()
+            .map(|branch| BranchView {
+                at: branch.at,
+                undercounted: on_unobserved.contains(&branch.block),
+                fork: match (branch.taken(), branch.not_taken()) {
+                    (Some(taken), Some(not_taken)) => Fork::Branch { taken, not_taken },
+                    _ => {
+                        let targets = self.map.graph.successors(branch.block);
+                        let cases = branch.outcomes.into_iter().zip(targets);
+                        let case = |((label, count), to): ((EdgeLabel, u64), &BlockId)| Case {
+                            label,
+                            count,
+                            target: place(self.map, self.map.blocks[to.index()].start),
+                        };
+                        Fork::Switch(cases.map(case).collect())
+                    }
+                },
+            });
+        table.collect()
+    }
+
+    fn set_shares(&mut self, total: u128) {
+        let share = |part: u64, whole: u128| {
+            if whole == 0 {
+                0.0
+            } else {
+                part as f64 / whole as f64
+            }
+        };
+        self.share = share(self.flow, total);
+        let (flow, count) = (u128::from(self.flow), u128::from(self.count));
+        for path in self.paths.iter_mut().chain(&mut self.partial) {
+            path.share = share(path.flow, total);
+            path.share_of_method = if flow > 0 {
+                share(path.flow, flow)
+            } else {
+                share(path.count, count)
+            };
+        }
+    }
+
+    /// The path to mark as hot: the hottest whole path, else the hottest prefix.
+    pub fn hottest(&self) -> Option<&PathView> {
+        self.paths.first().or_else(|| self.partial.first())
+    }
+
+    /// `a.b.C.m(int)`.
+    pub fn title(&self) -> String {
+        format!("{}.{}", words::dotted(self.class), self.signature())
+    }
+
+    /// `m(int)`.
+    pub fn signature(&self) -> String {
+        words::signature(&self.map.name, &self.map.descriptor)
+    }
+
+    /// How often each line ran: the busiest of its blocks. Empty without line numbers.
+    pub fn line_counts(&self) -> BTreeMap<u32, u64> {
+        let mut lines = BTreeMap::new();
+        for (index, block) in self.map.blocks.iter().enumerate() {
+            let count = self.edges.blocks.get(index).copied().unwrap_or(0);
+            for line in block_lines(self.map, block.start, block.end) {
+                let entry = lines.entry(line).or_insert(0);
+                *entry = count.max(*entry);
+            }
+        }
+        lines
+    }
+}
+
+impl PathView {
+    fn new(map: &MethodMap, path: Path, number: u64, count: u64) -> Self {
+        let description = map.describe_path(&path);
+        let flow = count.saturating_mul(description.branches());
+        PathView {
+            number,
+            count,
+            flow,
+            share: 0.0,
+            share_of_method: 0.0,
+            stops: stops(map, &path, &description),
+            description,
+            edges: path.edges,
+        }
+    }
+
+    /// All lines it runs through.
+    pub fn lines(&self, map: &MethodMap) -> Vec<u32> {
+        let blocks = self.description.blocks.iter().map(|b| &map.blocks[b.index()]);
+        let mut lines: Vec<u32> = blocks.flat_map(|b| block_lines(map, b.start, b.end)).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+}
+
+/// The path's lines in the order they ran, ascending neighbours joined, broken at each decision.
+fn stops(map: &MethodMap, path: &Path, description: &PathDescription) -> Vec<Stop> {
+    let mut stops: Vec<Stop> = Vec::new();
+    let mut open = false;
+    for (position, id) in description.blocks.iter().enumerate() {
+        let block = &map.blocks[id.index()];
+        let mut lines = block_lines(map, block.start, block.end);
+        let bytecode = lines.is_empty();
+        if bytecode {
+            lines.push(block.start);
+        }
+        for line in lines {
+            match stops.last_mut() {
+                Some(last)
+                    if open && !bytecode && !last.bytecode && (last.to..=last.to + 1).contains(&line) =>
+                {
+                    last.to = line;
+                }
+                _ => stops.push(Stop {
+                    from: line,
+                    to: line,
+                    bytecode,
+                    decision: None,
+                }),
+            }
+            open = true;
+        }
+        let edge = path.edges.get(position);
+        if let (BlockExit::Branch | BlockExit::Switch, Some(edge), Some(last)) =
+            (block.exit, edge, stops.last_mut())
+        {
+            last.decision = block.labels.get(edge.index as usize).cloned();
+            open = false;
+        }
+    }
+    stops
+}
+
+/// Lines of a piece of bytecode in bytecode order, immediate repetitions dropped.
+fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
+    let mut lines: Vec<u32> = map.line(start).into_iter().collect();
+    let first = map.lines.partition_point(|e| e.bci <= start);
+    lines.extend(
+        map.lines[first..]
+            .iter()
+            .take_while(|e| e.bci < end)
+            .map(|e| e.line),
+    );
+    lines.dedup();
+    lines
+}
+
+fn place(map: &MethodMap, bci: u32) -> Place {
+    Place {
+        bci,
+        line: map.line(bci),
+    }
+}
+
+fn clamp(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+/// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.
+fn damage(map: &MethodMap) -> Option<String> {
+    let blocks = map.graph.num_blocks();
+    if map.blocks.len() != blocks {
+        return Some(format!(
+            "the path map is damaged: {} blocks, {blocks} in its graph",
+            map.blocks.len()
+        ));
+    }
+    for (index, block) in map.blocks.iter().enumerate() {
+        let successors = map.graph.successors(BlockId::new(index));
+        if successors.len() != block.labels.len() || successors.iter().any(|s| s.index() >= blocks) {
+            return Some(format!(
+                "the path map is damaged: the edges of block {index} do not fit its labels"
+            ));
+        }
+    }
+    None
+}

@@ -1,0 +1,205 @@
+//! Names and numbers as people write them.
+
+use trodden_numbering::StartKind;
+use trodden_profile::{EdgeLabel, EndKind, Place, RunInfo};
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share from 0 to 1 as a percentage with one decimal; a small one that is not zero is never `0.0 %`.
+pub(crate) fn percent(share: f64) -> String {
+    if share > 0.0 && share < 0.0005 {
+        "<0.1 %".to_owned()
+    } else {
+        format!("{:.1} %", share * 100.0)
+    }
+}
+
+/// The internal name with dots.
+pub(crate) fn dotted(class: &str) -> String {
+    class.replace('/', ".")
+}
+
+/// `m` and `([IJLa/b/C;)V` as `m(int[], long, C)`; a descriptor that cannot be read stays as it is.
+pub(crate) fn signature(name: &str, descriptor: &str) -> String {
+    match parameters(descriptor) {
+        Some(types) => format!("{name}({})", types.join(", ")),
+        None => format!("{name}{descriptor}"),
+    }
+}
+
+fn parameters(descriptor: &str) -> Option<Vec<String>> {
+    let mut rest = descriptor.strip_prefix('(')?;
+    let mut types = Vec::new();
+    while !rest.starts_with(')') {
+        let element = rest.trim_start_matches('[');
+        let arrays = rest.len() - element.len();
+        let (base, after) = match element.chars().next()? {
+            'B' => ("byte", &element[1..]),
+            'C' => ("char", &element[1..]),
+            'D' => ("double", &element[1..]),
+            'F' => ("float", &element[1..]),
+            'I' => ("int", &element[1..]),
+            'J' => ("long", &element[1..]),
+            'S' => ("short", &element[1..]),
+            'Z' => ("boolean", &element[1..]),
+            'L' => {
+                let (class, after) = element[1..].split_once(';')?;
+                (class.rsplit('/').next().unwrap_or(class), after)
+            }
+            _ => return None,
+        };
+        types.push(format!("{base}{}", "[]".repeat(arrays)));
+        rest = after;
+    }
+    Some(types)
+}
+
+/// `line 12`, or `bytecode 7` where the class file has no line numbers.
+pub(crate) fn place(place: Place) -> String {
+    match place.line {
+        Some(line) => format!("line {line}"),
+        None => format!("bytecode {}", place.bci),
+    }
+}
+
+/// The decision in the JSON report's words: `taken`, `not-taken`, `case 3`, `case 3,4`, `default`.
+pub(crate) fn decision(label: &EdgeLabel) -> String {
+    match label {
+        EdgeLabel::Taken => "taken".to_owned(),
+        EdgeLabel::NotTaken => "not-taken".to_owned(),
+        EdgeLabel::FallThrough => "fall-through".to_owned(),
+        EdgeLabel::Goto => "goto".to_owned(),
+        EdgeLabel::Switch { keys, default } => {
+            let keys: Vec<String> = keys.iter().map(i32::to_string).collect();
+            match (keys.is_empty(), default) {
+                (true, _) => "default".to_owned(),
+                (false, false) => format!("case {}", keys.join(",")),
+                (false, true) => format!("case {},default", keys.join(",")),
+            }
+        }
+    }
+}
+
+/// The decision for people: as [`decision`], but short where a switch target has very many keys.
+pub(crate) fn decision_short(label: &EdgeLabel) -> String {
+    match label {
+        EdgeLabel::NotTaken => "not taken".to_owned(),
+        EdgeLabel::Switch { keys, default } if keys.len() > 4 => {
+            let default = if *default { ", default" } else { "" };
+            format!("case {},{},… ({} cases{default})", keys[0], keys[1], keys.len())
+        }
+        label => decision(label),
+    }
+}
+
+/// JSON name of a start.
+pub(crate) fn start_kind(kind: StartKind) -> &'static str {
+    match kind {
+        StartKind::Entry => "entry",
+        StartKind::Header => "header",
+        StartKind::Handler => "handler",
+        StartKind::Cut => "cut",
+    }
+}
+
+/// JSON name of an end.
+pub(crate) fn end_kind(kind: EndKind) -> &'static str {
+    match kind {
+        EndKind::Header => "header",
+        EndKind::Cut => "cut",
+        EndKind::Return => "return",
+        EndKind::Throw => "throw",
+        EndKind::Stopped => "stopped",
+    }
+}
+
+/// How a path starts, in plain words.
+pub(crate) fn starts(kind: StartKind, at: Place) -> String {
+    let place = place(at);
+    match kind {
+        StartKind::Entry => format!("method entry, {place}"),
+        StartKind::Header => format!("top of the loop, {place}"),
+        StartKind::Handler => format!("exception handler, {place}"),
+        StartKind::Cut => format!("continues at {place}"),
+    }
+}
+
+/// How a path ends, in plain words.
+pub(crate) fn ends(kind: EndKind, at: Place) -> String {
+    let place = place(at);
+    match kind {
+        EndKind::Header => format!("top of the loop, {place}"),
+        EndKind::Cut => format!("{place}, where the next piece begins"),
+        EndKind::Return => format!("return, {place}"),
+        EndKind::Throw => format!("throw, {place}"),
+        EndKind::Stopped => format!("stopped at {place}"),
+    }
+}
+
+/// How the counts came about, as one sentence.
+pub(crate) fn how_counted(run: &RunInfo) -> String {
+    if run.exact {
+        return "Every path was counted.".to_owned();
+    }
+    let mut out = "Paths were sampled, so counts are samples and shares are estimates".to_owned();
+    if let Some(ns) = run.interval_ns {
+        out += &format!(" (every {} ms", ns as f64 / 1e6);
+        if let Some(schedule) = &run.schedule {
+            out += &format!(", schedule {schedule}");
+        }
+        out.push(')');
+    }
+    out.push('.');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(thousands(0), "0");
+        assert_eq!(thousands(999), "999");
+        assert_eq!(thousands(1000), "1,000");
+        assert_eq!(thousands(1234567), "1,234,567");
+        assert_eq!(percent(0.0), "0.0 %");
+        assert_eq!(percent(0.0001), "<0.1 %");
+        assert_eq!(percent(0.071), "7.1 %");
+    }
+
+    #[test]
+    fn signatures() {
+        assert_eq!(signature("m", "([[IJLa/b/C;)V"), "m(int[][], long, C)");
+        assert_eq!(signature("m", "()V"), "m()");
+        for damaged in ["", "(", "(La", "(Q)V", "(é)V"] {
+            assert_eq!(signature("m", damaged), format!("m{damaged}"));
+        }
+    }
+
+    #[test]
+    fn decisions() {
+        let switch = |keys: &[i32], default| EdgeLabel::Switch {
+            keys: keys.to_vec(),
+            default,
+        };
+        assert_eq!(decision(&switch(&[3], false)), "case 3");
+        assert_eq!(decision(&switch(&[3, 4], true)), "case 3,4,default");
+        assert_eq!(decision(&switch(&[], true)), "default");
+        assert_eq!(
+            decision_short(&switch(&[1, 2, 3, 4, 5], false)),
+            "case 1,2,… (5 cases)"
+        );
+    }
+}
