@@ -1,0 +1,114 @@
+//! `trodden compare`: how well one profile predicts another (PEP section 6).
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use trodden_profile::{Accuracy, AccuracyOptions, Profile};
+
+use crate::error::CliError;
+use crate::output;
+
+/// Compares a profile with an exact one, or one run with another.
+#[derive(Args)]
+pub struct CompareArgs {
+    /// The profile that is taken for the truth.
+    exact: PathBuf,
+    /// The profile that is judged.
+    estimate: PathBuf,
+    /// Output format.
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    format: CompareFormat,
+}
+
+/// Formats of `trodden compare`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum CompareFormat {
+    /// For the terminal.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// Does it.
+pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
+    let exact = Profile::load(&args.exact).map_err(CliError::failed)?;
+    let estimate = Profile::load(&args.estimate).map_err(CliError::failed)?;
+    if !exact.run.exact {
+        eprintln!(
+            "trodden: note: {} was sampled, not counted exactly",
+            args.exact.display()
+        );
+    }
+    let accuracy = trodden_profile::compare(&exact, &estimate, &AccuracyOptions::default());
+    let text = match args.format {
+        CompareFormat::Text => text(&accuracy),
+        CompareFormat::Json => format!("{:#}\n", as_json(&accuracy)),
+    };
+    output::write(None, text.as_bytes())
+}
+
+fn as_json(a: &Accuracy) -> serde_json::Value {
+    let methods: Vec<_> = a
+        .methods
+        .iter()
+        .map(|m| {
+            json!({
+                "class": m.class, "name": m.name, "descriptor": m.descriptor,
+                "exact_flow": m.exact_flow, "estimated_flow": m.estimated_flow,
+                "exact_share": m.exact_share, "estimated_share": m.estimated_share,
+            })
+        })
+        .collect();
+    json!({
+        "path_accuracy": a.path_accuracy,
+        "edge_relative_overlap": a.edge_relative_overlap,
+        "edge_absolute_overlap": a.edge_absolute_overlap,
+        "hot_paths": a.hot_paths,
+        "hot_flow": a.hot_flow,
+        "exact_flow": a.exact_flow,
+        "estimated_flow": a.estimated_flow,
+        "unobserved_paths": a.unobserved_paths,
+        "unobserved_flow": a.unobserved_flow,
+        "unobserved_share": a.unobserved_share,
+        "unseen_branch_share": a.unseen_branch_share,
+        "unknown": a.unknown,
+        "unmatched_methods": a.unmatched_methods,
+        "methods": methods,
+    })
+}
+
+fn text(a: &Accuracy) -> String {
+    let share = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{:.2} %", 100.0 * v));
+    let rows = [
+        ("path accuracy", share(a.path_accuracy)),
+        ("edge relative overlap", share(a.edge_relative_overlap)),
+        ("edge absolute overlap", share(a.edge_absolute_overlap)),
+        ("hot paths", a.hot_paths.to_string()),
+        ("flow, exact", a.exact_flow.to_string()),
+        ("flow, estimated", a.estimated_flow.to_string()),
+        ("left out, not observed", share(Some(a.unobserved_share))),
+        ("branches never estimated", share(Some(a.unseen_branch_share))),
+        ("methods not matched", a.unmatched_methods.to_string()),
+        ("counts without a path", a.unknown.to_string()),
+    ];
+    let mut out = String::new();
+    for (name, value) in rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{name:<26} {value:>16}");
+    }
+    if !a.methods.is_empty() {
+        out.push_str("\nmethods whose share of flow differs most (exact, estimated)\n");
+    }
+    for m in &a.methods {
+        let class = m.class.replace('/', ".");
+        let (exact, estimate) = (share(Some(m.exact_share)), share(Some(m.estimated_share)));
+        let _ = writeln!(
+            out,
+            "{exact:>9} {estimate:>9}  {class}.{}{}",
+            m.name, m.descriptor
+        );
+    }
+    out
+}

@@ -1,0 +1,47 @@
+//! What goes wrong on the command line, and the exit code it becomes.
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why a subcommand did not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// The arguments make no sense. Exit code 2.
+    #[error("{0}\n\nFor more information, try '--help'.")]
+    Usage(String),
+    /// The work failed. Exit code 1.
+    #[error("{0}")]
+    Failed(String),
+    /// The reader of our output went away.
+    #[error("broken pipe")]
+    BrokenPipe,
+}
+
+impl CliError {
+    /// The documented exit code.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            CliError::Usage(_) => 2,
+            CliError::Failed(_) | CliError::BrokenPipe => 1,
+        })
+    }
+
+    /// A failure, from anything that can tell about itself.
+    pub fn failed(reason: impl ToString) -> Self {
+        CliError::Failed(reason.to_string())
+    }
+
+    /// Trouble with a file.
+    pub fn file(path: &Path, error: impl std::fmt::Display) -> Self {
+        CliError::Failed(format!("{}: {error}", path.display()))
+    }
+
+    /// Trouble with writing to a stream.
+    pub fn stream(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
+            _ => CliError::Failed(format!("cannot write output: {error}")),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! From a profile to bytes in a format: where the command line meets `trodden-report`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use trodden_profile::Profile;
+use trodden_profile::options::FileFormat;
+use trodden_report::{Report, ReportOptions};
+
+use crate::error::CliError;
+
+/// Formats of `trodden report`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For the terminal.
+    Text,
+    /// For programs; documented in docs.
+    Json,
+    /// One self-contained page.
+    Html,
+    /// Flow graphs, for Graphviz.
+    Dot,
+    /// Flow graphs as a picture.
+    Svg,
+}
+
+impl Format {
+    /// The report format of a file name's extension; `None` if it asks for the profile itself.
+    pub fn of_file(format: FileFormat) -> Option<Self> {
+        match format {
+            FileFormat::Trodden => None,
+            FileFormat::Json => Some(Format::Json),
+            FileFormat::Html => Some(Format::Html),
+            FileFormat::Text => Some(Format::Text),
+            FileFormat::Dot => Some(Format::Dot),
+            FileFormat::Svg => Some(Format::Svg),
+        }
+    }
+}
+
+/// What to show, and how.
+#[derive(Clone, Debug, Default)]
+pub struct RenderOptions {
+    /// Methods and paths shown at most; the report's own default if `None`.
+    pub top: Option<usize>,
+    /// Pattern of methods, `Class#method` or a class pattern.
+    pub method: Option<String>,
+    /// Directories with Java sources.
+    pub sources: Vec<PathBuf>,
+    /// Colour in text.
+    pub colour: bool,
+}
+
+/// Renders.
+pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Result<Vec<u8>, CliError> {
+    let report_options = ReportOptions {
+        method: options.method.clone(),
+        top: options.top.unwrap_or(0),
+        sources: options.sources.clone(),
+        ..ReportOptions::default()
+    };
+    let report = Report::new(profile, &report_options).map_err(CliError::failed)?;
+    let text = match format {
+        Format::Text => Ok(report.text(options.colour)),
+        Format::Json => report.json(),
+        Format::Html => report.html(),
+        Format::Dot => report.dot(),
+        Format::Svg => report.svg(),
+    };
+    text.map(String::into_bytes).map_err(CliError::failed)
+}

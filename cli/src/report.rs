@@ -1,0 +1,57 @@
+//! `trodden report`: a profile for people and programs.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use trodden_profile::Profile;
+use trodden_profile::options::FileFormat;
+
+use crate::error::CliError;
+use crate::output;
+use crate::render::{self, Format, RenderOptions};
+
+/// Shows a profile: hot methods, their hot paths, their branches.
+#[derive(Args)]
+pub struct ReportArgs {
+    /// Profile (.trodden).
+    file: PathBuf,
+    /// Output format [default: what the output's extension says, else text].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Output file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only these methods: Class#method with * and ?, or a class alone.
+    #[arg(long, value_name = "PATTERN")]
+    method: Option<String>,
+    /// At most this many methods, hottest first [default: depends on the format].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+    /// Directory with Java sources; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
+}
+
+/// Does it.
+pub fn report(args: &ReportArgs) -> Result<(), CliError> {
+    for directory in &args.sources {
+        if !directory.is_dir() {
+            return Err(CliError::file(directory, "is not a directory with sources"));
+        }
+    }
+    let profile = Profile::load(&args.file).map_err(CliError::failed)?;
+    let by_name = args.output.as_ref().and_then(|output| {
+        let name = output.to_string_lossy();
+        Format::of_file(FileFormat::of(&name))
+    });
+    let format = args.format.or(by_name).unwrap_or(Format::Text);
+    let options = RenderOptions {
+        top: args.top.map(|top| top as usize),
+        method: args.method.clone(),
+        sources: args.sources.clone(),
+        colour: args.output.is_none() && output::colour(&io::stdout()),
+    };
+    let bytes = render::render(&profile, format, &options)?;
+    output::write(args.output.as_deref(), &bytes)
+}

@@ -1,0 +1,206 @@
+//! Which files a run writes: what the agent is told, what it wrote, and what becomes of that.
+
+use std::collections::HashMap;
+use std::env;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use tempfile::TempDir;
+use trodden_profile::options::{FileFormat, FilePattern};
+
+use super::launcher::Launcher;
+use crate::error::CliError;
+use crate::merge::load_merged;
+use crate::output::write_file;
+use crate::render::{self, Format, RenderOptions};
+
+/// Identity and age of a file: changes when it is rewritten.
+type Stamp = (u64, i64, i64, u64);
+
+/// Where a run's result goes.
+pub struct Destination {
+    /// What the user asked for, made absolute.
+    wanted: FilePattern,
+    /// What the agent is told.
+    agent: FilePattern,
+    /// Holds the agent's files if they are not the result themselves.
+    parts: Option<TempDir>,
+    /// Files that were there before.
+    before: HashMap<PathBuf, Stamp>,
+}
+
+/// A file that is there after a run.
+pub struct RunResult {
+    /// Where.
+    pub path: PathBuf,
+    /// Is it a report, and no profile?
+    pub report: bool,
+}
+
+impl Destination {
+    /// Plans the files of a run.
+    pub fn new(file: &FilePattern, launcher: Launcher) -> Result<Self, CliError> {
+        let wanted = absolute(file)?;
+        let sample = expand(&wanted, std::process::id())?;
+        let directory = sample.parent().unwrap_or(Path::new("/")).to_owned();
+        // Several JVMs would overwrite one file, and the agent writes profiles only.
+        let shared = launcher == Launcher::Other && !wanted.has_pid();
+        let (agent, parts) = if wanted.format() == FileFormat::Trodden && !shared {
+            (wanted.clone(), None)
+        } else {
+            let parts = tempfile::Builder::new()
+                .prefix(".trodden-run-")
+                .tempdir_in(&directory)
+                .map_err(|e| CliError::file(&directory, format!("cannot make a directory: {e}")))?;
+            let prefix = FilePattern::literal(&text(parts.path())?);
+            let pattern = format!("{prefix}/%p.trodden");
+            (pattern.parse().map_err(CliError::Failed)?, Some(parts))
+        };
+        let mut destination = Destination {
+            wanted,
+            agent,
+            parts,
+            before: HashMap::new(),
+        };
+        destination.before = destination.matching().into_iter().collect();
+        Ok(destination)
+    }
+
+    /// The agent's option `file`.
+    pub fn agent_pattern(&self) -> &FilePattern {
+        &self.agent
+    }
+
+    /// What was asked for.
+    pub fn wanted(&self) -> &FilePattern {
+        &self.wanted
+    }
+
+    fn matching(&self) -> Vec<(PathBuf, Stamp)> {
+        let env = |name: &str| env::var(name).ok();
+        let Ok(sample) = expand(&self.agent, 0) else {
+            return Vec::new();
+        };
+        let entries = sample.parent().and_then(|directory| fs::read_dir(directory).ok());
+        let mut found: Vec<(PathBuf, Stamp)> = entries
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter(|entry| {
+                entry
+                    .path()
+                    .to_str()
+                    .is_some_and(|path| self.agent.matches(path, env))
+            })
+            .filter_map(|entry| {
+                let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                Some((
+                    entry.path(),
+                    (data.ino(), data.mtime(), data.mtime_nsec(), data.len()),
+                ))
+            })
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// The profiles that have been written since [`Destination::new`].
+    pub fn written(&self) -> Vec<PathBuf> {
+        let new = |(path, stamp): &(PathBuf, Stamp)| self.before.get(path) != Some(stamp);
+        self.matching()
+            .into_iter()
+            .filter(new)
+            .map(|(path, _)| path)
+            .collect()
+    }
+
+    /// Makes of the agent's files what was asked for. On failure they are kept.
+    pub fn finish(&self, written: &[PathBuf]) -> Result<Vec<RunResult>, CliError> {
+        if self.parts.is_none() {
+            let result = |path: &PathBuf| RunResult {
+                path: path.clone(),
+                report: false,
+            };
+            return Ok(written.iter().map(result).collect());
+        }
+        let made = self.make(written);
+        if made.is_err() {
+            self.rescue(written);
+        }
+        made
+    }
+
+    fn make(&self, written: &[PathBuf]) -> Result<Vec<RunResult>, CliError> {
+        let groups: Vec<(u32, &[PathBuf])> = if self.wanted.has_pid() {
+            written.chunks(1).map(|one| (pid_of(&one[0]), one)).collect()
+        } else {
+            vec![(0, written)]
+        };
+        let mut results = Vec::new();
+        for (pid, files) in groups {
+            let profile = load_merged(files)?;
+            let path = expand(&self.wanted, pid)?;
+            let format = Format::of_file(self.wanted.format());
+            match format {
+                None => profile.save(&path).map_err(CliError::failed)?,
+                Some(format) => {
+                    write_file(
+                        &path,
+                        &render::render(&profile, format, &RenderOptions::default())?,
+                    )?;
+                }
+            }
+            results.push(RunResult {
+                path,
+                report: format.is_some(),
+            });
+        }
+        Ok(results)
+    }
+
+    /// Moves the agent's files out of the directory that is about to go.
+    fn rescue(&self, written: &[PathBuf]) {
+        let Some(directory) = self.parts.as_ref().and_then(|parts| parts.path().parent()) else {
+            return;
+        };
+        for path in written {
+            let kept = directory.join(format!("trodden-{}.trodden", pid_of(path)));
+            if fs::rename(path, &kept).is_ok() {
+                eprintln!("trodden: kept the profile: {}", kept.display());
+            }
+        }
+    }
+}
+
+/// The pid in the name of one of the agent's files.
+fn pid_of(path: &Path) -> u32 {
+    let stem = path.file_stem().and_then(|stem| stem.to_str());
+    stem.and_then(|stem| stem.parse().ok()).unwrap_or(0)
+}
+
+fn expand(pattern: &FilePattern, pid: u32) -> Result<PathBuf, CliError> {
+    let env = |name: &str| env::var(name).ok();
+    let name = pattern
+        .expand(pid, SystemTime::now(), env)
+        .map_err(CliError::failed)?;
+    Ok(PathBuf::from(name))
+}
+
+/// The same pattern from the root: the command may change its directory.
+pub fn absolute(pattern: &FilePattern) -> Result<FilePattern, CliError> {
+    // `%{HOME}/x` may be absolute only once it is expanded.
+    if expand(pattern, 0)?.is_absolute() {
+        return Ok(pattern.clone());
+    }
+    let here = env::current_dir().map_err(|e| CliError::Failed(format!("no current directory: {e}")))?;
+    let here = FilePattern::literal(&text(&here)?);
+    let name = pattern.as_str().strip_prefix("./").unwrap_or(pattern.as_str());
+    format!("{here}/{name}").parse().map_err(CliError::Failed)
+}
+
+fn text(path: &Path) -> Result<String, CliError> {
+    let name = path.to_str().map(str::to_owned);
+    name.ok_or_else(|| CliError::file(path, "the name is not UTF-8"))
+}

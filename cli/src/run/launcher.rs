@@ -1,0 +1,145 @@
+//! How the agent gets into the JVM: as an argument of `java`, or through the environment.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::CliError;
+
+/// Variable that every JVM reads options from.
+const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// What kind of program the command is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    /// `java` itself: the agent becomes its first argument.
+    Java,
+    /// Anything else that may start JVMs, one or several: the agent goes into `JAVA_TOOL_OPTIONS`.
+    Other,
+}
+
+impl Launcher {
+    /// The kind of a program, by its file name.
+    pub fn of(program: &OsStr) -> Self {
+        match Path::new(program).file_name() {
+            Some(name) if name == "java" => Launcher::Java,
+            _ => Launcher::Other,
+        }
+    }
+
+    /// Adds the arguments and the agent to the command.
+    pub fn prepare(
+        self,
+        command: &mut Command,
+        arguments: &[OsString],
+        library: &Path,
+        options: &str,
+    ) -> Result<(), CliError> {
+        let not_text = || CliError::Failed(format!("the agent's path is not UTF-8: {}", library.display()));
+        let library = library.to_str().ok_or_else(not_text)?;
+        // The JVM takes the first `=` as the end of the path.
+        if library.contains('=') {
+            return Err(CliError::Failed(format!(
+                "the agent's path holds '=', where a JVM ends it: {library}"
+            )));
+        }
+        let agent = format!("-agentpath:{library}={options}");
+        match self {
+            Launcher::Java => {
+                command.arg(agent);
+            }
+            Launcher::Other => {
+                command.env(TOOL_OPTIONS, tool_options(env::var_os(TOOL_OPTIONS), &agent)?);
+            }
+        }
+        command.args(arguments);
+        Ok(())
+    }
+}
+
+/// `JAVA_TOOL_OPTIONS` with the agent behind what is there already.
+fn tool_options(existing: Option<OsString>, agent: &str) -> Result<OsString, CliError> {
+    // The JVM splits at white space outside quotes, and has no escape for a line break.
+    if agent.contains(['\n', '\r', '\0']) {
+        return Err(CliError::Failed(
+            "the agent's options hold a line break".to_owned(),
+        ));
+    }
+    let mut value = existing.unwrap_or_default();
+    if !value.is_empty() {
+        value.push(" ");
+    }
+    value.push(quote(agent));
+    Ok(value)
+}
+
+/// An option as the JVM's splitter reads it: quotes around what holds spaces; a quote of one kind goes into
+/// quotes of the other.
+fn quote(option: &str) -> String {
+    if !option.contains(|c: char| c.is_whitespace() || c == '"' || c == '\'') {
+        return option.to_owned();
+    }
+    let mut out = String::new();
+    for (index, part) in option.split('"').enumerate() {
+        if index > 0 {
+            out.push_str("'\"'");
+        }
+        if !part.is_empty() {
+            out.push('"');
+            out.push_str(part);
+            out.push('"');
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn java_is_known_by_its_name() {
+        assert_eq!(Launcher::of(OsStr::new("java")), Launcher::Java);
+        assert_eq!(Launcher::of(OsStr::new("/opt/jdk/bin/java")), Launcher::Java);
+        assert_eq!(Launcher::of(OsStr::new("mvn")), Launcher::Other);
+        assert_eq!(Launcher::of(OsStr::new("javac")), Launcher::Other);
+    }
+
+    /// HotSpot's splitter: white space outside quotes separates, quotes vanish.
+    fn split(text: &str) -> Vec<String> {
+        let (mut words, mut word, mut open, mut any) = (Vec::new(), String::new(), None, false);
+        for c in text.chars() {
+            match open {
+                Some(quote) if c == quote => open = None,
+                Some(_) => word.push(c),
+                None if c == '"' || c == '\'' => (open, any) = (Some(c), true),
+                None if c.is_whitespace() => {
+                    if any || !word.is_empty() {
+                        words.push(std::mem::take(&mut word));
+                    }
+                    any = false;
+                }
+                None => word.push(c),
+            }
+        }
+        if any || !word.is_empty() {
+            words.push(word);
+        }
+        words
+    }
+
+    #[test]
+    fn quoting_survives_the_splitter() {
+        for option in ["plain", "a b", "a\"b c", "it's here", "\"", "a'\"b\t'"] {
+            assert_eq!(split(&quote(option)), [option], "{}", quote(option));
+        }
+    }
+
+    #[test]
+    fn what_is_there_stays_in_front() {
+        let value = tool_options(Some("-Da=b".into()), "-agentpath:/a b=start").unwrap();
+        assert_eq!(value, "-Da=b \"-agentpath:/a b=start\"");
+        assert!(tool_options(None, "a\nb").is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! `trodden run`: start a program under the agent, then show what it did.
+
+mod files;
+mod launcher;
+mod signals;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, ExitStatus};
+
+use std::os::unix::process::ExitStatusExt;
+
+use clap::Args;
+use trodden_profile::options::{Action, AgentCommand, FilePattern};
+
+use crate::agent_library;
+use crate::error::CliError;
+use crate::merge::load_merged;
+use crate::output;
+use crate::profile_args::ProfileArgs;
+use crate::render::{self, Format, RenderOptions};
+use files::Destination;
+pub use files::absolute;
+
+/// Runs a command under the profiler and shows its hot paths (on standard error).
+#[derive(Args)]
+#[command(after_help = "\
+Exit code: the command's own, or 128 + N when signal N ended it; 1 if it could not be started.
+Standard output is the command's alone; everything of ours goes to standard error.")]
+pub struct RunArgs {
+    #[command(flatten)]
+    profile: ProfileArgs,
+    /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format:
+    /// .trodden, .html, .json, .txt, .dot, .svg.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    output: Option<String>,
+    /// How many hot paths are shown after the run.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    top: usize,
+    /// The command: a java launcher, or any program that starts one.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Does it.
+pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
+    let mut options = args.profile.options()?;
+    if let Some(output) = &args.output {
+        let wrong = |e| CliError::Usage(format!("error: -o: {e}"));
+        options.file = output.parse::<FilePattern>().map_err(wrong)?;
+    }
+    let library = agent_library::find()?;
+    let (program, arguments) = args
+        .command
+        .split_first()
+        .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
+    let launcher = launcher::Launcher::of(program);
+    let destination = Destination::new(&options.file, launcher)?;
+    options.file = destination.agent_pattern().clone();
+    let quiet = options.quiet;
+
+    let agent = AgentCommand {
+        action: Action::Start,
+        options,
+    };
+    let mut command = Command::new(program);
+    launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string())?;
+
+    let status = supervise(&mut command, program)?;
+    if let Err(error) = show(args, &destination, quiet) {
+        eprintln!("trodden: {error}");
+    }
+    Ok(ExitCode::from(exit_code(status)))
+}
+
+/// Starts the command and waits for its end while signals are handed on to it.
+fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, CliError> {
+    let name = program.to_string_lossy();
+    let forwarder = signals::Forwarder::install()
+        .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
+    let mut child = command.spawn().map_err(|e| match e.kind() {
+        io::ErrorKind::NotFound => CliError::Failed(format!("cannot start '{name}': command not found")),
+        _ => CliError::Failed(format!("cannot start '{name}': {e}")),
+    })?;
+    forwarder
+        .wait(&mut child)
+        .map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))
+}
+
+fn exit_code(status: ExitStatus) -> u8 {
+    // A wait status holds 8 bits of code, and signal numbers are below 128.
+    match (status.code(), status.signal()) {
+        (Some(code), _) => code as u8,
+        (None, Some(signal)) => 128 + signal as u8,
+        (None, None) => 1,
+    }
+}
+
+/// Turns what the agent wrote into what was asked for, and tells about it.
+fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), CliError> {
+    let written = destination.written();
+    if written.is_empty() {
+        return Err(CliError::Failed(format!(
+            "no profile was written to {} (did the command start a JVM, and did it end by itself?)",
+            destination.wanted()
+        )));
+    }
+    let results = destination.finish(&written)?;
+    if quiet {
+        return Ok(());
+    }
+    let profile = load_merged(&written)?;
+    let options = RenderOptions {
+        top: Some(args.top),
+        colour: output::colour(&io::stderr()),
+        ..RenderOptions::default()
+    };
+    eprintln!();
+    eprint!(
+        "{}",
+        String::from_utf8_lossy(&render::render(&profile, Format::Text, &options)?)
+    );
+    for result in &results {
+        eprintln!(
+            "{}: {}",
+            if result.report { "report" } else { "profile" },
+            result.path.display()
+        );
+    }
+    if let [result] = results.as_slice()
+        && !result.report
+    {
+        let html = PathBuf::from(&result.path).with_extension("html");
+        eprintln!(
+            "as a page: trodden report {} --format html -o {}",
+            shell_word(&result.path.display().to_string()),
+            shell_word(&html.display().to_string())
+        );
+    }
+    Ok(())
+}
+
+/// A word as a shell reads it.
+fn shell_word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

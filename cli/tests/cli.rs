@@ -1,0 +1,391 @@
+//! What works without the agent: errors, exit codes, and `run` with a program that plays the launcher.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command as Process, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use tempfile::TempDir;
+use trodden_profile::options::OPTIONS;
+use trodden_profile::{Profile, RunInfo};
+
+fn trodden() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
+    command
+        .env_remove("JAVA_TOOL_OPTIONS")
+        .env_remove("TRODDEN_AGENT")
+        .env("NO_COLOR", "1");
+    command
+}
+
+/// A directory with an "agent" (never loaded) and launchers that write the profile the agent would.
+struct Room {
+    directory: TempDir,
+}
+
+impl Room {
+    fn new() -> Self {
+        let room = Room {
+            directory: TempDir::with_prefix("trodden cli ").unwrap(),
+        };
+        fs::write(room.path("libtrodden.so"), "no library").unwrap();
+        profile("sample").save(room.path("sample.trodden")).unwrap();
+        room
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    fn trodden(&self) -> Command {
+        let mut command = trodden();
+        command
+            .current_dir(self.directory.path())
+            .env("TRODDEN_AGENT", self.path("libtrodden.so"));
+        command
+    }
+}
+
+fn profile(command: &str) -> Profile {
+    Profile {
+        run: RunInfo {
+            command: command.to_owned(),
+            ..RunInfo::default()
+        },
+        ..Profile::default()
+    }
+}
+
+/// Shell text that copies the sample to where the agent's option `file` in $1 says.
+const PLAY_AGENT: &str =
+    r#"f=$(printf '%s' "$1" | sed -e 's/.*,file=//' -e 's/[",].*//' -e "s/%p/$$/"); cp sample.trodden "$f""#;
+
+#[test]
+fn wrong_usage_is_2() {
+    for (args, message) in [
+        (&["frobnicate"][..], "frobnicate"),
+        (&["run"], "COMMAND"),
+        (
+            &["run", "--probe", "counter", "--", "java"],
+            "did you mean 'counters'?",
+        ),
+        (&["run", "--prob", "counters", "--", "java"], "--probe"),
+        (
+            &["run", "--probe", "events", "--", "java"],
+            "not yet available in this version",
+        ),
+        (&["run", "--interval", "20", "--", "java"], "lacks a unit"),
+        (
+            &["run", "-o", "a", "--file", "b", "--", "java"],
+            "cannot be used with",
+        ),
+        (&["run", "-o", "%q", "--", "java"], "unknown '%q'"),
+        (&["attach", "1", "frob"], "frob"),
+        (&["attach", "0", "status"], "0"),
+        (&["report", "x", "--format", "pdf"], "pdf"),
+        (&["instrument", "x.jar"], "--output"),
+        (
+            &["instrument", "x.jar", "-o", "y.jar", "--include", "a#b#c"],
+            "more than one '#'",
+        ),
+    ] {
+        trodden()
+            .args(args)
+            .assert()
+            .code(2)
+            .stdout(is_empty())
+            .stderr(contains(message));
+    }
+}
+
+#[test]
+fn help_tells_options_and_exit_codes() {
+    trodden()
+        .arg("--help")
+        .assert()
+        .success()
+        .stdout(contains("3 a check was broken"));
+    let output = trodden().args(["run", "--help"]).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    for option in OPTIONS {
+        assert!(help.contains(&format!("--{}", option.name)), "{}", option.name);
+    }
+}
+
+#[test]
+fn missing_and_broken_profiles_are_1() {
+    let room = Room::new();
+    let bytes = fs::read(room.path("sample.trodden")).unwrap();
+    fs::write(room.path("short.trodden"), &bytes[..bytes.len() - 3]).unwrap();
+    fs::write(room.path("foreign.trodden"), "hello, hello, hello").unwrap();
+    for (file, message) in [
+        ("nowhere.trodden", "nowhere.trodden"),
+        ("short.trodden", "truncated"),
+        ("foreign.trodden", "not a Trodden file"),
+    ] {
+        let commands: [&[&str]; 3] = [
+            &["report", file],
+            &["compare", "sample.trodden", file],
+            &["merge", "sample.trodden", file, "-o", "merged.trodden"],
+        ];
+        for args in commands {
+            room.trodden()
+                .args(args)
+                .assert()
+                .code(1)
+                .stdout(is_empty())
+                .stderr(contains(message).and(contains(file)));
+        }
+    }
+    assert!(!room.path("merged.trodden").exists());
+}
+
+#[test]
+fn report_merge_and_compare_a_profile() {
+    let room = Room::new();
+    room.trodden()
+        .args(["report", "sample.trodden"])
+        .assert()
+        .success()
+        .stdout(contains("No path was counted"));
+    room.trodden()
+        .args(["report", "sample.trodden", "-o", "r.html"])
+        .assert()
+        .success()
+        .stdout(is_empty());
+    assert!(fs::read_to_string(room.path("r.html")).unwrap().contains("<html"));
+    room.trodden()
+        .args(["merge", "sample.trodden", "sample.trodden", "-o", "m.trodden"])
+        .assert()
+        .success();
+    assert!(Profile::load(room.path("m.trodden")).is_ok());
+    room.trodden()
+        .args(["compare", "sample.trodden", "m.trodden", "--format", "json"])
+        .assert()
+        .success()
+        .stdout(contains("\"path_accuracy\": null"));
+}
+
+#[test]
+fn run_without_an_agent_or_a_command_is_1() {
+    let room = Room::new();
+    let mut run = room.trodden();
+    run.env("TRODDEN_AGENT", "/nowhere/libtrodden.so")
+        .args(["run", "--", "true"]);
+    run.assert()
+        .code(1)
+        .stderr(contains("TRODDEN_AGENT").and(contains("/nowhere")));
+    room.trodden()
+        .args(["run", "--", "./nowhere"])
+        .assert()
+        .code(1)
+        .stderr(contains("command not found"));
+}
+
+#[test]
+fn java_gets_the_agent_as_first_argument() {
+    let room = Room::new();
+    room.script(
+        "java",
+        &format!("{PLAY_AGENT}\nprintf '%s\\n' \"$@\" \"[$JAVA_TOOL_OPTIONS]\"\nexit 7"),
+    );
+    let library = room.path("libtrodden.so").canonicalize().unwrap();
+    let output = room
+        .trodden()
+        .args([
+            "run",
+            "--probe",
+            "counters",
+            "--include",
+            "a.*",
+            "--",
+            "./java",
+            "-jar",
+            "x y.jar",
+        ])
+        .assert()
+        .code(7)
+        .stderr(
+            contains("No path was counted")
+                .and(contains("profile: "))
+                .and(contains("--format html")),
+        )
+        .get_output()
+        .clone();
+    let lines: Vec<String> = String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    let agent = format!(
+        "-agentpath:{}=start,probe=counters,include=a.*,file=",
+        library.display()
+    );
+    assert!(lines[0].starts_with(&agent), "{}", lines[0]);
+    assert!(lines[0].ends_with("/trodden-%p.trodden"), "{}", lines[0]);
+    assert_eq!(lines[1..], ["-jar", "x y.jar", "[]"]);
+}
+
+#[test]
+fn other_launchers_get_it_through_the_environment() {
+    let room = Room::new();
+    let play = PLAY_AGENT.replace("$1", "$JAVA_TOOL_OPTIONS");
+    // Two JVMs: the shell's own pid, and another.
+    room.script(
+        "tool",
+        &format!(
+            "{play}\n(cp sample.trodden \"$(dirname \"$f\")/1.trodden\")\necho \"$JAVA_TOOL_OPTIONS|$*\""
+        ),
+    );
+    room.trodden()
+        .env("JAVA_TOOL_OPTIONS", "-Da=b")
+        .args(["run", "-o", "both.json", "--", "./tool", "build"])
+        .assert()
+        .success()
+        .stdout(predicates::str::starts_with("-Da=b \"-agentpath:").and(contains("|build")))
+        .stderr(contains("report: ").and(contains("both.json")));
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(room.path("both.json")).unwrap()).unwrap();
+    assert_eq!(json["format"], "trodden-report");
+    let left: Vec<_> = fs::read_dir(room.directory.path())
+        .unwrap()
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
+    assert!(
+        !left
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with(".trodden")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn quiet_run_says_nothing_and_no_profile_is_told() {
+    let room = Room::new();
+    room.script("java", PLAY_AGENT);
+    room.trodden()
+        .args(["run", "--quiet", "-o", "q.trodden", "--", "./java"])
+        .assert()
+        .success()
+        .stderr(is_empty());
+    assert!(room.path("q.trodden").exists());
+    // The file is there from before, so nothing new was written.
+    room.script("java", "exit 3");
+    let mut again = room.trodden();
+    again.args(["run", "-o", "q.trodden", "--", "./java"]);
+    again.assert().code(3).stderr(contains("no profile was written"));
+}
+
+#[test]
+fn broken_profile_of_a_run_is_kept() {
+    let room = Room::new();
+    fs::write(room.path("sample.trodden"), "garbage").unwrap();
+    room.script("java", PLAY_AGENT);
+    room.trodden()
+        .args(["run", "-o", "x.html", "--", "./java"])
+        .assert()
+        .success()
+        .stderr(contains("kept the profile: ").and(contains("not a Trodden file")));
+    assert!(!room.path("x.html").exists());
+}
+
+#[test]
+fn death_by_signal_is_128_and_more() {
+    let room = Room::new();
+    room.script("java", "kill -KILL $$");
+    room.trodden().args(["run", "--", "./java"]).assert().code(137);
+}
+
+#[test]
+fn signals_are_handed_on() {
+    for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+        let room = Room::new();
+        room.script(
+            "java",
+            &format!(
+                "trap 'echo caught > caught; exit {number}' {signal}\n: > ready\nwhile :; do sleep 0.05; done"
+            ),
+        );
+        let mut child = Process::new(env!("CARGO_BIN_EXE_trodden"))
+            .current_dir(room.directory.path())
+            .env("TRODDEN_AGENT", room.path("libtrodden.so"))
+            .args(["run", "--", "./java"])
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for(&room.path("ready"));
+        let sent = Process::new("kill")
+            .args([&format!("-{signal}"), &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        assert_eq!(child.wait().unwrap().code(), Some(number), "{signal}");
+        assert!(room.path("caught").exists(), "{signal}");
+    }
+}
+
+fn wait_for(path: &Path) {
+    let start = Instant::now();
+    while !path.exists() {
+        assert!(
+            start.elapsed() < Duration::from_secs(20),
+            "{} never came",
+            path.display()
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn attach_refuses_what_is_no_jvm() {
+    let room = Room::new();
+    let mut sleep = Process::new("sleep").arg("60").spawn().unwrap();
+    let pid = sleep.id().to_string();
+    room.trodden()
+        .args(["attach", &pid, "status"])
+        .assert()
+        .code(1)
+        .stderr(contains("no HotSpot JVM"));
+    assert!(sleep.try_wait().unwrap().is_none(), "the process was harmed");
+    room.trodden()
+        .args(["doctor", &pid])
+        .assert()
+        .code(1)
+        .stdout(contains("no HotSpot JVM"));
+    sleep.kill().unwrap();
+    sleep.wait().unwrap();
+    room.trodden()
+        .args(["attach", "2147483647", "status"])
+        .assert()
+        .code(1)
+        .stderr(contains("no process"));
+}
+
+#[test]
+fn instrument_refuses_what_is_no_class_and_no_jar() {
+    let room = Room::new();
+    fs::write(room.path("x.class"), "text").unwrap();
+    let mut instrument = room.trodden();
+    instrument.args(["instrument", "x.class", "-o", "y.class"]);
+    instrument
+        .assert()
+        .code(1)
+        .stderr(contains("neither a class file nor a jar"));
+    room.trodden()
+        .args(["instrument", "none.jar", "-o", "y.jar"])
+        .assert()
+        .code(1)
+        .stderr(contains("none.jar"));
+    assert!(!room.path("y.class").exists() && !room.path("y.jar").exists());
+}
