@@ -266,7 +266,10 @@ impl Ticker {
     fn tick(&mut self, jni: Jni<'_>, tick: Tick) -> bool {
         let result = match self.settings.probe {
             ProbeKind::Yieldpoint => self.turn_window(jni),
-            ProbeKind::Safepoint => self.sampler.sample(self.agent, jni),
+            ProbeKind::Safepoint => {
+                let filter = &self.settings.instrumenter.options().filter;
+                self.sampler.sample(self.agent, filter, jni)
+            }
             ProbeKind::Counters => Ok(()),
         };
         if let Err(e) = result {

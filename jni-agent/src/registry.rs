@@ -136,6 +136,17 @@ impl Registry {
             .collect()
     }
 
+    /// The class of this name, if the current configuration has exactly one.
+    pub fn only_class_named(&self, name: &str) -> Option<ClassEntry> {
+        let inner = self.read();
+        let mut found = inner
+            .classes
+            .iter()
+            .filter(|(configuration, entry)| *configuration == inner.current && entry.map.name == name);
+        let first = found.next()?;
+        found.next().is_none().then(|| first.1.clone())
+    }
+
     /// Numbers of classes and of methods, of all configurations.
     pub fn sizes(&self) -> (usize, u32) {
         let inner = self.read();

@@ -35,13 +35,6 @@ pub enum JvmError {
     },
 }
 
-impl JvmError {
-    /// Is this that JVMTI error?
-    pub fn is(&self, code: jvmtiError) -> bool {
-        matches!(self, JvmError::Jvmti { error, .. } if *error == code)
-    }
-}
-
 fn name(error: jvmtiError) -> &'static str {
     match error {
         jvmtiError::INVALID_THREAD => "invalid thread",

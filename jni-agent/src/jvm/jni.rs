@@ -51,16 +51,6 @@ macro_rules! jni {
     }};
 }
 
-impl ClassRef {
-    /// Wraps what a JVMTI callback was given.
-    ///
-    /// # Safety
-    /// A live local or global reference to a class, of the current thread.
-    pub unsafe fn from_raw(class: jclass) -> Self {
-        ClassRef(class)
-    }
-}
-
 impl GlobalRef {
     /// As a class, for calls.
     pub fn class(self) -> ClassRef {
@@ -153,6 +143,11 @@ impl<'e> Jni<'e> {
     /// Deletes a local reference to a class early.
     pub fn delete_local_class(self, class: ClassRef) {
         jni!(self, DeleteLocalRef, class.0);
+    }
+
+    /// Do two references name the same object?
+    pub fn same(self, one: jobject, other: jobject) -> bool {
+        jni!(self, IsSameObject, one, other) != 0
     }
 
     /// Opens room for local references that [`pop_frame`](Self::pop_frame) frees.

@@ -275,11 +275,4 @@ impl Jvmti {
         jvmti!(self, GetMethodDeclaringClass, method, &mut class)?;
         Ok(ClassRef(class))
     }
-
-    /// The current phase of the JVM (`JVMTI_PHASE_…`).
-    pub fn phase(self) -> Result<u32, JvmError> {
-        let mut phase = 0;
-        jvmti!(self, GetPhase, &mut phase)?;
-        Ok(phase)
-    }
 }

@@ -1,0 +1,285 @@
+//! Small programs under the built agent, on every JDK found, with `-Xverify:all -Xcheck:jni`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use trodden_profile::Profile;
+
+/// Calls of `classify` per thread.
+const CALLS: u64 = 100_000;
+
+/// The library that cargo built for this test run.
+fn agent() -> PathBuf {
+    let exe = std::env::current_exe().expect("own path");
+    let deps = exe.parent().expect("deps folder");
+    let name = format!(
+        "{}trodden{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    let candidates = [
+        deps.join(&name),
+        deps.parent().expect("profile folder").join(&name),
+    ];
+    let newest = candidates.into_iter().filter(|path| path.is_file());
+    newest
+        .max_by_key(|path| path.metadata().and_then(|m| m.modified()).ok())
+        .expect("cargo builds libtrodden")
+}
+
+/// Homes of all JDKs: those named by TRODDEN_TEST_JDKS, else what is installed, else the one in use.
+fn jdks() -> Vec<PathBuf> {
+    let is_jdk = |home: &PathBuf| home.join("bin/javac").is_file();
+    let named = std::env::var_os("TRODDEN_TEST_JDKS");
+    let mut homes: Vec<PathBuf> = match &named {
+        Some(list) => std::env::split_paths(list).collect(),
+        None => {
+            let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
+            installed
+                .map(|entry| entry.path())
+                .chain(std::env::var_os("JAVA_HOME").map(PathBuf::from))
+                .collect()
+        }
+    };
+    homes.retain(is_jdk);
+    let mut homes: Vec<PathBuf> = homes.iter().filter_map(|home| home.canonicalize().ok()).collect();
+    homes.sort();
+    homes.dedup();
+    assert!(!homes.is_empty(), "no JDK: set TRODDEN_TEST_JDKS");
+    homes
+}
+
+/// Compiles the test program into a folder of its own.
+fn compile(home: &Path, dir: &Path) {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Smoke.java");
+    let status = Command::new(home.join("bin/javac"))
+        .args(["-g", "--release", "17", "-d"])
+        .arg(dir)
+        .arg(source)
+        .status();
+    assert!(status.expect("javac runs").success());
+}
+
+fn java(home: &Path, dir: &Path, options: &str, program: &[&str]) -> Command {
+    let mut command = Command::new(home.join("bin/java"));
+    command
+        .args(["-Xverify:all", "-Xcheck:jni", "-Xmx256m", "-cp", "."])
+        .arg(format!("-agentpath:{}={options}", agent().display()))
+        .arg("Smoke")
+        .args(program)
+        .current_dir(dir);
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The program ran as if the agent were not there: its exit code, its output, no warnings about JNI.
+fn assert_undisturbed(output: &Output) {
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{out}\n{err}");
+    assert_eq!(out, "done\n", "{err}");
+    assert!(
+        !err.contains("WARNING in native") && !err.contains("FATAL ERROR"),
+        "{err}"
+    );
+}
+
+/// Path ends counted in a method of the program.
+fn total(profile: &Profile, method: &str) -> u64 {
+    let class = profile
+        .classes
+        .iter()
+        .find(|c| c.map.name == "Smoke")
+        .expect("class Smoke is profiled");
+    let index = class
+        .map
+        .methods
+        .iter()
+        .position(|m| m.name == method)
+        .expect("method is profiled");
+    class.counts[index].total()
+}
+
+#[test]
+fn counters_are_exact_with_platform_and_virtual_threads() {
+    for home in jdks() {
+        let dir = tempfile::tempdir().unwrap();
+        compile(&home, dir.path());
+        let output = java(
+            &home,
+            dir.path(),
+            "probe=counters,file=out.trodden",
+            &["threads", "8"],
+        )
+        .output()
+        .unwrap();
+        assert_undisturbed(&output);
+        let profile = Profile::load(dir.path().join("out.trodden")).unwrap();
+        assert!(profile.run.exact);
+        // Eight platform threads, and as many virtual ones where there are any (told on stderr).
+        let err = text(&output.stderr);
+        let virtual_threads = if err.contains("virtual threads: 8") { 8 } else { 0 };
+        assert_eq!(
+            total(&profile, "classify"),
+            (8 + virtual_threads) * CALLS,
+            "{}: {err}",
+            home.display()
+        );
+        // `many` has 2^13 paths: more than dense slots hold.
+        assert_eq!(
+            total(&profile, "many"),
+            (8 + virtual_threads) * CALLS,
+            "{}",
+            home.display()
+        );
+        let class = profile.classes.iter().find(|c| c.map.name == "Smoke").unwrap();
+        let index = class
+            .map
+            .methods
+            .iter()
+            .position(|m| m.name == "classify")
+            .unwrap();
+        let mut counts: Vec<u64> = class.counts[index].paths.values().copied().collect();
+        counts.sort_unstable();
+        // Of 15 numbers: one is divisible by both, two by 5 only, four by 3 only, eight by neither; 100,000 of each 0..99,999.
+        let expected =
+            |hit: &dyn Fn(u64) -> bool| (8 + virtual_threads) * (0..CALLS).filter(|&i| hit(i)).count() as u64;
+        let mut wanted = [
+            expected(&|i| i % 15 == 0),
+            expected(&|i| i % 5 == 0 && i % 3 != 0),
+            expected(&|i| i % 3 == 0 && i % 5 != 0),
+            expected(&|i| i % 3 != 0 && i % 5 != 0),
+        ];
+        wanted.sort_unstable();
+        assert_eq!(counts, wanted, "{}", home.display());
+    }
+}
+
+#[test]
+fn sampling_probes_find_the_hot_method() {
+    for home in jdks() {
+        let dir = tempfile::tempdir().unwrap();
+        compile(&home, dir.path());
+        for (probe, file) in [("yieldpoint", "y.trodden"), ("safepoint", "s.trodden")] {
+            let options = format!("probe={probe},interval=5ms,file={file}");
+            assert_undisturbed(
+                &java(&home, dir.path(), &options, &["spin", "1500"])
+                    .output()
+                    .unwrap(),
+            );
+            let profile = Profile::load(dir.path().join(file)).unwrap();
+            let samples: u64 = profile.run.facts["samples"].parse().unwrap();
+            assert!(
+                samples > 50,
+                "{probe} on {}: {:?}",
+                home.display(),
+                profile.run.facts
+            );
+            assert!(profile.run.facts["ticks"].parse::<u64>().unwrap() > 50);
+            assert!(!profile.run.exact);
+        }
+    }
+}
+
+#[test]
+fn trouble_leaves_the_program_alone() {
+    let home = jdks().remove(0);
+    let dir = tempfile::tempdir().unwrap();
+    compile(&home, dir.path());
+    for (options, message) in [
+        ("probe=nonsense", "probe"),
+        ("no-such-option=1", "no-such-option"),
+        ("include=a#b#c", "more than one"),
+        ("file=/no/such/folder/out.trodden", "/no/such/folder/out.trodden"),
+        (
+            "probe=counters,file=%{TRODDEN_NOT_SET}.trodden",
+            "TRODDEN_NOT_SET",
+        ),
+    ] {
+        let output = java(&home, dir.path(), options, &["threads", "1"])
+            .output()
+            .unwrap();
+        assert_undisturbed(&output);
+        assert!(
+            text(&output.stderr).contains(message),
+            "{options}: {}",
+            text(&output.stderr)
+        );
+    }
+}
+
+#[test]
+fn commands_of_a_live_process() {
+    for home in jdks() {
+        let dir = tempfile::tempdir().unwrap();
+        compile(&home, dir.path());
+        let mut child = Command::new(home.join("bin/java"))
+            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "60000"])
+            .current_dir(dir.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let command = |options: &str| attach(&home, dir.path(), child.id(), options);
+        std::thread::sleep(Duration::from_millis(500));
+        assert!(command("status").starts_with("ok\nstate: idle\n"));
+        assert!(command("dump").starts_with("error: "));
+        for _ in 0..3 {
+            let started = command("start,probe=counters,file=live.trodden");
+            assert!(
+                started.starts_with("ok\n") && started.contains("retransformed: "),
+                "{started}"
+            );
+            assert!(command("start,probe=counters").starts_with("error: "));
+            std::thread::sleep(Duration::from_millis(300));
+            let status = command("status");
+            assert!(
+                status.contains("state: running") && status.contains("classes: 1"),
+                "{status}"
+            );
+            assert!(command("stop").starts_with("ok\n"));
+            assert!(Profile::load(dir.path().join("live.trodden")).is_ok());
+        }
+        let profile = Profile::load(dir.path().join("live.trodden")).unwrap();
+        assert!(total(&profile, "classify") > 0, "{}", home.display());
+        assert!(command("reset").starts_with("ok\n"));
+        assert!(command("dump,file=after.trodden").starts_with("ok\n"));
+        assert_eq!(
+            total(
+                &Profile::load(dir.path().join("after.trodden")).unwrap(),
+                "classify"
+            ),
+            0
+        );
+        assert!(command("start,probe=safepoint").contains("start-up"));
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+/// Sends a command by jcmd; the agent's answer.
+fn attach(home: &Path, dir: &Path, pid: u32, options: &str) -> String {
+    let out = dir.join("answer");
+    let _ = std::fs::remove_file(&out);
+    let output = Command::new(home.join("bin/jcmd"))
+        .arg(pid.to_string())
+        .arg("JVMTI.agent_load")
+        .arg(agent())
+        .arg(format!("\"{options},out={}\"", out.display()))
+        .output()
+        .expect("jcmd runs");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !out.exists() {
+        assert!(
+            Instant::now() < deadline,
+            "no answer to {options}: {} {}",
+            text(&output.stdout),
+            text(&output.stderr)
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::fs::read_to_string(out).unwrap()
+}
