@@ -1,0 +1,185 @@
+//! Starts JVMs and waits for them.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use wait_timeout::ChildExt;
+
+use crate::error::{Error, Result, io};
+use crate::lines::{self, Iteration};
+use crate::workload::Workload;
+use crate::workspace::Jdk;
+
+/// A configuration: a name and the agent's options, or no agent at all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Name in tables.
+    pub name: String,
+    /// Options for the agent in its own syntax; `None` runs without the agent.
+    pub options: Option<String>,
+}
+
+impl Config {
+    /// A configuration by its short name (`base`, or a probe strategy), or as `NAME:OPTIONS`.
+    ///
+    /// # Errors
+    /// If it is neither.
+    pub fn parse(text: &str) -> Result<Config> {
+        let (name, options) = match text.split_once(':') {
+            Some((name, options)) if !name.is_empty() => (name, Some(options.to_owned())),
+            None if text == "base" => (text, None),
+            None if ["yieldpoint", "counters", "safepoint"].contains(&text) => {
+                (text, Some(format!("probe={text}")))
+            }
+            _ => {
+                return Err(Error::Usage(format!(
+                    "no configuration '{text}' (base, yieldpoint, counters, safepoint, or NAME:AGENT-OPTIONS)"
+                )));
+            }
+        };
+        Ok(Config {
+            name: name.to_owned(),
+            options,
+        })
+    }
+
+    /// The agent option of a JVM's command line: these options, the workload's include, the profile's file.
+    pub fn agent_argument(&self, agent: &Path, include: Option<&str>, profile: &Path) -> Option<OsString> {
+        let options = self.options.as_ref()?;
+        let mut text = OsString::from("-agentpath:");
+        text.push(agent);
+        text.push(format!("=start,{options},loglevel=error,file="));
+        text.push(profile);
+        if let Some(include) = include {
+            text.push(format!(",include={include}"));
+        }
+        Some(text)
+    }
+}
+
+/// How a JVM is run.
+#[derive(Clone, Debug)]
+pub struct Launch<'a> {
+    /// Which JDK.
+    pub jdk: &'a Jdk,
+    /// Options for the JVM, such as its heap size.
+    pub jvm_options: &'a [String],
+    /// The agent's option, if there is an agent.
+    pub agent: Option<OsString>,
+    /// After how long it is killed.
+    pub timeout: Duration,
+}
+
+/// What a JVM did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Standard output.
+    pub output: String,
+    /// From start to exit.
+    pub elapsed: Duration,
+}
+
+impl Launch<'_> {
+    /// Runs a workload and parses its lines.
+    ///
+    /// # Errors
+    /// If it fails, hangs, or prints something else.
+    pub fn run_workload(&self, workload: &Workload, warmup: u32, iterations: u32) -> Result<Vec<Iteration>> {
+        let mut arguments = workload.arguments.clone();
+        for (option, value) in [("--warmup", warmup), ("--iterations", iterations)] {
+            arguments.push(option.into());
+            arguments.push(value.to_string().into());
+        }
+        let outcome = self.run(&workload.name, &arguments)?;
+        let parsed = lines::parse_iterations(&outcome.output)?;
+        if parsed.iter().filter(|i| i.number >= 0).count() == iterations as usize {
+            Ok(parsed)
+        } else {
+            Err(Error::Program {
+                program: workload.name.clone(),
+                problem: format!("did not print {iterations} iterations"),
+            })
+        }
+    }
+
+    /// Runs a JVM with these arguments after the JVM's own options.
+    ///
+    /// # Errors
+    /// If it cannot be started, fails, or hangs; with the end of its standard error.
+    pub fn run(&self, program: &str, arguments: &[OsString]) -> Result<Outcome> {
+        let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
+        // Into files, not pipes: nobody has to run beside the JVM to read them.
+        let (out, err) = (folder.path().join("out"), folder.path().join("err"));
+        let mut command = Command::new(self.jdk.java());
+        command
+            .args(self.jvm_options)
+            .args(&self.agent)
+            .args(arguments)
+            .current_dir(folder.path())
+            .env_remove("JAVA_TOOL_OPTIONS")
+            .env_remove("JDK_JAVA_OPTIONS")
+            .stdin(Stdio::null())
+            .stdout(File::create(&out).map_err(io("create", &out))?)
+            .stderr(File::create(&err).map_err(io("create", &err))?);
+        let start = Instant::now();
+        let mut child = command.spawn().map_err(io("start", self.jdk.java()))?;
+        let status = child
+            .wait_timeout(self.timeout)
+            .map_err(io("wait for", self.jdk.java()))?;
+        let elapsed = start.elapsed();
+        let problem = match status {
+            Some(status) if status.success() => {
+                let output = std::fs::read_to_string(&out).map_err(io("read", &out))?;
+                return Ok(Outcome { output, elapsed });
+            }
+            Some(status) => status.to_string(),
+            None => {
+                // Errors here mean that it ended in this very moment.
+                let _ = child.kill();
+                let _ = child.wait();
+                format!("still running after {} s", self.timeout.as_secs())
+            }
+        };
+        let errors = std::fs::read(&err).map_err(io("read", &err))?;
+        let errors = String::from_utf8_lossy(&errors[errors.len().saturating_sub(2000)..]).into_owned();
+        Err(Error::Program {
+            program: program.to_owned(),
+            problem: format!("{problem}\n{errors}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configurations() {
+        assert_eq!(Config::parse("base").unwrap().options, None);
+        assert_eq!(
+            Config::parse("counters").unwrap().options.as_deref(),
+            Some("probe=counters")
+        );
+        let own = Config::parse("ag:probe=yieldpoint,schedule=ag:64:17").unwrap();
+        assert_eq!(own.name, "ag");
+        assert_eq!(own.options.as_deref(), Some("probe=yieldpoint,schedule=ag:64:17"));
+        assert!(Config::parse("fast").is_err());
+        assert!(Config::parse(":probe=counters").is_err());
+    }
+
+    #[test]
+    fn agent_arguments() {
+        let argument = |c: &str, include| {
+            let config = Config::parse(c).unwrap();
+            config.agent_argument(Path::new("/x/lib.so"), include, Path::new("/y/p.trodden"))
+        };
+        assert_eq!(argument("base", Some("a.*")), None);
+        assert_eq!(
+            argument("counters", Some("a.*")).unwrap(),
+            "-agentpath:/x/lib.so=start,probe=counters,loglevel=error,file=/y/p.trodden,include=a.*"
+        );
+    }
+}

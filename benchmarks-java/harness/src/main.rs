@@ -1,0 +1,275 @@
+//! `trodden-bench`: the benchmark harness.
+//!
+//! *In*: the Java programs beside it, a built agent, JDKs. *Out*: `runs/<date>-<label>/` with raw data, command,
+//! versions and a summary. Absolute times on shared machines mean nothing, so every figure of speed is a ratio of
+//! interleaved runs; every figure of accuracy is against an exact profile of the same work (PEP sections 6.3, 6.4).
+
+mod accuracy;
+mod artifacts;
+mod compile;
+mod error;
+mod jvm;
+mod lines;
+mod record;
+mod rewrite;
+mod run;
+mod startup;
+mod stats;
+mod workload;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use error::{Error, Result};
+use jvm::Config;
+use record::Record;
+use workspace::{Jdk, Workspace};
+
+/// Measures Trodden: overhead, accuracy, start-up, rewriting.
+#[derive(Parser)]
+#[command(version)]
+struct Cli {
+    /// The benchmarks-java folder (default: found from the current folder upwards)
+    #[arg(long, global = true)]
+    root: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Brings applications, inputs and comparison partners (all sets but the corpus) with Maven
+    Fetch {
+        /// Sets of artifacts.txt (default: all but the corpus)
+        sets: Vec<String>,
+        /// The corpus for verification as well
+        #[arg(long)]
+        corpus: bool,
+    },
+    /// Compiles the kernels, and the drivers of the applications that have been fetched
+    Build {
+        /// JDK home with the compiler
+        #[arg(long)]
+        jdk: Option<PathBuf>,
+    },
+    /// Measures overhead: interleaved runs of configurations
+    Run {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required = true)]
+        workload: Vec<String>,
+        /// Configurations: base, yieldpoint, counters, safepoint
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "base,yieldpoint,counters,safepoint"
+        )]
+        configs: Vec<String>,
+        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated
+        #[arg(long = "config")]
+        extra: Vec<String>,
+        /// Pairs of JVM runs
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+        pairs: u32,
+    },
+    /// Measures accuracy: sampled profiles against exact ones
+    Accuracy {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required = true)]
+        workload: Vec<String>,
+        /// Sampling schedules
+        #[arg(long, value_delimiter = ',', default_value = "timer,ag:64:17,sag:64:17")]
+        schedules: Vec<String>,
+        /// Sampled runs per schedule
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+        trials: u32,
+    },
+    /// Measures start-up: a one-line program with and without the agent
+    Startup {
+        #[command(flatten)]
+        common: Common,
+        /// Configurations: base, yieldpoint, counters, safepoint
+        #[arg(long, value_delimiter = ',', default_value = "base,yieldpoint,counters")]
+        configs: Vec<String>,
+        /// Pairs of JVM runs
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+        pairs: u32,
+    },
+    /// Measures rewriting throughput against ASM
+    Rewrite {
+        #[command(flatten)]
+        common: Common,
+        /// Jars (default: the corpus)
+        jars: Vec<PathBuf>,
+        /// Pairs of measurements
+        #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+        pairs: u32,
+    },
+}
+
+#[derive(Args)]
+struct Common {
+    /// JDK homes (default: JAVA_HOME, else java on the PATH)
+    #[arg(long, value_delimiter = ',')]
+    jdk: Vec<PathBuf>,
+    /// The agent library (default: target/release/libtrodden.so)
+    #[arg(long)]
+    agent: Option<PathBuf>,
+    /// Name of the run's folder, after the date
+    #[arg(long)]
+    label: String,
+    /// Warm-up iterations in each JVM
+    #[arg(long, default_value_t = 5)]
+    warmup: u32,
+    /// Measured iterations in each JVM
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+    /// Option for every JVM, such as --jvm=-Xmx1g; may be repeated
+    #[arg(long, allow_hyphen_values = true)]
+    jvm: Vec<String>,
+    /// Seconds after which a JVM is killed
+    #[arg(long, default_value_t = 900)]
+    timeout: u64,
+}
+
+/// What all measurements share.
+#[derive(Debug)]
+pub struct Plan {
+    jdks: Vec<Jdk>,
+    agent: Option<PathBuf>,
+    jvm_options: Vec<String>,
+    warmup: u32,
+    iterations: u32,
+    timeout: Duration,
+}
+
+impl Plan {
+    fn new(workspace: &Workspace, common: Common, needs_agent: bool) -> Result<(Plan, String)> {
+        let agent = match needs_agent {
+            true => Some(workspace::find_agent(workspace, common.agent.as_deref())?),
+            false => None,
+        };
+        let plan = Plan {
+            jdks: Jdk::find(&common.jdk)?,
+            agent,
+            jvm_options: common.jvm,
+            warmup: common.warmup,
+            iterations: common.iterations,
+            timeout: Duration::from_secs(common.timeout),
+        };
+        Ok((plan, common.label))
+    }
+
+    /// The agent library.
+    fn agent(&self) -> Result<&Path> {
+        let agent = self.agent.as_deref();
+        agent.ok_or_else(|| Error::Usage("this configuration needs the agent; use --agent".into()))
+    }
+}
+
+/// Tells on standard error what is being done.
+fn progress(what: &str) {
+    eprintln!("{what}");
+}
+
+fn main() -> ExitCode {
+    match perform(Cli::parse()) {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("trodden-bench: {error}");
+            ExitCode::from(if matches!(error, Error::Usage(_)) { 2 } else { 1 })
+        }
+    }
+}
+
+fn perform(cli: Cli) -> Result<String> {
+    let workspace = Workspace::find(cli.root.as_deref())?;
+    let start = |label: &str, plan: &Plan| Record::create(&workspace, label, &plan.jdks);
+    let finish = |record: &Record, text: String| format!("{text}\n{}\n", record.folder().display());
+    match cli.command {
+        Action::Fetch { mut sets, corpus } => {
+            if sets.is_empty() {
+                sets = workspace.artifacts()?.into_iter().map(|a| a.set).collect();
+                sets.retain(|set| corpus || set != "corpus");
+            } else if corpus {
+                sets.push("corpus".into());
+            }
+            let count = artifacts::fetch(&workspace, &sets)?;
+            Ok(format!("{count} files fetched\n"))
+        }
+        Action::Build { jdk } => {
+            let homes: Vec<PathBuf> = jdk.into_iter().collect();
+            let left_out = compile::build(&workspace, &Jdk::find(&homes)?[0])?;
+            let lines = left_out.iter().map(|reason| format!("left out {reason}\n"));
+            Ok(lines.collect())
+        }
+        Action::Run {
+            common,
+            workload,
+            configs,
+            extra,
+            pairs,
+        } => {
+            let configs = configs_of(configs.iter().chain(&extra))?;
+            let workloads = workload::choose(&workspace, &workload)?;
+            let (plan, label) = Plan::new(&workspace, common, configs.iter().any(|c| c.options.is_some()))?;
+            let record = start(&label, &plan)?;
+            let text = run::run(&plan, &workloads, &configs, pairs, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Accuracy {
+            common,
+            workload,
+            schedules,
+            trials,
+        } => {
+            let workloads = workload::choose(&workspace, &workload)?;
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let record = start(&label, &plan)?;
+            let text = accuracy::run(&plan, &workloads, &schedules, trials, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Startup {
+            common,
+            configs,
+            pairs,
+        } => {
+            let configs = configs_of(configs.iter())?;
+            let (plan, label) = Plan::new(&workspace, common, configs.iter().any(|c| c.options.is_some()))?;
+            let record = start(&label, &plan)?;
+            let text = startup::run(&plan, &workspace, &configs, pairs, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Rewrite { common, jars, pairs } => {
+            let (plan, label) = Plan::new(&workspace, common, false)?;
+            let record = start(&label, &plan)?;
+            let text = rewrite::run(&plan, &workspace, &jars, pairs, &record)?;
+            Ok(finish(&record, text))
+        }
+    }
+}
+
+fn configs_of<'a>(names: impl Iterator<Item = &'a String>) -> Result<Vec<Config>> {
+    names.map(|name| Config::parse(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+}

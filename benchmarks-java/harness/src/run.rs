@@ -1,0 +1,253 @@
+//! Interleaved runs: for each pair, every configuration once, one after the other (A B A B …).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use crate::error::{Error, Result, io};
+use crate::jvm::{Config, Launch};
+use crate::lines::Iteration;
+use crate::record::Record;
+use crate::stats::{Spread, geometric_mean};
+use crate::workload::Workload;
+use crate::workspace::Jdk;
+use crate::{Plan, progress};
+
+/// The measured iterations of one JVM, in short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Fastest iteration, nanoseconds.
+    pub best: f64,
+    /// Median iteration, nanoseconds.
+    pub median: f64,
+    /// CPU time of the process over all measured iterations, nanoseconds.
+    pub cpu: f64,
+}
+
+impl Summary {
+    /// Of the measured (not warm-up) iterations; `None` if there are none.
+    pub fn of(iterations: &[Iteration]) -> Option<Summary> {
+        let measured = || iterations.iter().filter(|i| i.number >= 0);
+        let nanos: Vec<f64> = measured().map(|i| i.nanos as f64).collect();
+        let spread = Spread::of(&nanos)?;
+        Some(Summary {
+            best: spread.min,
+            median: spread.median,
+            cpu: measured().map(|i| i.cpu_nanos as f64).sum(),
+        })
+    }
+}
+
+/// Per JDK, workload and configuration: a summary per pair.
+type Table = BTreeMap<(usize, usize, usize), Vec<Summary>>;
+
+/// Runs the pairs, writes `raw.csv` and `summary.md`, and returns the table.
+///
+/// # Errors
+/// If a program fails, or a configuration changes a program's result.
+pub fn run(
+    plan: &Plan,
+    workloads: &[Workload],
+    configs: &[Config],
+    pairs: u32,
+    record: &Record,
+) -> Result<String> {
+    if configs.len() < 2 || configs[0].options.is_some() {
+        return Err(Error::Usage(
+            "the first configuration must be 'base', and there must be another".into(),
+        ));
+    }
+    let mut raw = record.raw("jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum")?;
+    let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
+    let mut table = Table::new();
+    for (j, jdk) in plan.jdks.iter().enumerate() {
+        for (w, workload) in workloads.iter().enumerate() {
+            let mut checksums: Option<Vec<String>> = None;
+            for pair in 0..pairs {
+                for (c, config) in configs.iter().enumerate() {
+                    progress(&format!(
+                        "{} {} {} {}/{pairs}",
+                        jdk.version,
+                        workload.name,
+                        config.name,
+                        pair + 1
+                    ));
+                    let profile = folder.path().join("profile.trodden");
+                    let iterations = measure(plan, jdk, workload, config, profile)?;
+                    for i in &iterations {
+                        raw.line(&format!(
+                            "{},{},{},{pair},{},{},{},{}",
+                            jdk.version,
+                            workload.name,
+                            config.name,
+                            i.number,
+                            i.nanos,
+                            i.cpu_nanos,
+                            i.checksum
+                        ))?;
+                    }
+                    let found: Vec<String> = iterations.iter().map(|i| i.checksum.clone()).collect();
+                    if *checksums.get_or_insert_with(|| found.clone()) != found {
+                        return Err(Error::Program {
+                            program: workload.name.clone(),
+                            problem: format!("result under '{}' differs from the first run's", config.name),
+                        });
+                    }
+                    let summary =
+                        Summary::of(&iterations).ok_or_else(|| Error::Usage("no iterations".into()))?;
+                    table.entry((j, w, c)).or_default().push(summary);
+                }
+            }
+        }
+    }
+    let text = summary(&plan.jdks, workloads, configs, &table, pairs, plan);
+    record.write("summary.md", &text)?;
+    Ok(text)
+}
+
+fn measure(
+    plan: &Plan,
+    jdk: &Jdk,
+    workload: &Workload,
+    config: &Config,
+    profile: PathBuf,
+) -> Result<Vec<Iteration>> {
+    let agent = match &config.options {
+        Some(_) => config.agent_argument(plan.agent()?, workload.include, &profile),
+        None => None,
+    };
+    let launch = Launch {
+        jdk,
+        jvm_options: &plan.jvm_options,
+        agent,
+        timeout: plan.timeout,
+    };
+    let iterations = launch.run_workload(workload, plan.warmup, plan.iterations)?;
+    if config.options.is_some() && !profile.is_file() {
+        return Err(Error::Program {
+            program: workload.name.clone(),
+            problem: format!("'{}' wrote no profile: the agent was not at work", config.name),
+        });
+    }
+    // The next JVM must write its own.
+    if profile.is_file() {
+        std::fs::remove_file(&profile).map_err(io("remove", &profile))?;
+    }
+    Ok(iterations)
+}
+
+/// Ratios of a configuration to the base, pair by pair, of one figure.
+fn ratios(base: &[Summary], other: &[Summary], figure: impl Fn(&Summary) -> f64) -> Vec<f64> {
+    let pairs = base.iter().zip(other);
+    pairs.map(|(b, o)| figure(o) / figure(b)).collect()
+}
+
+fn summary(
+    jdks: &[Jdk],
+    workloads: &[Workload],
+    configs: &[Config],
+    table: &Table,
+    pairs: u32,
+    plan: &Plan,
+) -> String {
+    let mut text = format!(
+        "Ratios of interleaved runs to `base`, {pairs} pairs of JVMs, {} warm-up and {} measured iterations in each; \
+         median of the pairs (least-greatest).\n\
+         *median*, *best*: elapsed time of a JVM's median and of its fastest iteration. *CPU*: processor time of the \
+         whole process over all measured iterations, JIT and collector threads included.\n\
+         Start-up and warm-up are not in these figures. Results (checksums) were equal in all configurations.\n",
+        plan.warmup, plan.iterations
+    );
+    for (j, jdk) in jdks.iter().enumerate() {
+        let _ = write!(
+            text,
+            "\n## JDK {}\n| workload | base, ms | configuration | median | best | CPU |\n| --- | --- | --- | --- | --- | --- |\n",
+            jdk.version
+        );
+        let mut means: BTreeMap<usize, [Vec<f64>; 3]> = BTreeMap::new();
+        for (w, workload) in workloads.iter().enumerate() {
+            let Some(base) = table.get(&(j, w, 0)) else {
+                continue;
+            };
+            let milliseconds: Vec<f64> = base.iter().map(|s| s.median / 1e6).collect();
+            for (c, config) in configs.iter().enumerate().skip(1) {
+                let Some(other) = table.get(&(j, w, c)) else {
+                    continue;
+                };
+                let spreads = [
+                    Spread::of(&ratios(base, other, |s| s.median)),
+                    Spread::of(&ratios(base, other, |s| s.best)),
+                    Spread::of(&ratios(base, other, |s| s.cpu)),
+                ];
+                for (mean, spread) in means.entry(c).or_default().iter_mut().zip(spreads) {
+                    mean.extend(spread.map(|s| s.median));
+                }
+                let [median, best, cpu] = spreads.map(|s| s.map_or("-".into(), |s| s.show(3)));
+                let base_ms = Spread::of(&milliseconds).map_or("-".into(), |s| format!("{:.1}", s.median));
+                let _ = writeln!(
+                    text,
+                    "| {} | {base_ms} | {} | {median} | {best} | {cpu} |",
+                    workload.name, config.name
+                );
+            }
+        }
+        for (c, figures) in means {
+            let [median, best, cpu] =
+                figures.map(|f| geometric_mean(&f).map_or("-".into(), |m| format!("{m:.3}")));
+            let _ = writeln!(
+                text,
+                "| **geometric mean** | | {} | {median} | {best} | {cpu} |",
+                configs[c].name
+            );
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iteration(number: i64, nanos: u64, cpu_nanos: u64) -> Iteration {
+        Iteration {
+            workload: "w".into(),
+            number,
+            nanos,
+            cpu_nanos,
+            checksum: "0".into(),
+        }
+    }
+
+    #[test]
+    fn warm_up_does_not_count() {
+        let all = [
+            iteration(-1, 1, 1),
+            iteration(0, 30, 40),
+            iteration(1, 20, 25),
+            iteration(2, 25, 30),
+        ];
+        let summary = Summary::of(&all).unwrap();
+        assert_eq!(
+            summary,
+            Summary {
+                best: 20.0,
+                median: 25.0,
+                cpu: 95.0
+            }
+        );
+        assert_eq!(Summary::of(&all[..1]), None);
+    }
+
+    #[test]
+    fn ratios_are_pair_by_pair() {
+        let at = |median| Summary {
+            best: 1.0,
+            median,
+            cpu: 1.0,
+        };
+        assert_eq!(
+            ratios(&[at(10.0), at(20.0)], &[at(11.0), at(20.0)], |s| s.median),
+            [1.1, 1.0]
+        );
+    }
+}
