@@ -3,7 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 
 use assert_cmd::Command;
@@ -37,7 +37,7 @@ fn jdks() -> Vec<PathBuf> {
 struct Jvm(Child);
 
 impl Jvm {
-    fn start(home: &PathBuf, source: &PathBuf, options: &[&str]) -> Self {
+    fn start(home: &Path, source: &Path, options: &[&str]) -> Self {
         let mut java = Process::new(home.join("bin/java"));
         java.args(options)
             .arg(source)
