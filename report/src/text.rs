@@ -192,6 +192,9 @@ impl Page {
             for branch in &method.branches {
                 self.branch(branch);
             }
+            if method.branches.iter().any(|b| b.undercounted) {
+                self.line("     * lies in a loop that is not counted: the real numbers are higher");
+            }
         }
     }
 
@@ -219,11 +222,7 @@ impl Page {
     }
 
     fn branch(&mut self, branch: &BranchView) {
-        let low = if branch.undercounted {
-            "  (too low: see 'not counted')"
-        } else {
-            ""
-        };
+        let low = if branch.undercounted { " *" } else { "" };
         match &branch.fork {
             Fork::Branch { taken, not_taken } => {
                 let total = u128::from(*taken) + u128::from(*not_taken);
@@ -232,7 +231,7 @@ impl Page {
                     _ => format!("{} taken", percent(*taken as f64 / total as f64)),
                 };
                 let text = format!(
-                    "     {:<16} taken {:>15}   not taken {:>15}   {bias}{low}",
+                    "     {:<15} taken {:>13}  not taken {:>13}  {bias}{low}",
                     place(branch.at),
                     thousands(*taken),
                     thousands(*not_taken)

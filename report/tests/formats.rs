@@ -1,0 +1,260 @@
+//! The formats over a made-up profile: goldens, sums, escaping, damage.
+
+mod common;
+
+use std::sync::Arc;
+
+use scraper::{Html, Selector};
+use serde_json::Value;
+use trodden_profile::{MethodCounts, Profile};
+use trodden_report::{Report, ReportError, ReportOptions};
+
+fn report(profile: &Profile) -> Report<'_> {
+    Report::new(profile, &ReportOptions::default()).unwrap()
+}
+
+fn json(profile: &Profile) -> Value {
+    serde_json::from_str(&report(profile).json().unwrap()).unwrap()
+}
+
+fn html(profile: &Profile) -> String {
+    let options = ReportOptions {
+        sources: vec![common::sources()],
+        ..ReportOptions::default()
+    };
+    Report::new(profile, &options).unwrap().html().unwrap()
+}
+
+fn select(page: &Html, selector: &str) -> Vec<String> {
+    let selector = Selector::parse(selector).unwrap();
+    page.select(&selector).map(|e| e.text().collect()).collect()
+}
+
+/// Every format must come out, whatever is in the profile.
+fn all_formats(profile: &Profile) {
+    let report = report(profile);
+    assert!(report.text(true).ends_with('\n'));
+    report.json().unwrap();
+    assert!(report.html().unwrap().ends_with("</html>\n"));
+    assert!(report.dot().unwrap().ends_with("}\n"));
+    assert!(report.svg().unwrap().ends_with("</svg>\n"));
+}
+
+#[test]
+fn goldens() {
+    let profile = common::profile();
+    let report = report(&profile);
+    insta::assert_snapshot!("json", report.json().unwrap());
+    insta::assert_snapshot!("text", report.text(false));
+    insta::assert_snapshot!("dot", report.dot().unwrap());
+}
+
+#[test]
+fn json_is_the_agreed_version_1() {
+    let document = json(&common::profile());
+    assert_eq!(document["format"], "trodden-report");
+    assert_eq!(document["version"], 1);
+    assert_eq!(document["run"]["schedule"], Value::Null);
+    assert_eq!(document["methods"][0]["class"], "demo/Shop");
+    let hottest = &document["methods"][0]["paths"][0];
+    assert_eq!(hottest["count"], 640_000);
+    assert_eq!(hottest["flow"], 3 * 640_000);
+    assert_eq!(hottest["start"]["kind"], "header");
+    assert_eq!(hottest["steps"][0]["branch"], "not-taken");
+    assert_eq!(document["methods"][0]["branches"][0]["not_taken"], 954_700);
+    assert_eq!(
+        document["methods"][1]["switches"][0]["cases"][1]["case"],
+        "case 2,3"
+    );
+    assert_eq!(document["skipped"][0]["method"], "parse()V");
+}
+
+#[test]
+fn shares_and_sums_add_up() {
+    let document = json(&common::profile());
+    let (mut share, mut count, mut flow) = (0.0, 0, 0);
+    for method in document["methods"].as_array().unwrap() {
+        let paths = method["paths"].as_array().unwrap();
+        let sum = |key: &str| paths.iter().map(|p| p[key].as_u64().unwrap()).sum::<u64>();
+        assert_eq!(sum("count"), method["count"].as_u64().unwrap());
+        assert_eq!(sum("flow"), method["flow"].as_u64().unwrap());
+        let of_paths: f64 = paths.iter().map(|p| p["share"].as_f64().unwrap()).sum();
+        assert!((of_paths - method["share"].as_f64().unwrap()).abs() < 1e-9);
+        for path in paths {
+            let branches = path["steps"].as_array().unwrap().len() as u64;
+            assert_eq!(
+                path["flow"].as_u64(),
+                path["count"].as_u64().map(|c| c * branches)
+            );
+        }
+        share += of_paths;
+        count += method["count"].as_u64().unwrap();
+        flow += method["flow"].as_u64().unwrap();
+    }
+    assert!((share - 1.0).abs() < 1e-9);
+    assert_eq!(document["totals"]["paths"], count);
+    assert_eq!(document["totals"]["flow"], flow);
+}
+
+#[test]
+fn html_has_the_rows_and_escapes_names() {
+    let text = html(&common::profile());
+    let page = Html::parse_document(&text);
+    assert_eq!(select(&page, ".sortable tbody tr").len(), 5);
+    assert_eq!(select(&page, "details.method").len(), 5);
+    // The script element must end where ours does, not inside a name.
+    assert_eq!(select(&page, "script").len(), 1);
+    assert_eq!(select(&page, "td i i, h2 i").len(), 0);
+    assert_eq!(select(&page, "#m3 h2")[0], "3we<i>rd.A&B$<T>.a\"b</script>(Y)");
+    assert!(select(&page, ".wide dd")[0].contains("--sort <input> & more"));
+    assert!(
+        select(&page, "#m1 .source tr.on-path")
+            .iter()
+            .any(|row| row.contains("sum += item - rebate;"))
+    );
+    assert!(
+        !select(&page, "#m1 .source tr.on-path")
+            .iter()
+            .any(|row| row.contains("sum += item;"))
+    );
+    assert!(
+        select(&page, "#m4 .note")
+            .iter()
+            .any(|n| n.contains("carries no counter"))
+    );
+    assert_eq!(select(&page, "#m1 svg .block").len(), 10);
+    assert_eq!(select(&page, "#m1 svg .edge").len(), 12);
+    for outside in ["http://", "https://", "//cdn", "@import", "src="] {
+        assert!(
+            !text.contains(outside),
+            "the page must need no network: {outside}"
+        );
+    }
+}
+
+#[test]
+fn text_fits_its_columns() {
+    let profile = common::profile();
+    let plain = report(&profile).text(false);
+    for line in plain.lines() {
+        assert!(line.chars().count() <= 100, "{line}");
+    }
+    assert!(!plain.contains('\u{1b}'));
+    assert!(report(&profile).text(true).contains('\u{1b}'));
+    assert!(plain.contains("7 not taken → 8–9 not taken → 9 not taken → 10 → 7"));
+}
+
+#[test]
+fn methods_are_selected() {
+    let profile = common::profile();
+    let pick = |pattern: &str| {
+        let options = ReportOptions {
+            method: Some(pattern.into()),
+            ..ReportOptions::default()
+        };
+        Report::new(&profile, &options).map(|r| r.view().methods.len())
+    };
+    assert_eq!(pick("demo.Shop#gr*").unwrap(), 1);
+    assert_eq!(pick("Shop").unwrap(), 3);
+    assert!(matches!(pick("Shop#nothing"), Err(ReportError::NoMethod { .. })));
+    assert!(matches!(pick("#x"), Err(ReportError::Pattern(_))));
+    // Never ran, but asked for by name: shown, with nothing counted.
+    assert_eq!(pick("*#never").unwrap(), 1);
+}
+
+#[test]
+fn empty_and_zero_profiles() {
+    let empty = Profile::default();
+    all_formats(&empty);
+    assert!(report(&empty).text(false).contains("No path was counted"));
+    assert!(report(&empty).html().unwrap().contains("No path was counted"));
+    let mut zero = common::profile();
+    for class in &mut zero.classes {
+        for counts in &mut class.counts {
+            counts.paths.values_mut().for_each(|c| *c = 0);
+        }
+    }
+    all_formats(&zero);
+    assert_eq!(json(&zero)["totals"]["methods"], 0);
+    zero.classes[0].counts.clear();
+    all_formats(&zero);
+}
+
+#[test]
+fn damage_is_listed() {
+    let mut profile = common::profile();
+    profile.classes[0].counts[0].paths.insert(999, 5);
+    profile.classes[0].counts[0].partial.insert((77, 1), 6);
+    profile.classes[0].counts[1].paths.insert(u64::MAX, u64::MAX);
+    all_formats(&profile);
+    let document = json(&profile);
+    let bad = document["methods"][0]["unreadable"].as_array().unwrap();
+    assert_eq!((&bad[0]["id"], &bad[0]["count"]), (&999.into(), &5.into()));
+    assert_eq!(bad.len(), 2);
+    assert_eq!(document["totals"]["paths"], 1_107_108);
+    assert!(
+        report(&profile)
+            .html()
+            .unwrap()
+            .contains("5 counts of number 999")
+    );
+    // A path map whose tables do not fit each other.
+    let map = Arc::get_mut(&mut profile.classes[0].map).unwrap();
+    map.methods[0].blocks.pop();
+    map.methods[1].blocks[0].labels.pop();
+    all_formats(&profile);
+    assert_eq!(json(&profile)["methods"][0]["name"], "a\"b</script>");
+}
+
+#[test]
+fn partial_samples_are_prefixes() {
+    let method = common::price();
+    let number = method.number(&[1, 2, 3, 4, 6]);
+    let mut class = common::class("demo/Shop", None, vec![method]);
+    class.counts[0] = MethodCounts {
+        partial: [((2, number), 40)].into(),
+        ..MethodCounts::default()
+    };
+    let profile = Profile {
+        run: common::run(false),
+        classes: vec![class],
+        skipped: vec![],
+    };
+    all_formats(&profile);
+    let document = json(&profile);
+    let prefix = &document["methods"][0]["partial"][0];
+    assert_eq!(
+        (&prefix["count"], &prefix["end"]["kind"]),
+        (&40.into(), &"stopped".into())
+    );
+    assert_eq!(prefix["flow"], 40);
+    let text = report(&profile).text(false);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("stopped at line 8"), "{text}");
+    assert!(
+        text.contains("estimates (every 20 ms, schedule sag:64:17)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn huge_graphs_show_their_hot_part() {
+    // 200 diamonds in a row, cut where there are too many paths.
+    let mut method = common::Method::new("huge", "()V");
+    for i in 0..200 {
+        let (b, line) = (i * 3, i as u32 * 2 + 1);
+        method = method
+            .block(&[line], trodden_profile::BlockExit::Branch, &[b + 2, b + 1])
+            .block(&[line + 1], trodden_profile::BlockExit::FallThrough, &[b + 2])
+            .block(&[], trodden_profile::BlockExit::FallThrough, &[b + 3]);
+    }
+    method = method.block(&[401], trodden_profile::BlockExit::Return, &[]);
+    method.counts.paths.insert(0, 10);
+    let profile = Profile {
+        classes: vec![common::class("demo/Huge", None, vec![method])],
+        ..Profile::default()
+    };
+    all_formats(&profile);
+    assert!(html(&profile).contains("This method has 601 blocks; only the hot part is drawn."));
+    assert!(report(&profile).dot().unwrap().contains("150 of 601 blocks"));
+}
