@@ -22,17 +22,19 @@ pub fn run(
     plan: &Plan,
     workloads: &[Workload],
     schedules: &[String],
+    options: Option<&str>,
     trials: u32,
     record: &Record,
 ) -> Result<String> {
     let exact = Config::parse("counters")?;
+    let more = options.map_or(String::new(), |options| format!(",{options}"));
     let mut configs = vec![Config {
         name: "exact again".into(),
         options: exact.options.clone(),
     }];
     configs.extend(schedules.iter().map(|schedule| Config {
         name: schedule.clone(),
-        options: Some(format!("probe=yieldpoint,schedule={schedule}")),
+        options: Some(format!("probe=yieldpoint,schedule={schedule}{more}")),
     }));
     let mut raw = record.raw(
         "jdk,workload,schedule,trial,path_accuracy,edge_relative_overlap,edge_absolute_overlap,hot_paths,unobserved_share,samples",

@@ -87,6 +87,9 @@ enum Action {
         /// Sampling schedules
         #[arg(long, value_delimiter = ',', default_value = "timer,ag:64:17,sag:64:17")]
         schedules: Vec<String>,
+        /// Further agent options of the sampled runs, such as single-path-loops=probe
+        #[arg(long)]
+        options: Option<String>,
         /// Sampled runs per schedule
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         trials: u32,
@@ -231,12 +234,13 @@ fn perform(cli: Cli) -> Result<String> {
             common,
             workload,
             schedules,
+            options,
             trials,
         } => {
             let workloads = workload::choose(&workspace, &workload)?;
             let (plan, label) = Plan::new(&workspace, common, true)?;
             let record = start(&label, &plan)?;
-            let text = accuracy::run(&plan, &workloads, &schedules, trials, &record)?;
+            let text = accuracy::run(&plan, &workloads, &schedules, options.as_deref(), trials, &record)?;
             Ok(finish(&record, text))
         }
         Action::Startup {
@@ -260,7 +264,7 @@ fn perform(cli: Cli) -> Result<String> {
 }
 
 fn configs_of<'a>(names: impl Iterator<Item = &'a String>) -> Result<Vec<Config>> {
-    names.map(|name| Config::parse(name)).collect()
+    names.map(String::as_str).map(Config::parse).collect()
 }
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ impl Raw {
 
 /// `YYYY-MM-DD` of seconds since 1970 (UTC), by counting years and months.
 fn date(seconds: u64) -> String {
-    let leap = |y: u64| y % 4 == 0 && (y % 100 != 0 || y % 400 == 0);
+    let leap = |y: u64| y.is_multiple_of(4) && (!y.is_multiple_of(100) || y.is_multiple_of(400));
     let (mut days, mut year) = (seconds / 86_400, 1970);
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
@@ -153,6 +153,12 @@ fn versions(workspace: &Workspace, jdks: &[Jdk]) -> String {
         };
         if let Some(line) = content.lines().find(|line| line.starts_with(key)) {
             let value = line.split_once(':').map_or(line, |(_, value)| value);
+            // The kernel's number is enough; what a builder appended to it tells about the place, not the machine.
+            let value = if name == "kernel" {
+                value.split('-').next().unwrap_or(value)
+            } else {
+                value
+            };
             text.push_str(&format!("{name}: {}\n", value.trim()));
         }
     }
