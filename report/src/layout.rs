@@ -396,8 +396,8 @@ impl Layers {
             0.0
         };
         let mut data = String::new();
-        let mut start = (0.0, 0.0);
-        let mut end = (0.0, 0.0);
+        let mut label_at = (0.0, 0.0);
+        let segments = chain.nodes.len() - 1;
         for (i, pair) in chain.nodes.windows(2).enumerate() {
             let (a, b) = (pair[0], pair[1]);
             let (ax, ay) = (self.port(a, b, true), self.y(self.rank[a]) + BOX_HEIGHT);
@@ -405,7 +405,6 @@ impl Layers {
             let middle = (ay + by) / 2.0;
             if i == 0 {
                 data = format!("M{ax:.1} {ay:.1}");
-                start = (ax, ay);
             } else {
                 data += &format!(" L{ax:.1} {ay:.1}");
             }
@@ -414,13 +413,13 @@ impl Layers {
                 ax + bow,
                 bx + bow
             );
-            end = (bx, by);
+            // Next to the source's layer, but where the edges of one branch have parted.
+            if !chain.reversed && i == 0 {
+                label_at = (ax + (bx - ax) * 0.8 + bow, ay + LAYER_GAP * 0.66);
+            } else if chain.reversed && i == segments - 1 {
+                label_at = (bx + (ax - bx) * 0.8 + bow, by - LAYER_GAP * 0.6);
+            }
         }
-        let label_at = if chain.reversed {
-            (end.0, end.1 - 8.0)
-        } else {
-            (start.0 + bow, start.1 + 15.0)
-        };
         Curve {
             edge,
             data,

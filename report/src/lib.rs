@@ -10,7 +10,8 @@
 //! use trodden_profile::Profile;
 //! use trodden_report::{Report, ReportOptions};
 //!
-//! let report = Report::new(&Profile::default(), &ReportOptions::default()).unwrap();
+//! let profile = Profile::default();
+//! let report = Report::new(&profile, &ReportOptions::default()).unwrap();
 //! assert!(report.text(false).contains("No path was counted"));
 //! ```
 
