@@ -111,7 +111,6 @@ fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
             .to_string(),
     );
     fact("pid", std::process::id().to_string());
-    fact("java_version", property("java.version"));
     fact("attached", agent.late.to_string());
     let samples = settings.samples();
     let options = settings.options.pairs();
@@ -124,7 +123,7 @@ fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
         seconds: control.seconds(),
         probe: settings.probe.name().to_owned(),
         schedule: (settings.probe == ProbeKind::Yieldpoint).then(|| settings.options.schedule.to_string()),
-        interval_ns: samples.then(|| settings.options.interval.as_nanos() as u64),
+        interval_ns: samples.then_some(settings.options.interval.as_nanos() as u64),
         exact: settings.probe == ProbeKind::Counters,
         options: options
             .iter()

@@ -149,12 +149,11 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
     guard("VMInit", (), || {
         let command = PENDING.lock().unwrap_or_else(|e| e.into_inner()).take();
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        if let (Some(agent), Some(command), Some(jni)) =
-            (Agent::get(), command, unsafe { Jni::from_raw(jni) })
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(command), Some(jni)) = (Agent::get(), command, jni)
+            && !control::run(agent, jni, command)
         {
-            if !control::run(agent, jni, command) {
-                warning!("the program runs without profiling");
-            }
+            warning!("the program runs without profiling");
         }
     });
 }
@@ -162,7 +161,8 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     guard("VMDeath", (), || {
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let (Some(agent), Some(jni)) = (Agent::get(), (unsafe { Jni::from_raw(jni) })) else {
+        let jni = unsafe { Jni::from_raw(jni) };
+        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
             return;
         };
         let mut control = agent.control();

@@ -130,19 +130,45 @@ impl SafepointSampler {
         if let Some(known) = self.methods.get(&key) {
             return known.clone();
         }
-        let found = resolve(agent, filter, jni, frame);
-        self.methods.insert(key, found.clone());
-        found
+        match resolve(agent, filter, jni, frame) {
+            // A class's other versions may come and go: what is not known now may be at the next tick.
+            Lookup::NotYet => None,
+            Lookup::Never => {
+                self.methods.insert(key, None);
+                None
+            }
+            Lookup::Found(method) => {
+                self.methods.insert(key, Some(method.clone()));
+                Some(method)
+            }
+        }
     }
 }
 
-fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Option<Method> {
-    let class = agent.jvmti.declaring_class(frame.method).ok()?;
+/// What a look at a frame's method gave.
+enum Lookup {
+    Found(Method),
+    /// Its class is not for profiling.
+    Never,
+    NotYet,
+}
+
+fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
+    let Ok(class) = agent.jvmti.declaring_class(frame.method) else {
+        return Lookup::NotYet;
+    };
     let class_name = agent.jvmti.class_name(class).ok().flatten();
     jni.delete_local_class(class);
-    let class_name = class_name.filter(|name| filter.class(name))?;
-    let (name, descriptor) = agent.jvmti.method_name(frame.method).ok()?;
-    find(&agent.registry, &class_name, &name, &descriptor)
+    let Some(class_name) = class_name else {
+        return Lookup::NotYet;
+    };
+    if !filter.class(&class_name) {
+        return Lookup::Never;
+    }
+    let Ok((name, descriptor)) = agent.jvmti.method_name(frame.method) else {
+        return Lookup::NotYet;
+    };
+    find(&agent.registry, &class_name, &name, &descriptor).map_or(Lookup::NotYet, Lookup::Found)
 }
 
 /// The method, if its class's name is enough to tell it: not if different bytes were loaded under one name.
