@@ -117,7 +117,7 @@ impl Destination {
     }
 
     /// Makes of the agent's files what was asked for. On failure they are kept.
-    pub fn finish(&self, written: &[PathBuf]) -> Result<Vec<RunResult>, CliError> {
+    pub fn finish(&self, written: &[PathBuf], options: &RenderOptions) -> Result<Vec<RunResult>, CliError> {
         if self.parts.is_none() {
             let result = |path: &PathBuf| RunResult {
                 path: path.clone(),
@@ -125,14 +125,14 @@ impl Destination {
             };
             return Ok(written.iter().map(result).collect());
         }
-        let made = self.make(written);
+        let made = self.make(written, options);
         if made.is_err() {
             self.rescue(written);
         }
         made
     }
 
-    fn make(&self, written: &[PathBuf]) -> Result<Vec<RunResult>, CliError> {
+    fn make(&self, written: &[PathBuf], options: &RenderOptions) -> Result<Vec<RunResult>, CliError> {
         let groups: Vec<(u32, &[PathBuf])> = if self.wanted.has_pid() {
             written.chunks(1).map(|one| (pid_of(&one[0]), one)).collect()
         } else {
@@ -148,7 +148,7 @@ impl Destination {
                 Some(format) => {
                     write_file(
                         &path,
-                        &render::render(&profile, format, &RenderOptions::default())?,
+                        &render::render(&profile, format, options)?,
                     )?;
                 }
             }

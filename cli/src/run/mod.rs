@@ -35,6 +35,9 @@ pub struct RunArgs {
     /// .trodden, .html, .json, .txt, .dot, .svg.
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<String>,
+    /// Directory with Java sources for the report's annotated code; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
@@ -106,7 +109,11 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
             destination.wanted()
         )));
     }
-    let results = destination.finish(&written)?;
+    let whole = RenderOptions {
+        sources: args.sources.clone(),
+        ..RenderOptions::default()
+    };
+    let results = destination.finish(&written, &whole)?;
     if quiet {
         return Ok(());
     }
