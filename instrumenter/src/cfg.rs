@@ -1,7 +1,6 @@
 //! From code to control-flow graph: basic blocks, labelled edges, handlers as extra starts.
 
-use std::collections::BTreeMap;
-
+use rustc_hash::FxHashMap;
 use trodden_numbering::{BlockId, SimpleGraph};
 use trodden_profile::{BlockExit, BlockInfo, EdgeLabel};
 
@@ -76,11 +75,11 @@ impl Cfg {
         }
         code.handlers.iter().for_each(|h| jump(h.handler, &mut leader));
 
-        let mut block_of = BTreeMap::new();
+        let mut block_of = BlockOf(vec![NO_BLOCK; len as usize + 1]);
         let mut first_instruction = Vec::new();
         for (index, instruction) in code.instructions.iter().enumerate() {
             if leader[instruction.pc as usize] {
-                block_of.insert(instruction.pc, BlockId::new(first_instruction.len()));
+                block_of.0[instruction.pc as usize] = first_instruction.len() as u32;
                 first_instruction.push(index);
             }
         }
@@ -102,7 +101,7 @@ impl Cfg {
             });
             successors.push(to);
         }
-        let mut handlers: Vec<BlockId> = code.handlers.iter().map(|h| block_of[&h.handler]).collect();
+        let mut handlers: Vec<BlockId> = code.handlers.iter().map(|h| block_of.at(h.handler)).collect();
         handlers.sort();
         handlers.dedup();
         let jump_target = blocks.iter().map(|b| target[b.start as usize]).collect();
@@ -116,11 +115,28 @@ impl Cfg {
     }
 }
 
+/// Per bytecode index: the block that starts there.
+struct BlockOf(Vec<u32>);
+
+const NO_BLOCK: u32 = u32::MAX;
+
+impl BlockOf {
+    fn get(&self, pc: u32) -> Option<BlockId> {
+        let block = self.0.get(pc as usize).copied().filter(|&b| b != NO_BLOCK)?;
+        Some(BlockId::new(block as usize))
+    }
+
+    /// The block at a checked target of a jump.
+    fn at(&self, pc: u32) -> BlockId {
+        self.get(pc).expect("every target is a leader")
+    }
+}
+
 type Leaving = (BlockExit, Vec<EdgeLabel>, Vec<BlockId>);
 
-fn leave(code: &Code, last: &Instruction, block_of: &BTreeMap<u32, BlockId>) -> Read<Leaving> {
+fn leave(code: &Code, last: &Instruction, block_of: &BlockOf) -> Read<Leaving> {
     let next = || {
-        block_of.get(&(last.pc + last.len)).copied().map_or_else(
+        block_of.get(last.pc + last.len).map_or_else(
             || {
                 fault(
                     code.offset + last.pc as usize,
@@ -134,13 +150,13 @@ fn leave(code: &Code, last: &Instruction, block_of: &BTreeMap<u32, BlockId>) -> 
         op::GOTO | op::GOTO_W => (
             BlockExit::Goto,
             vec![EdgeLabel::Goto],
-            vec![block_of[&code.target(last)?]],
+            vec![block_of.at(code.target(last)?)],
         ),
         op::TABLESWITCH | op::LOOKUPSWITCH => {
             let switch = code.switch(last)?;
             let mut labels: Vec<EdgeLabel> = Vec::new();
             let mut to: Vec<BlockId> = Vec::new();
-            let mut position = BTreeMap::new();
+            let mut position = FxHashMap::default();
             let cases = switch.cases.iter().map(|&(key, target)| (Some(key), target));
             for (key, target) in cases.chain([(None, switch.default)]) {
                 let index = *position.entry(target).or_insert_with(|| {
@@ -148,7 +164,7 @@ fn leave(code: &Code, last: &Instruction, block_of: &BTreeMap<u32, BlockId>) -> 
                         keys: Vec::new(),
                         default: false,
                     });
-                    to.push(block_of[&target]);
+                    to.push(block_of.at(target));
                     to.len() - 1
                 });
                 if let EdgeLabel::Switch { keys, default } = &mut labels[index] {
@@ -161,7 +177,7 @@ fn leave(code: &Code, last: &Instruction, block_of: &BTreeMap<u32, BlockId>) -> 
             (BlockExit::Switch, labels, to)
         }
         other if op::is_conditional(other) => {
-            let taken = block_of[&code.target(last)?];
+            let taken = block_of.at(code.target(last)?);
             (
                 BlockExit::Branch,
                 vec![EdgeLabel::Taken, EdgeLabel::NotTaken],

@@ -59,7 +59,9 @@ impl Filter {
         };
         let include = std::iter::once(pattern("*"));
         Filter {
-            include: include.chain(JDK_PREFIXES.iter().map(|p| pattern(&format!("{p}*")))).collect(),
+            include: include
+                .chain(JDK_PREFIXES.iter().map(|p| pattern(&format!("{p}*"))))
+                .collect(),
             exclude: Vec::new(),
         }
     }

@@ -8,7 +8,7 @@ use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan}
 use trodden_profile::{ClassMap, CounterLayout, LineEntry, MethodMap, Skipped};
 
 use crate::cfg::{self, Cfg};
-use crate::classfile::class::{Class, Method};
+use crate::classfile::class::{Class, Head, Method};
 use crate::classfile::code::Code;
 use crate::classfile::frames::Frames;
 use crate::classfile::pool::PoolBuilder;
@@ -46,6 +46,8 @@ impl ClassIds {
         first_method: 1 << 30,
     };
 }
+
+mod bound;
 
 /// What there is to do for a class.
 #[derive(Debug)]
@@ -104,11 +106,14 @@ pub(crate) fn prepare<'a>(
     bytes: &'a [u8],
 ) -> Result<Preparation<'a>, ClassError> {
     let outside = |fault: Fault| ClassError::new(None, None, fault);
-    let name = decode(Class::read_name(bytes).map_err(outside)?).into_owned();
+    let head = Head::read(bytes).map_err(outside)?;
+    let name = decode(head.name).into_owned();
     if !options.filter.class(&name) {
         return Ok(Preparation::Unchanged { skipped: Vec::new() });
     }
-    let class = Class::read(bytes).map_err(|fault| ClassError::new(Some(&name), None, fault))?;
+    let class = head
+        .rest()
+        .map_err(|fault| ClassError::new(Some(&name), None, fault))?;
     let whole_class = |reason: SkipReason| Preparation::Unchanged {
         skipped: vec![Skipped {
             class: name.clone(),
@@ -262,8 +267,9 @@ fn lines(code: &Code) -> Read<Vec<LineEntry>> {
     Ok(lines)
 }
 
-/// Takes probes back from methods that they would make too large. Dropping one moves the counters of the
-/// others to lower slots, which makes their code no longer.
+/// Takes probes back from methods that they would make too large. A method that is far from every limit
+/// (nearly all are) is believed without being written. Dropping one moves the counters of the others, so it is
+/// done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
     class: &Class,
@@ -272,36 +278,52 @@ fn drop_what_does_not_fit(
     maps: &mut Vec<MethodMap>,
     skipped: &mut Vec<Skipped>,
 ) {
-    let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
-    let mut pool = PoolBuilder::new(&class.pool);
-    let mut keep = Vec::with_capacity(methods.len());
-    for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
-        let method = &class.methods[candidate.index];
+    let constants: usize = methods
+        .iter()
+        .zip(maps.iter())
+        .map(|(c, m)| bound::constants(c, m))
+        .sum();
+    let pool_has_room = class.pool.len() + constants + bound::SHIM_CONSTANTS < u16::MAX as usize;
+    loop {
+        let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
         let job = Job {
             options,
             class,
             layout: &layout,
             ids: ClassIds::WIDEST,
         };
-        let verdict = match job.rewrite(position, candidate, map, &mut pool) {
-            Ok(new) if candidate.code.len() <= HUGE_METHOD_LIMIT && new.code_length > HUGE_METHOD_LIMIT => {
-                Some(SkipReason::HugeMethodLimit)
+        let mut pool = PoolBuilder::new(&class.pool);
+        let mut keep = Vec::with_capacity(methods.len());
+        for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
+            if pool_has_room && bound::fits(candidate, map) {
+                keep.push(true);
+                continue;
             }
-            Ok(_) => None,
-            Err(RewriteError::PoolFull) => Some(SkipReason::ConstantPoolFull),
-            Err(RewriteError::Layout(_)) => Some(SkipReason::CodeTooLarge),
-            Err(RewriteError::TooManyLocals) => Some(SkipReason::TooManyLocals),
-            Err(RewriteError::Fault(_)) => Some(SkipReason::BrokenTable),
-        };
-        keep.push(verdict.is_none());
-        if let Some(reason) = verdict {
-            skipped.push(skip(name, method, reason));
+            let verdict = match job.rewrite(position, candidate, map, &mut pool) {
+                Ok(new)
+                    if candidate.code.len() <= HUGE_METHOD_LIMIT && new.code_length > HUGE_METHOD_LIMIT =>
+                {
+                    Some(SkipReason::HugeMethodLimit)
+                }
+                Ok(_) => None,
+                Err(RewriteError::PoolFull) => Some(SkipReason::ConstantPoolFull),
+                Err(RewriteError::Layout(_)) => Some(SkipReason::CodeTooLarge),
+                Err(RewriteError::TooManyLocals) => Some(SkipReason::TooManyLocals),
+                Err(RewriteError::Fault(_)) => Some(SkipReason::BrokenTable),
+            };
+            keep.push(verdict.is_none());
+            if let Some(reason) = verdict {
+                skipped.push(skip(name, &class.methods[candidate.index], reason));
+            }
         }
+        if keep.iter().all(|&keep| keep) {
+            return;
+        }
+        let mut kept = keep.iter();
+        methods.retain(|_| *kept.next().expect("one verdict per method"));
+        let mut kept = keep.iter();
+        maps.retain(|_| *kept.next().expect("one verdict per method"));
     }
-    let mut kept = keep.iter();
-    methods.retain(|_| *kept.next().expect("one verdict per method"));
-    let mut kept = keep.iter();
-    maps.retain(|_| *kept.next().expect("one verdict per method"));
 }
 
 /// What all methods of a class being written share.
@@ -458,8 +480,8 @@ pub fn round_trip(bytes: &[u8]) -> Result<Vec<u8>, ClassError> {
 /// # Errors
 /// If they do not begin like a class file.
 pub fn class_name(bytes: &[u8]) -> Result<String, ClassError> {
-    let name = Class::read_name(bytes).map_err(|fault| ClassError::new(None, None, fault))?;
-    Ok(decode(name).into_owned())
+    let head = Head::read(bytes).map_err(|fault| ClassError::new(None, None, fault))?;
+    Ok(decode(head.name).into_owned())
 }
 
 fn skip(class: &str, method: &Method, reason: SkipReason) -> Skipped {

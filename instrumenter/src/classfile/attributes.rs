@@ -1,5 +1,7 @@
 //! Attributes of Code that speak of bytecode indices: copied, with every index moved.
 
+use super::class::Attribute;
+use super::code::Code;
 use super::reader::{Read, Reader, fault, put_u2};
 
 /// Moves bytecode indices from old code to new.
@@ -46,6 +48,29 @@ fn moved(new: Option<u32>, old: u16, at: usize) -> Read<u16> {
     }
 }
 
+/// Is the attribute sure to be moved without an error, as far as can be told at a glance?
+pub fn can_move(attribute: &Attribute, code: &Code) -> bool {
+    let entry = match attribute.name {
+        b"LineNumberTable" => 4,
+        b"LocalVariableTable" | b"LocalVariableTypeTable" => 10,
+        b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => return false,
+        _ => return true,
+    };
+    let Some((count, entries)) = attribute.content.split_at_checked(2) else {
+        return false;
+    };
+    let count = usize::from(u16::from_be_bytes([count[0], count[1]]));
+    let inside = |entry: &[u8]| {
+        let start = u32::from(u16::from_be_bytes([entry[0], entry[1]]));
+        let length = match entry.len() {
+            10 => u32::from(u16::from_be_bytes([entry[2], entry[3]])),
+            _ => 1,
+        };
+        start + length <= code.len()
+    };
+    entries.len() == count * entry && entries.chunks_exact(entry).all(inside)
+}
+
 /// LineNumberTable.
 pub fn line_numbers(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
     let mut out = Vec::with_capacity(reader.remaining());
@@ -61,11 +86,20 @@ pub fn line_numbers(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
     Ok(out)
 }
 
-/// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended as they are.
+/// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended as they are, if there is room.
 pub fn local_variables(mut reader: Reader, mover: &Mover, extra: &[[u16; 5]]) -> Read<Vec<u8>> {
     let mut out = Vec::with_capacity(reader.remaining());
     let count = reader.u2()?;
-    put_u2(&mut out, count.saturating_add(extra.len() as u16));
+    let extra = match count.checked_add(extra.len() as u16) {
+        Some(all) => {
+            put_u2(&mut out, all);
+            extra
+        }
+        None => {
+            put_u2(&mut out, count);
+            &[]
+        }
+    };
     for _ in 0..count {
         mover.range(&mut reader, &mut out)?;
         out.extend_from_slice(reader.bytes(6)?);

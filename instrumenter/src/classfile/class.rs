@@ -94,30 +94,61 @@ pub struct Class<'a> {
 }
 
 impl<'a> Class<'a> {
-    /// Just the internal name: cheap enough to filter on before anything else is done.
-    pub fn read_name(bytes: &'a [u8]) -> Read<&'a [u8]> {
-        let mut reader = Reader::new(bytes, 0);
-        let (_, pool) = Self::read_head(&mut reader)?;
-        reader.u2()?;
-        Ok(this_class(&mut reader, &pool)?.1)
+    /// Reads a class file.
+    pub fn read(bytes: &'a [u8]) -> Read<Self> {
+        Head::read(bytes)?.rest()
     }
+}
 
-    fn read_head(reader: &mut Reader<'a>) -> Read<(u16, Pool<'a>)> {
+/// A class file read as far as its own name: enough to filter on before anything else is done.
+#[derive(Clone, Debug)]
+pub struct Head<'a> {
+    bytes: &'a [u8],
+    /// Behind `this_class`.
+    reader: Reader<'a>,
+    middle_start: usize,
+    major: u16,
+    pool: Pool<'a>,
+    this_class: u16,
+    /// Raw internal name.
+    pub name: &'a [u8],
+}
+
+impl<'a> Head<'a> {
+    /// Reads pool and name.
+    pub fn read(bytes: &'a [u8]) -> Read<Self> {
+        let mut reader = Reader::new(bytes, 0);
         if reader.u4()? != 0xCAFE_BABE {
             return fault(0, "not a class file (it does not start with CAFEBABE)");
         }
         reader.u2()?;
         let major = reader.u2()?;
-        Ok((major, Pool::read(reader)?))
-    }
-
-    /// Reads a class file.
-    pub fn read(bytes: &'a [u8]) -> Read<Self> {
-        let mut reader = Reader::new(bytes, 0);
-        let (major, pool) = Self::read_head(&mut reader)?;
+        let pool = Pool::read(&mut reader)?;
         let middle_start = reader.offset();
         reader.u2()?;
-        let (this_index, name) = this_class(&mut reader, &pool)?;
+        let (this_class, name) = this_class(&mut reader, &pool)?;
+        Ok(Head {
+            bytes,
+            reader,
+            middle_start,
+            major,
+            pool,
+            this_class,
+            name,
+        })
+    }
+
+    /// Reads the rest of the class file.
+    pub fn rest(self) -> Read<Class<'a>> {
+        let Head {
+            bytes,
+            mut reader,
+            middle_start,
+            major,
+            pool,
+            this_class: this_index,
+            name,
+        } = self;
         reader.u2()?;
         let interfaces = reader.u2()?;
         reader.bytes(interfaces as usize * 2)?;
@@ -142,7 +173,11 @@ impl<'a> Class<'a> {
             };
             let name = text("name")?;
             let descriptor = text("descriptor")?;
+            let at = reader.offset();
             let attributes = Attribute::read_all(&mut reader, &pool)?;
+            if attributes.iter().filter(|a| a.name == b"Code").count() > 1 {
+                return fault(at, "a method has two Code attributes");
+            }
             methods.push(Method {
                 access,
                 name,

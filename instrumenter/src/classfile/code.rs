@@ -106,6 +106,9 @@ impl<'a> Code<'a> {
         }
         let attributes = Attribute::read_all(&mut reader, pool)?;
         reader.finish("the Code attribute")?;
+        if attributes.iter().filter(|a| a.name == b"StackMapTable").count() > 1 {
+            return fault(offset, "the Code attribute has two StackMapTables");
+        }
         Ok(Code {
             max_stack,
             max_locals,
@@ -121,6 +124,12 @@ impl<'a> Code<'a> {
     /// Does an instruction start at this bytecode index?
     pub fn is_start(&self, pc: u32) -> bool {
         self.starts.get(pc as usize) == Some(&true)
+    }
+
+    /// Start of the instruction that this bytecode index lies in; `None` behind the last one.
+    pub fn start_of(&self, pc: u32) -> Option<u32> {
+        let inside = pc < self.len();
+        inside.then(|| (0..=pc).rev().find(|&pc| self.is_start(pc)))?
     }
 
     /// Length of the code in bytes.

@@ -176,6 +176,12 @@ impl Frames {
         Ok(Frames { frames })
     }
 
+    /// Does the first frame say all its locals itself, so that the locals on entry are not needed?
+    pub fn starts_full(&self) -> bool {
+        let first = self.frames.first();
+        first.is_none_or(|f| matches!(f.shape, Shape::Full { .. }))
+    }
+
     /// Is there a frame at this bytecode index?
     pub fn has(&self, pc: u32) -> bool {
         self.frames.binary_search_by_key(&pc, |f| f.pc).is_ok()
@@ -230,7 +236,8 @@ impl Frames {
     ///
     /// `places` gives, for the frame at an old bytecode index, all new places that need it, ascending: besides
     /// the block itself the code in front of it that only some of its edges run through.
-    /// `initial` are the locals on entry.
+    /// `initial` are the locals on entry. `None` if the result would be absurdly large: full frames of a method with
+    /// tens of thousands of locals, whose number the class file states in two bytes.
     pub fn write_with_locals(
         &self,
         initial: Vec<VerificationType>,
@@ -238,7 +245,7 @@ impl Frames {
         added: &[VerificationType],
         places: impl Fn(u32) -> Vec<u32>,
         new_pc: &impl Fn(u32) -> u32,
-    ) -> Vec<u8> {
+    ) -> Option<Vec<u8>> {
         let mut out = vec![0, 0];
         let mut count = 0u16;
         let mut previous = None;
@@ -282,12 +289,18 @@ impl Frames {
                 }
                 same_as_previous = true;
                 count += 1;
+                if out.len() > MAX_FRAME_BYTES {
+                    return None;
+                }
             }
         }
         out[..2].copy_from_slice(&count.to_be_bytes());
-        out
+        Some(out)
     }
 }
+
+/// Most bytes of a StackMapTable that is written with added locals.
+const MAX_FRAME_BYTES: usize = 1 << 25;
 
 fn with_added(
     locals: &[VerificationType],

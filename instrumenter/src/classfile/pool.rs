@@ -1,6 +1,6 @@
 //! The constant pool: an index over borrowed bytes, and what is appended to it.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::reader::{Read, Reader, fault, put_u2, put_u4};
 
@@ -115,6 +115,12 @@ impl<'a> Pool<'a> {
         self.utf8(self.entry(index, tag::CLASS)?.u2().ok()?)
     }
 
+    /// All Class entries by raw name.
+    fn classes(&self) -> FxHashMap<&'a [u8], u16> {
+        let indices = (1..self.offsets.len()).map(|i| i as u16);
+        indices.filter_map(|i| Some((self.class_name(i)?, i))).collect()
+    }
+
     /// Is there a Utf8 entry with exactly these bytes?
     pub fn find_utf8(&self, wanted: &[u8]) -> Option<u16> {
         (1..self.offsets.len())
@@ -133,7 +139,9 @@ pub struct PoolBuilder<'p, 'a> {
     pool: &'p Pool<'a>,
     added: Vec<u8>,
     count: usize,
-    seen: HashMap<Vec<u8>, u16>,
+    seen: FxHashMap<Vec<u8>, u16>,
+    /// The pool's own Class entries by name; made when first asked for.
+    classes: Option<FxHashMap<&'a [u8], u16>>,
 }
 
 impl<'p, 'a> PoolBuilder<'p, 'a> {
@@ -143,7 +151,8 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
             pool,
             added: Vec::new(),
             count: pool.len(),
-            seen: HashMap::new(),
+            seen: FxHashMap::default(),
+            classes: None,
         }
     }
 
@@ -164,8 +173,11 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
 
     /// A Utf8 entry.
     pub fn utf8(&mut self, text: &[u8]) -> Result<u16, PoolFull> {
-        let mut entry = vec![tag::UTF8];
-        put_u2(&mut entry, text.len() as u16);
+        // No Utf8 entry is longer than its u2 length can tell.
+        let len = u16::try_from(text.len()).map_err(|_| PoolFull)?;
+        let mut entry = Vec::with_capacity(3 + text.len());
+        entry.push(tag::UTF8);
+        put_u2(&mut entry, len);
         entry.extend_from_slice(text);
         self.append(entry)
     }
@@ -177,8 +189,13 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
         self.append(entry)
     }
 
-    /// A Class entry.
+    /// A Class entry: the pool's own, if there is one for that name.
     pub fn class(&mut self, name: &[u8]) -> Result<u16, PoolFull> {
+        let pool = self.pool;
+        let classes = self.classes.get_or_insert_with(|| pool.classes());
+        if let Some(&index) = classes.get(name) {
+            return Ok(index);
+        }
         let name = self.utf8(name)?;
         self.pair(tag::CLASS, name, None)
     }

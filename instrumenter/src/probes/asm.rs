@@ -18,15 +18,11 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         Asm { out, pool, shim }
     }
 
+    /// Always the wide form: the length of a probe must depend on its value alone, never on how full the pool is.
     fn ldc(&mut self, value: i32) -> Result<(), PoolFull> {
         let index = self.pool.integer(value)?;
-        match u8::try_from(index) {
-            Ok(index) => self.out.extend_from_slice(&[op::LDC, index]),
-            Err(_) => {
-                self.out.push(op::LDC_W);
-                put_u2(self.out, index);
-            }
-        }
+        self.out.push(op::LDC_W);
+        put_u2(self.out, index);
         Ok(())
     }
 
@@ -51,9 +47,7 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
             self.out.push(op::SIPUSH);
             put_u2(self.out, id as u16);
         } else {
-            let index = self.pool.integer(id as i32)?;
-            self.out.push(op::LDC_W);
-            put_u2(self.out, index);
+            self.ldc(id as i32)?;
         }
         Ok(())
     }

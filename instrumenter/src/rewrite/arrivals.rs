@@ -65,14 +65,12 @@ impl Arrivals {
                 jumps[to.index()].push(arrival);
             }
         }
+        let mut appear = vec![EdgeOp::default(); count];
+        for (block, op) in plan.map_or(&[][..], |p| &p.extra_starts) {
+            appear[block.index()] = *op;
+        }
         for &block in graph.extra_starts() {
-            let op = plan.and_then(|p| {
-                p.extra_starts
-                    .iter()
-                    .find(|(b, _)| *b == block)
-                    .map(|(_, op)| *op)
-            });
-            let arrival = arrival(op.unwrap_or_default(), block);
+            let arrival = arrival(appear[block.index()], block);
             handlers[block.index()] = Some(arrival);
             jumps[block.index()].push(arrival);
         }

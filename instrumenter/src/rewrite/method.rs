@@ -1,6 +1,6 @@
 //! A method_info with probes (or, for the round trip, without).
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use trodden_numbering::{Plan, SimpleGraph, Update};
 use trodden_profile::{BlockExit, BlockInfo};
@@ -91,15 +91,16 @@ impl From<Fault> for RewriteError {
 struct BlockLabels {
     head: Label,
     body: Label,
-    updates: HashMap<Arrival, Label>,
+    /// One per distinct way in that changes the register, sorted.
+    updates: Vec<(Arrival, Label)>,
 }
 
 impl BlockLabels {
     fn of(&self, arrival: Arrival) -> Label {
-        match self.updates.get(&arrival) {
-            Some(&label) => label,
-            None if arrival.past_restart => self.body,
-            None => self.head,
+        match self.updates.binary_search_by_key(&arrival, |&(a, _)| a) {
+            Ok(found) => self.updates[found].1,
+            Err(_) if arrival.past_restart => self.body,
+            Err(_) => self.head,
         }
     }
 }
@@ -288,7 +289,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
             // Method entry has done its update already, outside of the block.
             if block != 0 {
                 if let Some(shared) = pending.iter().position(|&a| a == falls) {
-                    self.layout.push(Item::Mark(self.labels[block].updates[&falls]));
+                    self.layout.push(Item::Mark(self.labels[block].of(falls)));
                     pending.remove(shared);
                 }
                 self.update(falls.update)?;
@@ -302,7 +303,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         }
         pending.sort_by_key(|a| !a.past_restart);
         for (index, &arrival) in pending.iter().enumerate() {
-            self.layout.push(Item::Mark(self.labels[block].updates[&arrival]));
+            self.layout.push(Item::Mark(self.labels[block].of(arrival)));
             self.update(arrival.update)?;
             if arrival.past_restart {
                 self.layout.push(Item::Jump(body));
@@ -384,7 +385,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
             .input
             .graph
             .successors(trodden_numbering::BlockId::new(block));
-        let by_target: HashMap<u32, Label> = successors
+        let by_target: FxHashMap<u32, Label> = successors
             .iter()
             .enumerate()
             .map(|(index, to)| (self.input.blocks[to.index()].start, self.edge_label(block, index)))
@@ -419,12 +420,21 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         &mut self,
         placed: &Placed,
         added: &[VerificationType],
-        entry_end: Option<Label>,
+        mut entry_end: Option<Label>,
         out: &mut Vec<u8>,
     ) -> Result<(), RewriteError> {
         // Method entry belongs to the first line and to the arguments' scope.
-        let begin = |pc: u32| if pc == 0 { Some(0) } else { placed.begin(pc) };
-        let exact = |pc: u32| placed.exact(pc);
+        // An index inside an instruction (debug tables are not checked by the JVM) moves with the instruction.
+        let code = self.input.code;
+        let inside = |pc: u32| {
+            let start = code.start_of(pc)?;
+            Some(placed.exact(start)? + pc - start)
+        };
+        let begin = |pc: u32| match pc {
+            0 => Some(0),
+            _ => placed.begin(pc).or_else(|| inside(pc)),
+        };
+        let exact = |pc: u32| placed.exact(pc).or_else(|| inside(pc));
         let mover = Mover {
             exact: &exact,
             begin: &begin,
@@ -436,7 +446,8 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
             let content = match attribute.name {
                 b"LineNumberTable" => attributes::line_numbers(attribute.reader(), &mover)?,
                 b"LocalVariableTable" => {
-                    let extra = self.register_variable(placed, entry_end)?;
+                    // There may be several tables, but no two entries for one variable.
+                    let extra = self.register_variable(placed, entry_end.take())?;
                     attributes::local_variables(attribute.reader(), &mover, &extra)?
                 }
                 b"LocalVariableTypeTable" => attributes::local_variables(attribute.reader(), &mover, &[])?,
@@ -498,16 +509,21 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         let class = self.input.class;
         let method = self.input.method;
         let this = match (method.access & 0x0008 != 0, method.name) {
-            (true, _) => None,
+            // The initialiser is static whatever its flags say, in old class files.
+            (true, _) | (_, b"<clinit>") => None,
             (false, b"<init>") => Some(VerificationType::UninitializedThis),
             (false, _) => Some(VerificationType::Object(class.this_class)),
         };
         let pool = &mut *self.pool;
-        let initial =
-            initial_locals(method.descriptor, this, |name| pool.class(name))?.ok_or_else(|| Fault {
-                offset: self.input.code.offset,
-                message: "the method's descriptor is malformed".to_owned(),
-            })?;
+        let malformed = |message: &str| Fault {
+            offset: attribute.offset,
+            message: message.to_owned(),
+        };
+        let initial = match frames.starts_full() {
+            true => Vec::new(),
+            false => initial_locals(method.descriptor, this, |name| pool.class(name))?
+                .ok_or_else(|| malformed("the method's descriptor is malformed"))?,
+        };
         let blocks = self.input.blocks;
         let places = |pc: u32| {
             let block = blocks.partition_point(|b| b.start < pc);
@@ -515,7 +531,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
                 return vec![exact(pc)];
             }
             let labels = &self.labels[block];
-            let mut places: Vec<u32> = labels.updates.values().map(|&l| placed.label(l)).collect();
+            let mut places: Vec<u32> = labels.updates.iter().map(|&(_, l)| placed.label(l)).collect();
             places.push(placed.label(labels.head));
             if self.body_is_target[block] {
                 places.push(placed.label(labels.body));
@@ -525,8 +541,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
             places
         };
         let first_slot = self.input.code.max_locals;
-        Ok(Some(
-            frames.write_with_locals(initial, first_slot, added, places, &exact),
-        ))
+        let written = frames.write_with_locals(initial, first_slot, added, places, &exact);
+        written.map(Some).ok_or(RewriteError::TooManyLocals)
     }
 }

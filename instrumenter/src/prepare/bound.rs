@@ -1,0 +1,59 @@
+//! How large a method can become at most, told without writing it.
+
+use trodden_numbering::{FlowGraph, Plan};
+use trodden_profile::{BlockExit, MethodMap};
+
+use super::{Candidate, HUGE_METHOD_LIMIT};
+use crate::classfile::attributes;
+
+/// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
+const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
+/// Longest path end: `wide aload; wide iload; invokestatic`.
+const PATH_END: usize = 4 + 4 + 3;
+/// Longest method entry: `ldc_w; invokestatic; wide astore; ldc_w; wide istore`, and a goto.
+const ENTRY: usize = 3 + 3 + 4 + 3 + 4 + 3;
+/// Constants that all methods of a class share: the shim's class and methods, names and types.
+pub const SHIM_CONSTANTS: usize = 32;
+/// Most locals for which frames are surely no longer than can be written.
+const FEW_LOCALS: u16 = 256;
+
+/// Does the method fit with probes, whatever they are? `false` means: write it to see.
+pub fn fits(candidate: &Candidate, map: &MethodMap) -> bool {
+    let old = candidate.code.len() as usize;
+    // Below 32 KB every goto and branch reaches, whether the method is huge already or not.
+    let limit = match candidate.code.len() > HUGE_METHOD_LIMIT {
+        true => i16::MAX as usize,
+        false => HUGE_METHOD_LIMIT as usize,
+    };
+    old + growth(candidate, map) <= limit
+        && candidate.code.max_locals <= FEW_LOCALS
+        && candidate
+            .code
+            .attributes
+            .iter()
+            .all(|a| attributes::can_move(a, &candidate.code))
+}
+
+fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
+    let blocks = map.blocks.iter();
+    let ends = blocks
+        .clone()
+        .filter(|b| matches!(b.exit, BlockExit::Return | BlockExit::Throw));
+    let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
+    // A switch grows by padding only.
+    ENTRY + 3 * switches + PATH_END * ends.count() + updates(&candidate.plan, map) * (UPDATE + PATH_END)
+}
+
+/// Places that change the register, counted generously: an update per way in, and a restart per block.
+fn updates(plan: &Plan, map: &MethodMap) -> usize {
+    let edges = plan.edges.iter().flatten().filter(|op| !op.is_none()).count();
+    let silent = plan.silent.len();
+    edges + silent + plan.extra_starts.len() + map.dag.starts().len()
+}
+
+/// Constants a method may add to the pool.
+pub fn constants(candidate: &Candidate, map: &MethodMap) -> usize {
+    let arguments = map.descriptor.len();
+    // Ids, a value per update, and per class among the arguments an entry and its name.
+    4 + updates(&candidate.plan, map) + 2 * arguments + map.graph.num_blocks()
+}
