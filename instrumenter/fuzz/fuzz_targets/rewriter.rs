@@ -1,0 +1,30 @@
+//! `prepare` and `emit` never panic, whatever the probe; what is emitted can be read again and counts as
+//! instrumented. The first byte of the input chooses settings, the rest is the class.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use trodden_instrumenter::{
+    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+};
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&settings, bytes)) = input.split_first() else { return };
+    let ids = ClassIds {
+        class: u32::from(settings) << 10,
+        first_method: u32::from(settings) << 12,
+    };
+    for kind in ProbeKind::ALL {
+        let mut options = InstrumentOptions::new(kind);
+        options.filter = Filter::new(&["*"], &[]).unwrap();
+        if settings & 1 == 1 {
+            options.path_limit = 20;
+        }
+        let instrumenter = Instrumenter::new(options);
+        let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(bytes) else { continue };
+        let (emitted, codes) = prepared.emit_with_code(ids);
+        assert_eq!(codes.len(), prepared.map().methods.len());
+        assert!(codes.iter().all(|c| !c.pc_map.is_empty() && c.pc_map.is_sorted()));
+        let again = round_trip(&emitted).expect("what was emitted can be read");
+        assert!(again == emitted, "the emitted class changes in a round trip");
+    }
+});
