@@ -42,6 +42,8 @@ impl Arrivals {
             restart[to.index()] = restart[to.index()].or(op_of(edge).restart);
         }
         if let Some(plan) = plan {
+            // A method that starts with a loop whose only loop edge is silent: nobody else asks for the restart.
+            restart[graph.entry().index()] = restart[graph.entry().index()].or(plan.entry.restart);
             for (block, op) in &plan.extra_starts {
                 restart[block.index()] = restart[block.index()].or(op.restart);
             }
