@@ -295,7 +295,8 @@ fn drop_what_does_not_fit(
         let mut pool = PoolBuilder::new(&class.pool);
         let mut keep = Vec::with_capacity(methods.len());
         for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
-            if pool_has_room && bound::fits(candidate, map) {
+            let descriptor = class.methods[candidate.index].descriptor;
+            if pool_has_room && bound::fits(candidate, map, descriptor) {
                 keep.push(true);
                 continue;
             }

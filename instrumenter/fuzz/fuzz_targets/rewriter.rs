@@ -24,7 +24,10 @@ fuzz_target!(|input: &[u8]| {
         let (emitted, codes) = prepared.emit_with_code(ids);
         assert_eq!(codes.len(), prepared.map().methods.len());
         assert!(codes.iter().all(|c| !c.pc_map.is_empty() && c.pc_map.is_sorted()));
-        let again = round_trip(&emitted).expect("what was emitted can be read");
-        assert!(again == emitted, "the emitted class changes in a round trip");
+        // A method with a broken debug table stays as it was, and is still broken.
+        if round_trip(bytes).is_ok_and(|same| same == bytes) {
+            let again = round_trip(&emitted).expect("what was emitted can be read");
+            assert!(again == emitted, "the emitted class changes in a round trip");
+        }
     }
 });

@@ -5,6 +5,7 @@ use trodden_profile::{BlockExit, MethodMap};
 
 use super::{Candidate, HUGE_METHOD_LIMIT};
 use crate::classfile::attributes;
+use crate::classfile::frames::initial_locals;
 
 /// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
 const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
@@ -18,7 +19,7 @@ pub const SHIM_CONSTANTS: usize = 32;
 const FEW_LOCALS: u16 = 256;
 
 /// Does the method fit with probes, whatever they are? `false` means: write it to see.
-pub fn fits(candidate: &Candidate, map: &MethodMap) -> bool {
+pub fn fits(candidate: &Candidate, map: &MethodMap, descriptor: &[u8]) -> bool {
     let old = candidate.code.len() as usize;
     // Below 32 KB every goto and branch reaches, whether the method is huge already or not.
     let limit = match candidate.code.len() > HUGE_METHOD_LIMIT {
@@ -27,6 +28,10 @@ pub fn fits(candidate: &Candidate, map: &MethodMap) -> bool {
     };
     old + growth(candidate, map) <= limit
         && candidate.code.max_locals <= FEW_LOCALS
+        && matches!(
+            initial_locals(descriptor, None, |_| Ok::<u16, ()>(0)),
+            Ok(Some(_))
+        )
         && candidate
             .code
             .attributes

@@ -1,0 +1,183 @@
+//! Damaged and oversized class files: no panic, errors that tell where, no quadratic behaviour.
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::Random;
+use trodden_instrumenter::{
+    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+};
+
+const FIXTURES: [&[u8]; 2] = [
+    include_bytes!("fixtures/Shapes.class"),
+    include_bytes!("fixtures/Small.class"),
+];
+const IDS: ClassIds = ClassIds {
+    class: 1,
+    first_method: 2,
+};
+
+fn instrumenters() -> Vec<Instrumenter> {
+    let of = |kind| {
+        let mut options = InstrumentOptions::new(kind);
+        options.filter = Filter::new(&["*"], &[]).unwrap();
+        Instrumenter::new(options)
+    };
+    ProbeKind::ALL.into_iter().map(of).collect()
+}
+
+#[test]
+fn round_trips_are_identical() {
+    for class in FIXTURES {
+        assert_eq!(round_trip(class).unwrap(), class);
+    }
+}
+
+#[test]
+fn emitted_classes_survive_a_round_trip_and_are_recognised() {
+    for class in FIXTURES {
+        for instrumenter in instrumenters() {
+            let Preparation::Ready(prepared) = instrumenter.prepare(class).unwrap() else {
+                panic!("nothing to instrument");
+            };
+            let emitted = prepared.emit(IDS);
+            assert_eq!(emitted, prepared.emit(IDS));
+            assert_eq!(round_trip(&emitted).unwrap(), emitted);
+            if instrumenter.options().probe == ProbeKind::Safepoint {
+                continue; // nothing in it names the shim
+            }
+            match instrumenter.prepare(&emitted).unwrap() {
+                Preparation::Unchanged { skipped } => {
+                    assert_eq!(skipped[0].reason, "already instrumented by Trodden")
+                }
+                Preparation::Ready(_) => panic!("instrumented twice"),
+            }
+        }
+    }
+}
+
+#[test]
+fn mutations_never_panic_and_errors_tell_where() {
+    let mut random = Random(0xbad);
+    let instrumenters = instrumenters();
+    let (mut errors, mut read, mut emitted) = (0, 0, 0);
+    for round in 0..20_000 {
+        let mut bytes = FIXTURES[round % 2].to_vec();
+        if random.below(8) == 0 {
+            bytes.truncate(random.below(bytes.len()));
+        }
+        for _ in 0..1 + random.below(3) {
+            let Some(last) = bytes.len().checked_sub(1) else {
+                break;
+            };
+            let at = random.below(last + 1);
+            bytes[at] = [random.below(256) as u8, 0, 255, bytes[at] ^ 1 << random.below(8)][random.below(4)];
+        }
+        let readable = round_trip(&bytes);
+        match &readable {
+            Ok(once) => {
+                read += 1;
+                assert_eq!(&round_trip(once).unwrap(), once);
+            }
+            Err(error) => {
+                errors += 1;
+                assert!(error.offset <= bytes.len(), "{error}");
+                assert!(!error.message.is_empty());
+            }
+        }
+        let instrumenter = &instrumenters[round % 3];
+        if let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(&bytes) {
+            let class = prepared.emit(IDS);
+            emitted += 1;
+            // A method with a broken debug table stays as it was, and is still broken.
+            if readable.is_ok() {
+                round_trip(&class).unwrap_or_else(|error| panic!("round {round}: {error}"));
+            }
+        }
+    }
+    assert!(
+        errors > 2_000 && read > 2_000 && emitted > 2_000,
+        "{errors} {read} {emitted}"
+    );
+}
+
+fn u2(out: &mut Vec<u8>, value: usize) {
+    out.extend_from_slice(&(value as u16).to_be_bytes());
+}
+
+/// A class of version 49 (no frames) with one static method `m(I)V`.
+fn class_with(code: &[u8], handlers: &[[usize; 3]]) -> Vec<u8> {
+    let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49];
+    u2(&mut out, 8);
+    for text in ["Big", "java/lang/Object", "m", "(I)V", "Code"] {
+        out.push(1);
+        u2(&mut out, text.len());
+        out.extend_from_slice(text.as_bytes());
+    }
+    out.extend_from_slice(&[7, 0, 1, 7, 0, 2]);
+    for field in [0x21, 6, 7, 0, 0, 1, 9, 3, 4, 1, 5] {
+        u2(&mut out, field);
+    }
+    out.extend_from_slice(&(12 + code.len() as u32 + 8 * handlers.len() as u32).to_be_bytes());
+    u2(&mut out, 4);
+    u2(&mut out, 1);
+    out.extend_from_slice(&(code.len() as u32).to_be_bytes());
+    out.extend_from_slice(code);
+    u2(&mut out, handlers.len());
+    for [start, end, handler] in handlers {
+        [*start, *end, *handler, 0]
+            .into_iter()
+            .for_each(|v| u2(&mut out, v));
+    }
+    u2(&mut out, 0);
+    u2(&mut out, 0);
+    out
+}
+
+/// Both sides of the largest methods: very many branches, very many handlers, one target of very many branches.
+#[test]
+fn big_methods_take_no_quadratic_time() {
+    let branches: Vec<u8> = [0x1a, 0x99, 0, 3]
+        .repeat(16_000)
+        .into_iter()
+        .chain([0xb1])
+        .collect();
+    let handlers: Vec<[usize; 3]> = (0..6_000).map(|i| [4 * i, 4 * i + 4, 4 * i + 4]).collect();
+    let one_target: Vec<u8> = (0..8_000u32)
+        .flat_map(|i| [&[0x1a, 0x99][..], &((4 * 8_000 - 4 * i - 1) as u16).to_be_bytes()].concat())
+        .chain([0xb1])
+        .collect();
+    let full = vec![[0, 1, 1]; 65_535];
+    for (name, code, handlers) in [
+        ("branches", &branches, &[][..]),
+        ("handlers", &branches, &handlers),
+        ("one target", &one_target, &[]),
+        ("equal handlers", &branches, &full),
+    ] {
+        let class = class_with(code, handlers);
+        let from = Instant::now();
+        assert_eq!(round_trip(&class).unwrap(), class, "{name}");
+        for instrumenter in instrumenters() {
+            if let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(&class) {
+                round_trip(&prepared.emit(IDS)).unwrap();
+            }
+        }
+        let took = from.elapsed();
+        println!("{name}: {took:?}");
+        // Unoptimised and on a busy machine; quadratic it was minutes.
+        assert!(took < Duration::from_secs(30), "{name} took {took:?}");
+    }
+}
+
+#[test]
+fn two_code_attributes_are_an_error() {
+    let mut class = class_with(&[0xb1], &[]);
+    let at = class.len() - 2 - (12 + 1) - 6;
+    let code = class[at..class.len() - 2].to_vec();
+    class[at - 1] = 2;
+    let end = class.len() - 2;
+    class.splice(end..end, code);
+    let error = round_trip(&class).unwrap_err();
+    assert_eq!(error.message, "a method has two Code attributes");
+}
