@@ -19,7 +19,7 @@ final class IrreducibleGenerator implements Opcodes {
 
     // A loop of two blocks, a and b, that can be entered at either.
     // expect @1 taken=5 not-taken=5
-    // expect @3 taken=7 not-taken=8
+    // expect @3 taken=10 not-taken=9
     // expect @4 taken=10 not-taken=0
     static void twoEntries(MethodVisitor m) {
         Label a = new Label();

@@ -20,7 +20,7 @@ final class WideGenerator implements Opcodes {
     // ASM writes goto_w and inverts the branch over it; a method beyond 8,000 bytes is never compiled, probes or not.
     // expect @50 taken=5 not-taken=10
     // expect @20 taken=4 not-taken=3
-    // expect @30 taken=5 not-taken=6
+    // expect @30 taken=6 not-taken=6
     // expect @40 taken=3 not-taken=3
     // expect @80 switch 0=1 1=1 2=1 3=1 default=3
 

@@ -24,7 +24,7 @@ object KotlinTarget {
         return n
     }
 
-    fun default(a: Int = 1, b: Int = 2): Int = if (a > b) a else b // expect taken=2 not-taken=1
+    fun default(a: Int = 1, b: Int = 2): Int = if (a > b) a else b // expect taken=2 not-taken=1, taken=0 not-taken=2, taken=1 not-taken=1
 
     val primes = sequence {
         var n = 2

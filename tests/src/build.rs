@@ -129,7 +129,7 @@ pub fn oracle_jar() -> Result<PathBuf> {
     let jars = jars()?;
     let jdk = &Jdk::all()?[0];
     let mut manifest = String::from("Premain-Class: Oracle\n");
-    let mut key = String::from("Class-Path:");
+    let mut key = String::from("Class-Path: ");
     for jar in std::fs::read_dir(&jars)? {
         let jar = jar?.path();
         let name = jar.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -276,7 +276,7 @@ pub fn check(expectations: &[Expectation], profile: &Profile) -> Result<Vec<Stri
     let mut paths: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
     let mut ends: BTreeMap<(String, &str), u64> = BTreeMap::new();
     let mut distinct: BTreeMap<String, u64> = BTreeMap::new();
-    for (_, id, map, counts) in methods(profile) {
+    for (id, map, counts) in methods(profile) {
         all_decisions.extend(decisions(map, counts)?);
         for (&number, &count) in counts.iter().filter(|&(_, &count)| count > 0) {
             let path = map.describe(number)?;

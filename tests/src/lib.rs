@@ -8,6 +8,7 @@
 //! - [`profile`]: running a target under the agent and reading what it wrote;
 //! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
+//! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
 pub mod artefacts;
@@ -16,6 +17,7 @@ pub mod expect;
 pub mod jdk;
 pub mod process;
 pub mod profile;
+pub mod stress;
 pub mod sweep;
 pub mod target;
 pub mod trace;

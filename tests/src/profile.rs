@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use trodden_profile::{MethodMap, Profile};
+use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
+use trodden_profile::{ClassProfile, MethodCounts, MethodMap, Profile};
 
 use crate::jdk::Jdk;
 use crate::process::Outcome;
 use crate::target::Target;
-use crate::trace::{self, MethodId};
+use crate::trace::{self, Activation, MethodId};
 use crate::{Result, artefacts, build, process, walk};
 
 /// Longest time for one run of a target.
@@ -67,7 +68,7 @@ pub type Counts = BTreeMap<MethodId, BTreeMap<u64, u64>>;
 /// A profile's counts, without those that are 0.
 pub fn counts(profile: &Profile) -> Counts {
     let mut all = Counts::new();
-    for (_, id, _, counts) in methods(profile) {
+    for (id, _, counts) in methods(profile) {
         for (&number, &count) in counts.iter().filter(|&(_, &count)| count > 0) {
             *all.entry(id.clone()).or_default().entry(number).or_default() += count;
         }
@@ -75,8 +76,8 @@ pub fn counts(profile: &Profile) -> Counts {
     all
 }
 
-/// All methods of a profile: class name, identity, map, counts.
-pub fn methods(profile: &Profile) -> impl Iterator<Item = (&str, MethodId, &MethodMap, &BTreeMap<u64, u64>)> {
+/// All methods of a profile: identity, map, counts.
+pub fn methods(profile: &Profile) -> impl Iterator<Item = (MethodId, &MethodMap, &BTreeMap<u64, u64>)> {
     profile.classes.iter().flat_map(|class| {
         let name = class.map.name.as_str();
         class
@@ -90,17 +91,16 @@ pub fn methods(profile: &Profile) -> impl Iterator<Item = (&str, MethodId, &Meth
                     name: map.name.clone(),
                     descriptor: map.descriptor.clone(),
                 };
-                (name, id, map, &counts.paths)
+                (id, map, &counts.paths)
             })
     })
 }
 
-/// Runs a target under the oracle and counts the paths that its log shows, by the profile's path maps.
+/// Runs a target under the oracle; `expected` is what it does without. All activations of its methods.
 ///
 /// # Errors
-/// If it cannot be run, its output differs from `expected`, the log contradicts a path map, or a method took a
-/// branch of which the profile knows nothing.
-pub fn oracle_counts(target: &Target, jdk: &Jdk, profile: &Profile, expected: &Outcome) -> Result<Counts> {
+/// If it cannot be run, or its outcome differs from `expected`.
+pub fn run_oracle(target: &Target, jdk: &Jdk, expected: &Outcome) -> Result<Vec<Activation>> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("log");
     let flags = [format!(
@@ -111,11 +111,19 @@ pub fn oracle_counts(target: &Target, jdk: &Jdk, profile: &Profile, expected: &O
     )];
     let outcome = process::run(&mut target.command(jdk, &flags)?, LIMIT)?;
     if outcome != *expected {
-        return Err(format!("the oracle changed the program's outcome: {outcome:?}").into());
+        return Err(format!("the oracle changed the program's outcome: {outcome:#?}").into());
     }
-    let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(_, id, map, _)| (id, map)).collect();
+    trace::read(&std::fs::read(&log)?)
+}
+
+/// Counts the paths that the oracle saw, by the profile's path maps.
+///
+/// # Errors
+/// If the log contradicts a path map, or a method took a branch of which the profile knows nothing.
+pub fn oracle_counts(activations: &[Activation], profile: &Profile) -> Result<Counts> {
+    let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(id, map, _)| (id, map)).collect();
     let mut counts = Counts::new();
-    for activation in trace::read(&std::fs::read(&log)?)? {
+    for activation in activations {
         let id = &activation.method;
         if let Some(map) = maps.get(id) {
             walk::walk(map, &activation.events, counts.entry(id.clone()).or_default())
@@ -139,4 +147,47 @@ pub fn oracle_counts(target: &Target, jdk: &Jdk, profile: &Profile, expected: &O
     }
     counts.retain(|_, paths| !paths.is_empty());
     Ok(counts)
+}
+
+/// A profile of what the oracle saw, with path maps fresh from the instrumenter: the agent has no part in it.
+///
+/// # Errors
+/// If a class cannot be read, or [`oracle_counts`] fails.
+pub fn of_oracle(target: &Target, activations: &[Activation]) -> Result<Profile> {
+    let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Counters));
+    let mut profile = Profile::default();
+    for file in std::fs::read_dir(target.classes()?)? {
+        let file = file?.path();
+        let name = file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if !name.starts_with(&target.name) || !name.ends_with(".class") {
+            continue;
+        }
+        match instrumenter.prepare(&std::fs::read(&file)?)? {
+            Preparation::Ready(prepared) => {
+                profile.skipped.extend_from_slice(prepared.skipped());
+                profile.classes.push(ClassProfile {
+                    map: prepared.map().clone(),
+                    counts: vec![MethodCounts::default(); prepared.map().methods.len()],
+                });
+            }
+            Preparation::Unchanged { skipped } => profile.skipped.extend(skipped),
+        }
+    }
+    profile.classes.sort_by(|a, b| a.map.name.cmp(&b.map.name));
+    let counts = oracle_counts(activations, &profile)?;
+    for class in &mut profile.classes {
+        for (map, method) in class.map.methods.iter().zip(&mut class.counts) {
+            let id = MethodId {
+                class: class.map.name.clone(),
+                name: map.name.clone(),
+                descriptor: map.descriptor.clone(),
+            };
+            method.paths = counts.get(&id).cloned().unwrap_or_default();
+        }
+    }
+    Ok(profile)
 }

@@ -166,6 +166,15 @@ impl Target {
         Ok(format!("{}:{library}", out.display()))
     }
 
+    /// The folder of its classes.
+    ///
+    /// # Errors
+    /// If it cannot be compiled.
+    pub fn classes(&self) -> Result<PathBuf> {
+        let class_path = self.compile()?;
+        Ok(PathBuf::from(class_path.split(':').next().unwrap_or_default()))
+    }
+
     /// A command that runs the target on a JDK with these flags for the JVM.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ public class Branches {
 
     static int wide(long a, double b, float c) {
         int r = 0;
-        if (a > 3L) r++; // expect taken=4 not-taken=6
+        if (a > 3L) r++; // expect taken=6 not-taken=4
         if (b < 5.0) r++; // expect taken=5 not-taken=5
         if (c != c) r++; // expect taken=10 not-taken=0
         return r;

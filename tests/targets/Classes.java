@@ -18,7 +18,7 @@ public class Classes {
 
         Derived(int x, String name) {
             super(x > 3 ? x * 2 : name == null ? -1 : name.length()); // expect taken=4 not-taken=2, taken=2 not-taken=2
-            this.name = name == null ? "none" : name; // expect taken=3 not-taken=3
+            this.name = name == null ? "none" : name; // expect taken=4 not-taken=2
         }
 
         Derived(boolean flag) {
@@ -90,7 +90,7 @@ public class Classes {
     }
 
     static boolean even(int n) {
-        return n == 0 || odd(n - 1); // expect taken=5 not-taken=1, taken=0 not-taken=5
+        return n == 0 || odd(n - 1); // expect taken=1 not-taken=5, taken=0 not-taken=5
     }
 
     static boolean odd(int n) {
@@ -123,10 +123,10 @@ public class Classes {
 
     static long varied(long a, double b, int c, long d, double e) {
         long r = a;
-        if (b > 1.5) { // expect taken=3 not-taken=3
+        if (b > 1.5) { // expect taken=4 not-taken=2
             long extra = d * 2;
             double more = e + b;
-            r += more > 4.0 ? extra : c; // expect taken=2 not-taken=1
+            r += more > 4.0 ? extra : c; // expect taken=0 not-taken=2
         }
         return r + (c > 2 ? d : (long) e); // expect taken=3 not-taken=3
     }

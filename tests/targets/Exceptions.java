@@ -2,7 +2,7 @@
 public class Exceptions {
     static int implicit(int[] a, int i) {
         try {
-            if (i == 2) { // mark i2  // expect taken=4 not-taken=1
+            if (i == 2) { // mark i2  // expect taken=2 not-taken=1
                 return -2; // mark im2
             }
             return a[i]; // mark ia
@@ -34,8 +34,8 @@ public class Exceptions {
     static int withFinally(int x) {
         try {
             log++;
-            if (x == 1) throw new RuntimeException(); // expect taken=3 not-taken=1
-            if (x == 2) return 20; // expect taken=2 not-taken=1
+            if (x == 1) throw new RuntimeException(); // expect taken=2 not-taken=1
+            if (x == 2) return 20; // expect taken=1 not-taken=1
             log += deep(x);
         } finally {
             log *= 2;
@@ -45,15 +45,15 @@ public class Exceptions {
     }
 
     static int deep(int n) {
-        if (n > 4) { // expect taken=7 not-taken=1
+        if (n > 4) { // expect taken=1 not-taken=2
             throw new IllegalArgumentException("too deep");
         }
-        return n == 0 ? 0 : 1 + deep(n + 1); // expect taken=6 not-taken=1
+        return n == 0 ? 0 : 1 + deep(n + 1); // expect taken=0 not-taken=1
     }
 
     static int inLoop(String[] numbers) {
         int sum = 0;
-        for (String number : numbers) { // expect taken=1 not-taken=5
+        for (String number : numbers) { // expect taken=1 not-taken=3
             try {
                 sum += Integer.parseInt(number);
             } catch (NumberFormatException e) {
@@ -71,7 +71,7 @@ public class Exceptions {
     static int rethrow(int x) {
         try {
             try {
-                if (x == 0) throw new RuntimeException("zero"); // expect taken=2 not-taken=1
+                if (x == 0) throw new RuntimeException("zero"); // expect taken=1 not-taken=1
                 return 10 / (x - 1);
             } catch (ArithmeticException e) {
                 throw new RuntimeException("one", e);

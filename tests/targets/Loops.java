@@ -54,8 +54,8 @@ public class Loops {
         outer:
         for (int[] row : table) { // expect taken=1 not-taken=9
             for (int value : row) { // expect taken=1 not-taken=20
-                if (value > key) continue outer; // expect taken=14 not-taken=6
-                if (value == key) return value; // expect taken=12 not-taken=2
+                if (value > key) continue outer; // expect taken=15 not-taken=5
+                if (value == key) return value; // expect taken=12 not-taken=3
             }
         }
         return -1;
@@ -74,7 +74,7 @@ public class Loops {
         int a = 0;
         while (true) {
             a++;
-            while (a % 2 == 0) a++; // expect taken=6 not-taken=4
+            while (a % 2 == 0) a++; // expect taken=6 not-taken=2
             do {
                 a++;
             } while (a % 3 == 0); // expect taken=2 not-taken=6

@@ -19,7 +19,7 @@ public class Modern {
 
     static double area(Shape shape) {
         return switch (shape) {
-            case Circle(double r) when r > 2 -> 100; // expect taken=1 not-taken=2
+            case Circle(double r) when r > 2 -> 100;
             case Circle c -> 3 * c.radius() * c.radius();
             case Square(int side) -> side * side;
             case Pair(Shape l, Shape r) -> area(l) + area(r);

@@ -105,7 +105,7 @@ public class Switches {
             default:
                 r = 2;
         }
-        return r > x ? r : x; // expect taken=7 not-taken=13
+        return r > x ? r : x; // expect taken=14 not-taken=6
     }
 
     static int inLoop(int n) {

@@ -6,6 +6,7 @@ use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::Outcome;
 use trodden_tests::target::Target;
+use trodden_tests::trace::Activation;
 use trodden_tests::{Result, expect, profile};
 
 fn main() -> Result<()> {
@@ -28,6 +29,18 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
     if expectations.is_empty() {
         return Err("a target without expectations".into());
     }
+    let activations = if target.oracle {
+        // The oracle alone, without the agent: are the expectations right?
+        let activations = profile::run_oracle(target, jdk, &profile::run_unchecked(target, jdk)?)?;
+        right(expect::check(
+            &expectations,
+            &profile::of_oracle(target, &activations)?,
+        )?)
+        .map_err(|e| format!("by the oracle: {e}"))?;
+        Some(activations)
+    } else {
+        None
+    };
     let plain = profile::run_plain(target, jdk)?;
     let folder = tempfile::tempdir()?;
     for probe in ["yieldpoint", "counters", "safepoint"] {
@@ -40,14 +53,19 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
         }
     }
     let exact = Profile::load(folder.path().join("counters.trodden"))?;
-    let wrong = expect::check(&expectations, &exact)?;
-    if !wrong.is_empty() {
-        return Err(wrong.join("\n").into());
+    right(expect::check(&expectations, &exact)?)?;
+    match activations {
+        Some(activations) => compare_with_oracle(&activations, &exact),
+        None => Ok(()),
     }
-    if target.oracle {
-        compare_with_oracle(target, jdk, &exact)?;
+}
+
+fn right(wrong: Vec<String>) -> Result<()> {
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(wrong.join("\n").into())
     }
-    Ok(())
 }
 
 fn same(probe: &str, plain: &Outcome, profiled: &Outcome) -> Result<()> {
@@ -57,9 +75,8 @@ fn same(probe: &str, plain: &Outcome, profiled: &Outcome) -> Result<()> {
     Err(format!("{probe} changed what the program does:\n{plain:#?}\n{profiled:#?}").into())
 }
 
-fn compare_with_oracle(target: &Target, jdk: &Jdk, exact: &Profile) -> Result<()> {
-    let plain = profile::run_unchecked(target, jdk)?;
-    let seen = profile::oracle_counts(target, jdk, exact, &plain)?;
+fn compare_with_oracle(activations: &[Activation], exact: &Profile) -> Result<()> {
+    let seen = profile::oracle_counts(activations, exact)?;
     let counted = profile::counts(exact);
     if seen.is_empty() {
         return Err("the oracle saw no path".into());

@@ -1,0 +1,68 @@
+//! The stress programs as a command, as long as one likes; `cargo test` runs short versions.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, stress};
+
+/// Threads, virtual threads, class unloading, attaching, ways to end a program.
+#[derive(Parser)]
+struct Arguments {
+    /// Seconds of the shared hot method.
+    #[arg(long, default_value_t = 60)]
+    seconds: u64,
+    /// Threads of the shared hot method.
+    #[arg(long, default_value_t = 16)]
+    threads: u32,
+    /// Times a class is loaded and forgotten.
+    #[arg(long, default_value_t = 20_000)]
+    unloads: u64,
+    /// Times the agent is attached and stopped.
+    #[arg(long, default_value_t = 100)]
+    attaches: u32,
+}
+
+fn main() -> Result<ExitCode> {
+    let arguments = Arguments::parse();
+    let mut failed = false;
+    let mut report = |what: &str, result: Result<String>| match result {
+        Ok(text) => println!("ok      {what}: {text}"),
+        Err(e) => {
+            failed = true;
+            println!("FAILED  {what}: {e}");
+        }
+    };
+    for jdk in Jdk::ends()? {
+        let name = |what: &str| format!("jdk{} {what}", jdk.feature);
+        let time = Duration::from_secs(arguments.seconds);
+        let shared = stress::shared_hot(&jdk, arguments.threads, time);
+        report(
+            &name("shared hot method"),
+            shared.map(|calls| format!("{calls} calls, none lost")),
+        );
+        if jdk.feature >= 21 {
+            let threads = stress::virtual_threads(&jdk, 10_000, 1000);
+            report(&name("virtual threads"), threads.map(|()| "none lost".to_owned()));
+        }
+        let grown = |kib: i64| format!("resident memory {kib:+} KiB");
+        report(
+            &name("unloading"),
+            stress::unloading(&jdk, arguments.unloads).map(grown),
+        );
+        report(
+            &name("ways to end"),
+            stress::exits(&jdk).map(|()| "all".to_owned()),
+        );
+        report(
+            &name("attach and stop"),
+            stress::attach(&jdk, arguments.attaches).map(grown),
+        );
+    }
+    Ok(if failed {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    })
+}

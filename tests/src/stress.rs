@@ -1,0 +1,273 @@
+//! Programs that try to make the agent lose something, leak or crash; each by itself, as long as one likes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use trodden_profile::Profile;
+
+use crate::jdk::Jdk;
+use crate::process::{self, Outcome};
+use crate::profile::{SUSPICIOUS, agent_flag, methods};
+use crate::{Result, artefacts, build};
+
+/// Compiles a program of `stress/`; its folder. Later language levels are compiled by the JDK that runs them.
+fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
+    let source = Path::new(build::ROOT)
+        .join("stress")
+        .join(format!("{program}.java"));
+    let files = [source];
+    let version = jdk.feature.to_string();
+    build::cached(program, &files, &[&version], |out| {
+        build::javac(jdk, ".", &files, out)
+    })
+}
+
+fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
+    let mut java = jdk.command("java");
+    java.args(["-Xmx256m", "-XX:+UseSerialGC"]).args(flags);
+    java.arg("-cp")
+        .arg(compile(program, jdk)?)
+        .arg(program)
+        .args(arguments);
+    Ok(java)
+}
+
+/// Runs a program with exact counters; its outcome and profile.
+fn counted(
+    program: &str,
+    jdk: &Jdk,
+    flags: &[&str],
+    arguments: &[&str],
+    limit: Duration,
+) -> Result<(Outcome, Profile)> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("out.trodden");
+    let mut flags: Vec<String> = flags.iter().map(|f| (*f).to_owned()).collect();
+    flags.push(agent_flag("counters", &format!("{program}*"), &file)?);
+    let outcome = process::run(&mut java(program, jdk, &flags, arguments)?, limit)?;
+    let profile = Profile::load(&file).map_err(|e| format!("{e}\n{outcome:#?}"))?;
+    Ok((outcome, profile))
+}
+
+/// Counts of the ways (taken, not taken) of each branch of a method, over all classes of that name.
+fn branches(profile: &Profile, class: &str, method: &str) -> Result<Vec<(u64, u64)>> {
+    let mut all: Vec<(u64, u64)> = Vec::new();
+    for (id, map, counts) in methods(profile) {
+        if id.class != class || id.name != method {
+            continue;
+        }
+        let mut edges: Vec<[u64; 2]> = vec![[0; 2]; map.blocks.len()];
+        for (&number, &count) in counts {
+            for edge in map.dag.regenerate(&map.graph, number)?.edges {
+                edges[edge.from.index()][edge.index as usize] += count;
+            }
+        }
+        let branches = map.blocks.iter().zip(&edges);
+        let branches = branches.filter(|(b, _)| b.exit == trodden_profile::BlockExit::Branch);
+        for (index, (_, &[taken, not])) in branches.enumerate() {
+            if all.len() <= index {
+                all.push((0, 0));
+            }
+            all[index].0 += taken;
+            all[index].1 += not;
+        }
+    }
+    Ok(all)
+}
+
+fn expect(what: &str, found: &[(u64, u64)], expected: &[(u64, u64)]) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(format!("{what}: counted {found:?}, expected {expected:?}").into())
+}
+
+/// Many threads on one hot method: exact counters lose nothing.
+///
+/// # Errors
+/// If a count is wrong.
+pub fn shared_hot(jdk: &Jdk, threads: u32, time: Duration) -> Result<u64> {
+    let arguments = [threads.to_string(), time.as_millis().to_string()];
+    let arguments = arguments.each_ref().map(String::as_str);
+    let limit = time * 3 + Duration::from_secs(60);
+    let (outcome, profile) = counted("SharedHot", jdk, &[], &arguments, limit)?;
+    let calls: u64 = outcome.success()?.stdout.trim().parse()?;
+    let expected = [(calls / 4 * 3, calls / 4), (calls / 3 * 2, calls / 3)];
+    expect(
+        "shared hot method",
+        &branches(&profile, "SharedHot", "hot")?,
+        &expected,
+    )?;
+    Ok(calls)
+}
+
+/// Virtual threads that leave their carriers in the middle of a path: nothing is lost either.
+///
+/// # Errors
+/// If a count is wrong.
+pub fn virtual_threads(jdk: &Jdk, threads: u64, rounds: u64) -> Result<()> {
+    let arguments = [threads.to_string(), rounds.to_string()];
+    let arguments = arguments.each_ref().map(String::as_str);
+    let (outcome, profile) = counted("VirtualHot", jdk, &[], &arguments, Duration::from_secs(300))?;
+    let calls: u64 = outcome.success()?.stdout.trim().parse()?;
+    let of_thread = 12 * rounds;
+    let yields = of_thread.div_ceil(50) * threads;
+    let expected = [
+        (calls / 4 * 3, calls / 4),
+        (calls - yields, yields),
+        (calls / 3 * 2, calls / 3),
+    ];
+    expect(
+        "virtual threads",
+        &branches(&profile, "VirtualHot", "hot")?,
+        &expected,
+    )
+}
+
+/// Classes that are loaded and forgotten: counts stay, memory does not grow. Returns the growth in KiB.
+///
+/// # Errors
+/// If a count is wrong, or the resident memory grew by more than 24 MiB over the second half.
+pub fn unloading(jdk: &Jdk, rounds: u64) -> Result<i64> {
+    let flags = ["-XX:MaxMetaspaceSize=64m"];
+    let (outcome, profile) = counted(
+        "Unloading",
+        jdk,
+        &flags,
+        &[&rounds.to_string()],
+        Duration::from_secs(600),
+    )?;
+    let outcome = outcome.success()?;
+    let (half, end) = outcome.stdout.trim().split_once(' ').ok_or("no sizes")?;
+    let grown = end.parse::<i64>()? - half.parse::<i64>()?;
+    // javac: i < 10 leaves the loop when taken; i % 2 != 0 skips when taken; odd != 5 skips when taken.
+    let expected = [(rounds, 10 * rounds), (5 * rounds, 5 * rounds), (rounds, 0)];
+    expect(
+        "unloaded classes",
+        &branches(&profile, "Unloading$Short", "run")?,
+        &expected,
+    )?;
+    if grown > 24 << 10 {
+        return Err(format!("resident memory grew by {grown} KiB in {} rounds", rounds / 2).into());
+    }
+    Ok(grown)
+}
+
+/// Every way to end a program: same code and output as without the agent, and a profile.
+///
+/// # Errors
+/// If something differs, or the counts of what certainly ran are missing.
+pub fn exits(jdk: &Jdk) -> Result<()> {
+    let limit = Duration::from_secs(60);
+    for how in ["normal", "exit", "halt", "uncaught", "daemon"] {
+        let plain = process::run(
+            &mut java("Exits", jdk, &SUSPICIOUS.map(str::to_owned), &[how])?,
+            limit,
+        )?;
+        let (outcome, profile) =
+            counted("Exits", jdk, &SUSPICIOUS, &[how], limit).map_err(|e| format!("{how}: {e}"))?;
+        if plain != outcome {
+            return Err(format!("{how}: {plain:#?} became {outcome:#?}").into());
+        }
+        let found = branches(&profile, "Exits", "work")?;
+        // The daemon threads add to it as long as they live.
+        let enough = |&[a, b]: &[(u64, u64); 2]| a.1 >= 100 && b.0 >= 50 && b.1 >= 50;
+        let found: [(u64, u64); 2] = found.try_into().map_err(|f| format!("{how}: {f:?}"))?;
+        if how != "daemon" {
+            expect(how, &found, &[(1, 100), (50, 50)])?;
+        } else if !enough(&found) {
+            return Err(format!("{how}: counted {found:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// Attaches to a running program and stops again, many times. Returns the growth of its resident memory in KiB
+/// after the first fifth.
+///
+/// # Errors
+/// If an attempt fails, the program does not end as it should, or its memory grows by more than 32 MiB.
+pub fn attach(jdk: &Jdk, times: u32) -> Result<i64> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("attached.trodden");
+    let mut command = java("Attached", jdk, &[], &[])?;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let result = attach_to(&mut child, times, &file);
+    if result.is_err() {
+        let _ = child.kill();
+    }
+    let mut errors = String::new();
+    if let Some(mut stderr) = child.stderr.take() {
+        stderr.read_to_string(&mut errors)?;
+    }
+    let status = child.wait()?;
+    let grown = result.map_err(|e| format!("{e}\n{errors}"))?;
+    if !status.success() {
+        return Err(format!("the program ended with {status}\n{errors}").into());
+    }
+    let profile = Profile::load(&file)?;
+    let found = branches(&profile, "Attached", "work")?;
+    if found.iter().map(|b| b.0 + b.1).sum::<u64>() == 0 {
+        return Err("the last profile is empty".into());
+    }
+    Ok(grown)
+}
+
+fn attach_to(child: &mut std::process::Child, times: u32, file: &Path) -> Result<i64> {
+    let pid = child.id().to_string();
+    let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    if line.trim() != "ready" {
+        return Err(format!("the program said {line:?}").into());
+    }
+    let trodden = |words: &[&str]| {
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        command.args(["attach", &pid]).args(words);
+        process::run(&mut command, Duration::from_secs(30))?.success()
+    };
+    let file = file.display().to_string();
+    let mut early = 0;
+    for round in 0..times {
+        trodden(&[
+            "start",
+            "--probe",
+            "counters",
+            "--include",
+            "Attached*",
+            "--file",
+            &file,
+        ])?;
+        std::thread::sleep(Duration::from_millis(20));
+        trodden(&["stop"])?;
+        if round == times / 5 {
+            early = resident(child.id())?;
+        }
+    }
+    let grown = resident(child.id())? - early;
+    child.stdin.take().ok_or("no stdin")?.flush()?;
+    line.clear();
+    output.read_line(&mut line)?;
+    if line.trim() != "133334" {
+        return Err(format!("the program computed {line:?}").into());
+    }
+    if grown > 32 << 10 {
+        return Err(format!("resident memory grew by {grown} KiB").into());
+    }
+    Ok(grown)
+}
+
+fn resident(pid: u32) -> Result<i64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmRSS:"))
+        .ok_or("no VmRSS")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
+}
