@@ -57,7 +57,7 @@ fn parse_line(text: &str) -> Option<Artifact> {
     let mut words = text.split_whitespace();
     let set = words.next().filter(plain)?;
     let coordinates: Vec<&str> = words.next()?.split(':').collect();
-    let good = (3..=5).contains(&coordinates.len()) && coordinates.iter().all(|c| plain(c));
+    let good = (3..=5).contains(&coordinates.len()) && coordinates.iter().all(plain);
     (good && words.next().is_none()).then(|| Artifact {
         set: set.to_owned(),
         group: coordinates[0].to_owned(),

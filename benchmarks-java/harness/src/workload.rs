@@ -49,14 +49,14 @@ pub const APPS: &[App] = &[
         name: "javac",
         driver: "JavacDriver",
         sets: &[],
-        inputs: &["sources/commons-lang3", "sources/commons-math3"],
+        inputs: &["sources/commons-lang3"],
         include: Some("com.sun.tools.javac.*"),
     },
     App {
         name: "ecj",
         driver: "EcjDriver",
         sets: &["ecj"],
-        inputs: &["sources/commons-lang3", "sources/commons-math3"],
+        inputs: &["sources/commons-lang3"],
         include: None,
     },
     App {

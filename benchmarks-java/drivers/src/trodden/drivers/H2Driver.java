@@ -13,7 +13,7 @@ import java.util.Random;
 /** A bank in an H2 database in memory: transfers, look-ups, joins and sums, with a fixed seed. */
 final class H2Driver extends Driver {
     private static final int ACCOUNTS = 20_000;
-    private static final int TRANSFERS = 60_000;
+    private static final int TRANSFERS = 40_000;
 
     public static void main(String[] args) throws Exception {
         new H2Driver().drive(args);

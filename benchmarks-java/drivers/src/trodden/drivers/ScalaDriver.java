@@ -26,7 +26,7 @@ final class ScalaDriver extends Driver {
         out = folder.resolve("out");
         for (Path input : inputs) {
             Sources.unpack(
-                    Sources.read(input, n -> n.endsWith(".scala") && n.startsWith("scala/collection/mutable/")), folder);
+                    Sources.read(input, n -> n.endsWith(".scala") && n.startsWith("scala/util/")), folder);
         }
         try (Stream<Path> files = Files.walk(folder)) {
             files.map(Path::toString).filter(f -> f.endsWith(".scala")).sorted().forEach(sources::add);

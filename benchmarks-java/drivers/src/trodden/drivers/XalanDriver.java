@@ -12,7 +12,7 @@ import javax.xml.transform.stream.StreamSource;
 
 /** XSLT by Xalan's interpreter: sorting, keys, recursion, conditions over a generated document. */
 final class XalanDriver extends Driver {
-    private static final int ITEMS = 6000;
+    private static final int ITEMS = 1000;
     private static final int ROUNDS = 12;
     private static final String STYLE = """
             <xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
