@@ -95,7 +95,7 @@ struct Candidate<'a> {
 
 /// What became of a method.
 enum Verdict<'a> {
-    Takes(Candidate<'a>, MethodMap),
+    Takes(Box<(Candidate<'a>, MethodMap)>),
     /// Only one path: nothing to tell apart.
     Trivial,
     Skip(SkipReason),
@@ -135,7 +135,8 @@ pub(crate) fn prepare<'a>(
         let verdict = judge(options, &class, index, method)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
-            Verdict::Takes(candidate, map) => {
+            Verdict::Takes(taken) => {
+                let (candidate, map) = *taken;
                 methods.push(candidate);
                 maps.push(map);
             }
@@ -222,16 +223,14 @@ fn judge<'a>(
         lines: lines(&code)?,
         unobserved,
     };
-    Ok(Verdict::Takes(
-        Candidate {
-            index,
-            code,
-            frames,
-            plan,
-            one_end,
-        },
-        map,
-    ))
+    let candidate = Candidate {
+        index,
+        code,
+        frames,
+        plan,
+        one_end,
+    };
+    Ok(Verdict::Takes(Box::new((candidate, map))))
 }
 
 fn read_frames(class: &Class, code: &Code) -> Read<Option<Frames>> {

@@ -131,7 +131,7 @@ pub fn rewrite<'i, 'p, 'a>(
         None => Vec::new(),
     };
     let mut writer = Writer::new(input, probes, pool);
-    let entry_end = writer.run(added.first().is_some())?;
+    let entry_end = writer.run(!added.is_empty())?;
     let placed = writer.layout.place(input.code)?;
 
     let stack = probes.map_or(0, |p| p.strategy.stack());
