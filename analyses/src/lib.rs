@@ -10,6 +10,7 @@
 //! | [`NullAnalysis`] | nothing: the floor under every other one's cost |
 //! | [`ExactCounts`] | how often each path occurred; the reference |
 //! | [`PathEdgeProfile`] | path and edge profile of sampled path ends: Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005, "PEP"), sections 3.3 and 4.3 |
+//! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests, from streams of activations |
 //!
 //! Which path ends are sampled is [`Schedule`]'s business (PEP section 4.4).
 //!
@@ -23,6 +24,7 @@
 //! ```
 
 mod exact;
+pub mod kpaths;
 mod methods;
 mod null;
 mod paths;

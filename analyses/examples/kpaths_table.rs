@@ -1,0 +1,73 @@
+//! k-BLPP's figures 14, 15 and 17 to 20 for synthetic streams, as a Markdown table:
+//! `cargo run --release -p trodden-analyses --example kpaths_table [PATHS [ROUNDS]]`.
+//!
+//! Times are the best of some rounds, all competitors taking turns in each; a fresh forest each time.
+
+#[path = "../benches/streams/mod.rs"]
+mod streams;
+
+use std::time::{Duration, Instant};
+
+use trodden_analyses::kpaths::{
+    ActivationAnalysis, Activations, ForestError, HashProfile, IterationForest, NullActivations, PathSink,
+    SlabForest,
+};
+
+const KS: [u32; 9] = [2, 3, 4, 6, 8, 11, 16, 32, 64];
+
+fn main() -> Result<(), ForestError> {
+    let mut numbers = std::env::args().skip(1).map_while(|arg| arg.parse().ok());
+    let paths = numbers.next().unwrap_or(1 << 20);
+    let rounds = numbers.next().unwrap_or(5);
+    for stream in streams::all(paths) {
+        let events = &stream.events;
+        let per_path = |time: Duration| time.as_nanos() as f64 / stream.paths as f64;
+        let (mut null, mut hash, mut slabs) = (Duration::MAX, Duration::MAX, [Duration::MAX; KS.len()]);
+        for _ in 0..rounds {
+            let start = Instant::now();
+            NullActivations.consume(events);
+            null = null.min(start.elapsed());
+            hash = hash.min(time(HashProfile::default(), events).0);
+            for (k, best) in KS.into_iter().zip(&mut slabs) {
+                *best = (*best).min(time(SlabForest::new(k)?, events).0);
+            }
+        }
+        let table = time(HashProfile::default(), events).1;
+        println!("\n### {}: {} path ends\n", stream.name, stream.paths);
+        println!(
+            "Null {:.2} ns, hash table {:.2} ns per path end, {} entries, {} KiB.\n",
+            per_path(null),
+            per_path(hash),
+            table.len(),
+            table.bytes() >> 10
+        );
+        println!(
+            "| k | ns | of hash table | hash accesses per path | k-SF nodes | KiB | k-IPF nodes | degree | leaf depth |"
+        );
+        println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+        for (k, best) in KS.into_iter().zip(slabs) {
+            let forest = time(SlabForest::new(k)?, events).1;
+            let (sizes, result) = (forest.stats(), IterationForest::of(&forest).stats());
+            println!(
+                "| {k} | {:.2} | {:.2} | {:.4} | {} | {} | {} | {:.2} | {:.2} |",
+                per_path(best),
+                per_path(best) / per_path(hash),
+                forest.hash_lookups() as f64 / stream.paths as f64,
+                sizes.nodes,
+                sizes.bytes >> 10,
+                result.nodes,
+                result.average_degree.unwrap_or(0.0),
+                result.average_leaf_depth.unwrap_or(0.0),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn time<S: PathSink>(sink: S, events: &[trodden_analyses::kpaths::ActivationEvent]) -> (Duration, S) {
+    let mut thread = Activations::new(sink);
+    let start = Instant::now();
+    thread.consume(events);
+    let time = start.elapsed();
+    (time, thread.into_sink())
+}

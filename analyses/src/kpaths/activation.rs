@@ -1,0 +1,135 @@
+//! The stream that a thread's analyses consume, and the stack of its open activations.
+
+/// One event of a thread. Which activation a path belongs to follows from the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActivationEvent {
+    /// A method was entered.
+    Enter(u32),
+    /// The innermost open activation ended a path.
+    Path(u64),
+    /// The innermost open activation returned, or an exception unwound it.
+    Exit,
+}
+
+/// Something that learns from the activations of *one* thread. This is what the event pipeline drives.
+///
+/// The rules of the stream, for whoever produces it:
+///
+/// * [`enter`](Self::enter) opens an activation of a method (its index as given out with the probes);
+///   [`path`](Self::path) belongs to the innermost open one; [`exit`](Self::exit) closes that one. A call in
+///   between does not break the caller's sequence of paths, and a recursive call opens an activation of its own.
+/// * An exception that leaves activations closes each of them: [`unwind`](Self::unwind), with how many. The path
+///   it abandons is not reported. A handler in the same activation just starts the next path.
+/// * A stream may begin in mid-run. `path` and `exit` events of activations that were open before (no `enter` was
+///   seen for them) come when the stack is empty, and are ignored.
+/// * Where events were lost or not recorded, and when the thread dies, [`abandon`](Self::abandon) says so. What was
+///   learned stays; what belongs to activations opened before is ignored from there on.
+pub trait ActivationAnalysis {
+    /// An activation of `method` begins.
+    fn enter(&mut self, method: u32);
+
+    /// The innermost open activation ended path number `path`.
+    fn path(&mut self, path: u64);
+
+    /// The innermost open activation ends.
+    fn exit(&mut self);
+
+    /// Forgets the open activations, as if none had been entered. Keeps all counts.
+    fn abandon(&mut self);
+
+    /// An exception ends the `activations` innermost activations.
+    fn unwind(&mut self, activations: u32) {
+        for _ in 0..activations {
+            self.exit();
+        }
+    }
+
+    /// Takes in events one by one.
+    fn consume(&mut self, events: &[ActivationEvent]) {
+        for &event in events {
+            match event {
+                ActivationEvent::Enter(method) => self.enter(method),
+                ActivationEvent::Path(path) => self.path(path),
+                ActivationEvent::Exit => self.exit(),
+            }
+        }
+    }
+}
+
+/// Where paths end up, given the state of the activation that each of them belongs to.
+///
+/// The states are kept outside, so that one sink may serve many threads in turn (say, all virtual threads of a
+/// carrier): give each thread its own stack of states.
+pub trait PathSink {
+    /// What has to be known of an activation between two of its paths.
+    type Activation;
+
+    /// The state of an activation of `method` that has ended no path yet.
+    fn begin(&self, method: u32) -> Self::Activation;
+
+    /// A path of `activation`, which this very sink began.
+    fn path(&mut self, activation: &mut Self::Activation, path: u64);
+}
+
+/// A sink and the stack of one thread's open activations.
+#[derive(Clone, Debug)]
+pub struct Activations<S: PathSink> {
+    sink: S,
+    stack: Vec<S::Activation>,
+    ignored: u64,
+}
+
+impl<S: PathSink> Activations<S> {
+    /// No activation is open.
+    pub fn new(sink: S) -> Self {
+        Activations {
+            sink,
+            stack: Vec::new(),
+            ignored: 0,
+        }
+    }
+
+    /// What was learned so far.
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// What was learned, without the stack.
+    pub fn into_sink(self) -> S {
+        self.sink
+    }
+
+    /// Number of open activations.
+    pub fn depth(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Paths of activations whose beginning was not seen. They are in no count.
+    pub fn ignored_paths(&self) -> u64 {
+        self.ignored
+    }
+}
+
+impl<S: PathSink> ActivationAnalysis for Activations<S> {
+    #[inline]
+    fn enter(&mut self, method: u32) {
+        self.stack.push(self.sink.begin(method));
+    }
+
+    #[inline]
+    fn path(&mut self, path: u64) {
+        match self.stack.last_mut() {
+            Some(activation) => self.sink.path(activation, path),
+            None => self.ignored += 1,
+        }
+    }
+
+    #[inline]
+    fn exit(&mut self) {
+        self.stack.pop();
+    }
+
+    fn abandon(&mut self) {
+        self.stack.clear();
+    }
+}
