@@ -31,7 +31,7 @@ final class ScalaDriver extends Driver {
         try (Stream<Path> files = Files.walk(folder)) {
             files.map(Path::toString).filter(f -> f.endsWith(".scala")).sorted().forEach(sources::add);
         }
-        require(sources.size() > 20, "too few Scala sources");
+        require(sources.size() >= 15, "too few Scala sources");
     }
 
     @Override
@@ -42,6 +42,6 @@ final class ScalaDriver extends Driver {
                 List.of("-usejavacp", "-nowarn", "-Ybackend-parallelism", "1", "-d", out.toString()));
         arguments.addAll(sources);
         require(scala.tools.nsc.Main.process(arguments.toArray(new String[0])), "scalac failed");
-        require(Sources.addClasses(out, output) > 20, "scalac wrote too few classes");
+        require(Sources.addClasses(out, output) > 15, "scalac wrote too few classes");
     }
 }
