@@ -79,14 +79,18 @@ fn alternating(random: &mut Random, out: &mut Vec<ActivationEvent>) {
     out.extend([Path(9), Exit]);
 }
 
-/// An interpreter's loop: 400 paths, each followed by any of 40, the first of them likelier.
+/// An interpreter's loop: 200 paths, the rarer the higher their number, in 150 fixed sequences of 5 to 40 that come in
+/// any order and are repeated up to eight times. The likeliest paths are followed by a hundred others.
 fn high_fanout(random: &mut Random, out: &mut Vec<ActivationEvent>) {
     out.extend([Enter(0), Path(0)]);
-    let mut at = 0;
-    for _ in 0..2_000 {
-        let among = 1 + random.below(40);
-        at = (at * 7 + random.below(among) * 13 + 1) % 400;
-        out.push(Path(at));
+    for _ in 0..40 {
+        let mut program = Random(random.below(150));
+        let length = 5 + program.below(36);
+        let among: Vec<u64> = (0..length).map(|_| 1 + program.below(200)).collect();
+        let sequence: Vec<_> = among.into_iter().map(|n| Path(program.below(n))).collect();
+        for _ in 0..=random.below(8) {
+            out.extend_from_slice(&sequence);
+        }
     }
     out.push(Exit);
 }

@@ -62,7 +62,7 @@ pub trait ActivationAnalysis {
 /// carrier): give each thread its own stack of states.
 pub trait PathSink {
     /// What has to be known of an activation between two of its paths.
-    type Activation;
+    type Activation: Clone;
 
     /// The state of an activation of `method` that has ended no path yet.
     fn begin(&self, method: u32) -> Self::Activation;
@@ -131,5 +131,26 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
 
     fn abandon(&mut self) {
         self.stack.clear();
+    }
+
+    fn consume(&mut self, events: &[ActivationEvent]) {
+        let mut events = events.iter();
+        while let Some(&event) = events.next() {
+            match (event, self.stack.last_mut()) {
+                (ActivationEvent::Enter(method), _) => self.enter(method),
+                (ActivationEvent::Exit, _) => self.exit(),
+                (ActivationEvent::Path(_), None) => self.ignored += 1,
+                (ActivationEvent::Path(path), Some(activation)) => {
+                    // All paths up to the next entry or exit at once, so that the state stays in registers.
+                    let mut state = activation.clone();
+                    self.sink.path(&mut state, path);
+                    while let Some(&ActivationEvent::Path(path)) = events.as_slice().first() {
+                        self.sink.path(&mut state, path);
+                        events.next();
+                    }
+                    *activation = state;
+                }
+            }
+        }
     }
 }
