@@ -146,10 +146,7 @@ impl Destination {
             match format {
                 None => profile.save(&path).map_err(CliError::failed)?,
                 Some(format) => {
-                    write_file(
-                        &path,
-                        &render::render(&profile, format, options)?,
-                    )?;
+                    write_file(&path, &render::render(&profile, format, options)?)?;
                 }
             }
             results.push(RunResult {
