@@ -3,6 +3,8 @@
 
 mod streams;
 
+use std::time::Duration;
+
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::{
     ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, HashProfile, IterationForest,

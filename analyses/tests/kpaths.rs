@@ -216,7 +216,7 @@ fn check_below(node: PathNode<'_>, k: usize) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn forests_equal_brute_force(events in stream(), k in prop_oneof![2..9u32, Just(16), Just(64)]) {

@@ -7,7 +7,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Children that are looked at one by one. What has more of them is *wide*: the rest is found through
 /// [`Arena::wide`], so that no node costs more than this many steps and one look into a hash table.
-const SCAN: u32 = 12;
+const SCAN: u32 = 4;
 
 /// A node: 24 bytes.
 #[derive(Clone, Debug)]

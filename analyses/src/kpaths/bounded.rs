@@ -34,7 +34,9 @@ use super::trees::ForestStats;
 ///    The upper bound of a sequence is never above that of its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
 /// 4. Counters never rise along a branch.
 ///
-/// The bound is measured, not promised in advance: how large it gets depends on the stream and the budget.
+/// The bound is measured, not promised in advance: how large it gets depends on the stream and the budget. A sequence's
+/// occurrences are spread over the `k - 1` places of a chunk where it may begin, and over what came before, so a budget
+/// should allow for several nodes per hot sequence.
 #[derive(Clone, Debug)]
 pub struct BoundedSlabForest {
     forest: SlabForest,
