@@ -21,9 +21,10 @@ fn consume<A: ActivationAnalysis>(mut analysis: A, events: &[ActivationEvent]) -
 fn path_ends(c: &mut Criterion) {
     for stream in streams::all(1 << 18) {
         let mut group = c.benchmark_group(stream.name);
-        group
-            .throughput(Throughput::Elements(stream.paths))
-            .sample_size(10);
+        group.throughput(Throughput::Elements(stream.paths));
+        group.sample_size(10);
+        group.warm_up_time(Duration::from_millis(200));
+        group.measurement_time(Duration::from_secs(1));
         group.bench_function("null", |b| b.iter(|| consume(NullActivations, &stream.events)));
         group.bench_function("hash table", |b| {
             let fresh = || Activations::new(HashProfile::default());
