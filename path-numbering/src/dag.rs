@@ -249,11 +249,13 @@ impl PathDag {
 
     /// Values of all out-edges of a block, in successor order.
     pub fn values(&self, block: BlockId) -> &[u64] {
-        &self.values[block.index()]
+        self.values.get(block.index()).map_or(&[], Vec::as_slice)
     }
 
     /// The start a path takes when it begins in the lower half of `block` (a header or cut).
     pub fn restart(&self, block: BlockId) -> Option<&PathStart> {
+        // Asked once per edge; most edges lead to blocks where no path ends.
+        self.end_cause(block)?;
         self.starts
             .iter()
             .find(|s| s.block == block && matches!(s.kind, StartKind::Header | StartKind::Cut))
