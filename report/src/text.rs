@@ -77,7 +77,7 @@ impl Page {
         }
         self.wrapped(
             2,
-            &format!("counted  {:.1} s; {}", run.seconds, words::how_counted(run)),
+            &format!("counted  {:.1} s. {}", run.seconds, words::how_counted(run)),
         );
         let t = view.totals;
         self.wrapped(
@@ -289,7 +289,7 @@ fn route(path: &PathView) -> String {
         }
     }
     if out.is_empty() {
-        "nothing (ends where it starts)".to_owned()
+        "runs straight into the loop".to_owned()
     } else {
         out
     }
