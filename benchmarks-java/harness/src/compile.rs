@@ -27,6 +27,7 @@ pub fn build(workspace: &Workspace, jdk: &Jdk) -> Result<Vec<String>> {
                 let sources = [
                     drivers.join("Driver.java"),
                     drivers.join("Sources.java"),
+                    drivers.join("JavaCompilerDriver.java"),
                     drivers.join(format!("{}.java", app.driver)),
                 ];
                 compile(
