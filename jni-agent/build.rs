@@ -33,7 +33,10 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
         .arg(format!("java.base={}", sources.display()))
         .arg("-d")
         .arg(out)
-        .args(["TroddenConfig.java", "Trodden.java"].map(|f| sources.join("java/lang").join(f)))
+        .args(
+            ["TroddenConfig.java", "TroddenThreads.java", "Trodden.java"]
+                .map(|f| sources.join("java/lang").join(f)),
+        )
         .output();
     match result {
         Ok(output) if output.status.success() => Ok(()),

@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         )?;
         let instrumenter = Instrumenter::new(options);
         let ids = ClassIds {
-            class: 1,
+            first_counter: 1,
             first_method: 1,
         };
         let mut methods = 0;

@@ -28,13 +28,13 @@ const FRAMES_READ: u16 = 50;
 /// HotSpot never compiles a method with more bytecode than this (`HugeMethodLimit`).
 const HUGE_METHOD_LIMIT: u32 = 8_000;
 /// Locals the probes of any strategy may need.
-const MAX_ADDED_LOCALS: u16 = 2;
+const MAX_ADDED_LOCALS: u16 = 4;
 
 /// The identity that an emitted class's probes carry, given out by whoever collects the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassIds {
-    /// The class's index: names its counter array.
-    pub class: u32,
+    /// First counter slot of the class; as many as its [`CounterLayout`] says are its own.
+    pub first_counter: u32,
     /// Index of the first method of the path map; the others follow.
     pub first_method: u32,
 }
@@ -42,7 +42,7 @@ pub struct ClassIds {
 impl ClassIds {
     /// Ids as wide as any: what is found to fit with them fits with all.
     const WIDEST: ClassIds = ClassIds {
-        class: 1 << 30,
+        first_counter: 1 << 30,
         first_method: 1 << 30,
     };
 }
@@ -184,7 +184,7 @@ fn judge<'a>(
     if shape.subroutines {
         return Ok(Verdict::Skip(SkipReason::Subroutines));
     }
-    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 2 {
+    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 4 {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
     let cfg = Cfg::build(&code)?;
@@ -351,7 +351,7 @@ impl<'j, 'a> Job<'j, 'a> {
             graph: &map.graph,
         };
         let method = ProbedMethod {
-            class_id: self.ids.class,
+            first_counter: self.ids.first_counter,
             method_id: self.ids.first_method + position as u32,
             counter_base: self.layout.base[position],
             register: candidate.code.max_locals,

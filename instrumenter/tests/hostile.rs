@@ -14,7 +14,7 @@ const FIXTURES: [&[u8]; 2] = [
     include_bytes!("fixtures/Small.class"),
 ];
 const IDS: ClassIds = ClassIds {
-    class: 1,
+    first_counter: 1,
     first_method: 2,
 };
 

@@ -16,7 +16,7 @@ fn listing(kind: ProbeKind) -> String {
         panic!("not instrumented")
     };
     let ids = ClassIds {
-        class: 7,
+        first_counter: 7,
         first_method: 300,
     };
     let (emitted, codes) = prepared.emit_with_code(ids);

@@ -19,11 +19,11 @@ use trodden_profile::{BlockExit, CounterLayout, EdgeLabel, MethodMap};
 
 const IDS: [ClassIds; 2] = [
     ClassIds {
-        class: 3,
+        first_counter: 3,
         first_method: 40,
     },
     ClassIds {
-        class: 70_000,
+        first_counter: 70_000,
         first_method: 1 << 20,
     },
 ];
@@ -116,7 +116,7 @@ struct Walk<'w> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     Int(i64),
-    Array,
+    Address,
 }
 
 impl Walk<'_> {
@@ -284,10 +284,10 @@ impl Walk<'_> {
                 Constant::Integer(value) => stack.push(Value::Int(i64::from(*value))),
                 other => panic!("ldc_w of {other:?}"),
             },
-            0x15 | 0x19 => slot(u16::from(byte(1)), stack, true),
-            0x36 | 0x3a => slot(u16::from(byte(1)), stack, false),
-            op @ (0x1a..=0x1d | 0x2a..=0x2d) => slot(u16::from((op - 0x1a) % 16), stack, true),
-            op @ (0x3b..=0x3e | 0x4b..=0x4e) => slot(u16::from((op - 0x3b) % 16), stack, false),
+            0x15 | 0x16 => slot(u16::from(byte(1)), stack, true),
+            0x36 | 0x37 => slot(u16::from(byte(1)), stack, false),
+            op @ 0x1a..=0x21 => slot(u16::from((op - 0x1a) % 4), stack, true),
+            op @ 0x3b..=0x42 => slot(u16::from((op - 0x3b) % 4), stack, false),
             0x60 => match (stack.pop(), stack.pop()) {
                 (Some(Value::Int(a)), Some(Value::Int(b))) => stack.push(Value::Int(a + b)),
                 other => panic!("iadd of {other:?}"),
@@ -298,7 +298,7 @@ impl Walk<'_> {
                 common::u2(code, pc + 2),
                 i64::from(common::u2(code, pc + 4) as i16),
             ),
-            0xc4 => slot(common::u2(code, pc + 2), stack, matches!(byte(1), 0x15 | 0x19)),
+            0xc4 => slot(common::u2(code, pc + 2), stack, matches!(byte(1), 0x15 | 0x16)),
             0xa7 => return (pc as i32 + i32::from(common::u2(code, pc + 1) as i16)) as u32,
             0xc8 => return (pc as i32 + common::i4(code, pc + 1)) as u32,
             0xb8 => self.call(common::u2(code, pc + 1) as usize, stack, reports),
@@ -318,18 +318,18 @@ impl Walk<'_> {
     fn call(&self, callee: usize, stack: &mut Vec<Value>, reports: &mut Vec<u64>) {
         let (class, name) = self.class.callee(callee);
         assert_eq!(class, "java/lang/Trodden");
-        let [class_id, method_id] = self.ids;
+        let [first_counter, method_id] = self.ids;
         if name == "counters" {
-            assert_eq!(stack.pop(), Some(Value::Int(class_id)));
-            stack.push(Value::Array);
+            assert_eq!(stack.pop(), Some(Value::Int(first_counter)));
+            stack.push(Value::Address);
             return;
         }
         let Some(Value::Int(value)) = stack.pop() else {
             panic!("no path number")
         };
         let first = match (name.as_str(), stack.pop()) {
-            ("count", Some(Value::Array)) => None,
-            ("count", Some(Value::Int(id))) => Some((id, class_id)),
+            ("count", Some(Value::Address)) => None,
+            ("count", Some(Value::Int(id))) => Some((id, first_counter)),
             ("pathEnd" | "countHashed", Some(Value::Int(id))) => Some((id, method_id)),
             other => panic!("call of {other:?}"),
         };
@@ -398,7 +398,7 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                     },
                     kind,
                     ids: [
-                        i64::from(ids.class),
+                        i64::from(ids.first_counter),
                         i64::from(ids.first_method) + position as i64,
                     ],
                 };

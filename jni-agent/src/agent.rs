@@ -6,6 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
 use trodden_instrumenter::ProbeKind;
 
+use crate::blocks::Blocks;
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
 use crate::dump;
@@ -17,7 +18,7 @@ use crate::registry::Registry;
 use crate::retransform::{Restored, retransform};
 use crate::safepoint::SafepointSampler;
 use crate::settings::Settings;
-use crate::shim::{Shim, SlotTable};
+use crate::shim::Shim;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
 pub struct Agent {
@@ -31,7 +32,8 @@ pub struct Agent {
     pub reads_frames: bool,
     /// Ids.
     pub registry: Registry,
-    slots: &'static SlotTable,
+    /// Native memory of threads.
+    pub blocks: Blocks,
     shim: OnceLock<Shim>,
     /// What the hook instruments with while profiling runs.
     active: RwLock<Option<Arc<Settings>>>,
@@ -81,6 +83,9 @@ pub enum StartError {
     /// The JVM refused something.
     #[error(transparent)]
     Jvm(#[from] JvmError),
+    /// No address space for a thread's counters.
+    #[error("probe 'counters' needs {} MB of address space per thread, and the system has none left (see ulimit -v)", u64::from(Blocks::SLOTS) * 8 >> 20)]
+    NoRoom,
     /// No clock.
     #[error("no thread for the clock: {0}")]
     Thread(std::io::Error),
@@ -108,20 +113,17 @@ impl Agent {
 
     /// Makes the agent. The first caller wins.
     pub fn create(vm: Vm, jvmti: Jvmti, late: bool, reads_frames: bool) -> &'static Agent {
-        AGENT.get_or_init(|| {
-            let slots: &'static SlotTable = Box::leak(Box::new(SlotTable::new()));
-            Agent {
-                vm,
-                jvmti,
-                late,
-                reads_frames,
-                registry: Registry::new(slots),
-                slots,
-                shim: OnceLock::new(),
-                active: RwLock::new(None),
-                control: Mutex::default(),
-                collector: Mutex::default(),
-            }
+        AGENT.get_or_init(|| Agent {
+            vm,
+            jvmti,
+            late,
+            reads_frames,
+            registry: Registry::default(),
+            blocks: Blocks::new(),
+            shim: OnceLock::new(),
+            active: RwLock::new(None),
+            control: Mutex::default(),
+            collector: Mutex::default(),
         })
     }
 
@@ -131,7 +133,7 @@ impl Agent {
             return Ok(shim);
         }
         // Called under the control lock only, so nobody defines it a second time.
-        let shim = Shim::define(jni, self.slots, window)?;
+        let shim = Shim::define(jni, &self.blocks, window)?;
         Ok(self.shim.get_or_init(|| shim))
     }
 
@@ -181,9 +183,13 @@ impl Agent {
                 room: shim.ring_entries(),
             });
         }
+        if settings.probe == ProbeKind::Counters && !shim.counts() {
+            return Err(StartError::NoRoom);
+        }
         if self.registry.configure(&settings.configuration()) && control.started.is_some() {
             info!("other probes or filters than before: a new profile begins");
-            self.collector().reset(settings.probe, shim, jni)?;
+            self.collector()
+                .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             *control = Control::default();
         }
         self.set_active(Some(Arc::clone(&settings)));
@@ -242,7 +248,8 @@ impl Agent {
     /// Forgets all counts; profiling goes on, if it runs.
     pub fn reset(&self, jni: Jni<'_>, control: &mut Control) -> Result<(), JvmError> {
         if let (Some(shim), Some(settings)) = (self.shim_if_defined(), &control.settings) {
-            self.collector().reset(settings.probe, shim, jni)?;
+            self.collector()
+                .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
         }
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());

@@ -6,6 +6,7 @@ use trodden_analyses::{PathAnalysis, PathEdgeProfile, PathEvent};
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::{ClassProfile, MethodCounts, Schedule};
 
+use crate::blocks::Blocks;
 use crate::jvm::{Jni, JvmError};
 use crate::registry::{ClassEntry, Registry};
 use crate::shim::Shim;
@@ -38,7 +39,7 @@ pub struct Collector {
     /// How it went.
     pub tally: Tally,
     /// Exact counts at the last reset, to be subtracted: only threads themselves write their counters.
-    dense_baseline: Vec<Vec<i64>>,
+    dense_baseline: Vec<u64>,
     hashed_baseline: BTreeMap<(u32, u32), i64>,
 }
 
@@ -77,11 +78,18 @@ impl Collector {
     }
 
     /// Forgets everything.
-    pub fn reset(&mut self, probe: ProbeKind, shim: &Shim, jni: Jni<'_>) -> Result<(), JvmError> {
+    pub fn reset(
+        &mut self,
+        probe: ProbeKind,
+        registry: &Registry,
+        blocks: &Blocks,
+        shim: &Shim,
+        jni: Jni<'_>,
+    ) -> Result<(), JvmError> {
         self.samples.reset();
         self.tally = Tally::default();
         if probe == ProbeKind::Counters {
-            self.dense_baseline = shim.counts(jni)?;
+            self.dense_baseline = blocks.sums(0..registry.counters());
             self.hashed_baseline = hashed(shim, jni)?;
         }
         Ok(())
@@ -92,19 +100,20 @@ impl Collector {
         &self,
         probe: ProbeKind,
         registry: &Registry,
+        blocks: &Blocks,
         shim: &Shim,
         jni: Jni<'_>,
     ) -> Result<Vec<ClassProfile>, JvmError> {
         // Counts first: a class that is registered in between is then a class without counts, not a count without class.
         let (dense, hashed) = match probe {
-            ProbeKind::Counters => (shim.counts(jni)?, hashed(shim, jni)?),
+            ProbeKind::Counters => (blocks.sums(0..registry.counters()), hashed(shim, jni)?),
             ProbeKind::Yieldpoint | ProbeKind::Safepoint => Default::default(),
         };
-        let profile = |(index, entry): (usize, ClassEntry)| {
+        let profile = |entry: ClassEntry| {
             let method = |m: usize| match probe {
-                ProbeKind::Counters => self.exact_counts(&dense, &hashed, index, &entry, m),
+                ProbeKind::Counters => self.exact_counts(&dense, &hashed, &entry, m),
                 ProbeKind::Yieldpoint | ProbeKind::Safepoint => {
-                    self.samples.method_counts(entry.first_method + m as u32)
+                    self.samples.method_counts(entry.ids.first_method + m as u32)
                 }
             };
             ClassProfile {
@@ -119,28 +128,21 @@ impl Collector {
 
     fn exact_counts(
         &self,
-        dense: &[Vec<i64>],
+        dense: &[u64],
         hashed: &BTreeMap<(u32, u32), i64>,
-        class: usize,
         entry: &ClassEntry,
         method: usize,
     ) -> MethodCounts {
         let paths = entry.map.methods[method].num_paths();
         let counts = match entry.layout.base[method] {
             Some(base) => {
-                let at = |counts: &[Vec<i64>], path: u64| {
-                    let slot = base as usize + path as usize;
-                    counts
-                        .get(class)
-                        .and_then(|slots| slots.get(slot))
-                        .copied()
-                        .unwrap_or(0)
-                };
-                let count = |path| (path, at(dense, path) - at(&self.dense_baseline, path));
-                (0..paths).map(count).filter_map(positive).collect()
+                let first = (entry.ids.first_counter + base) as usize;
+                let at = |counts: &[u64], path: u64| counts.get(first + path as usize).copied().unwrap_or(0);
+                let count = |path| (path, at(dense, path).wrapping_sub(at(&self.dense_baseline, path)));
+                (0..paths).map(count).filter(|&(_, count)| count > 0).collect()
             }
             None => {
-                let index = entry.first_method + method as u32;
+                let index = entry.ids.first_method + method as u32;
                 let count = |(key, count): (&(u32, u32), &i64)| {
                     (
                         u64::from(key.1),

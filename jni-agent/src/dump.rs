@@ -46,7 +46,7 @@ pub fn dump(
     };
     let collector = agent.collector();
     let mut run = run_info(agent, control, settings);
-    let classes = collector.classes(settings.probe, &agent.registry, shim, jni)?;
+    let classes = collector.classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
     let (samples, unknown) = collector.sampled();
     let tally = collector.tally;
     let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
@@ -76,6 +76,7 @@ pub fn dump(
         run,
         classes,
         skipped: agent.registry.skipped(),
+        ..Profile::default()
     };
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
@@ -176,6 +176,15 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             Err(e) => error!("{e}"),
         }
     });
+}
+
+/// `java.lang.TroddenThreads.reserve`: address of a new block, or 0. Found by its name: registering natives of a class in
+/// java.base would make the JVM print a warning.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenThreads_reserve(_: *mut JNIEnv, _: jclass) -> jlong {
+    guard("reserving a block", 0, || {
+        Agent::get().and_then(|agent| agent.blocks.reserve()).unwrap_or(0)
+    })
 }
 
 unsafe extern "system" fn class_file_load_hook(

@@ -68,7 +68,7 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
             let ids = registry.ids(prepared.map()).map_err(|e| e.to_string())?;
             let rewritten = if settings.probe == ProbeKind::Safepoint {
                 let (rewritten, code) = prepared.emit_with_code(ids);
-                registry.set_code(ids.class, code);
+                registry.set_code(prepared.map(), code);
                 rewritten
             } else {
                 prepared.emit(ids)
@@ -91,7 +91,6 @@ pub fn whole_class(name: &str, reason: &str) -> Skipped {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shim::SlotTable;
     use trodden_profile::options::AgentCommand;
 
     fn settings(text: &str) -> Settings {
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn damaged_classes_stay_and_are_listed() {
-        let registry = Registry::new(Box::leak(Box::new(SlotTable::new())));
+        let registry = Registry::default();
         let bytes = [0xca, 0xfe, 0xba, 0xbe, 0, 0];
         assert_eq!(
             instrument(&settings("probe=counters"), &registry, Some("a/B"), &bytes),
@@ -114,7 +113,7 @@ mod tests {
 
     #[test]
     fn what_the_shim_runs_is_left_alone_even_when_asked_for() {
-        let registry = Registry::new(Box::leak(Box::new(SlotTable::new())));
+        let registry = Registry::default();
         let settings = settings("probe=counters,include=java.lang.*");
         assert_eq!(
             instrument(&settings, &registry, Some("java/lang/ThreadLocal"), b"ignored"),

@@ -20,6 +20,7 @@
 //! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry` and one line of `shim`.
 
 mod agent;
+mod blocks;
 mod clock;
 mod collector;
 mod control;

@@ -8,15 +8,15 @@ use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, MethodCode};
 use trodden_profile::{ClassMap, CounterLayout, Skipped};
 
-use crate::shim::SlotTable;
+use crate::blocks::Blocks;
 
 /// One registered class.
 #[derive(Clone)]
 pub struct ClassEntry {
     /// Its path map.
     pub map: Arc<ClassMap>,
-    /// Index of its first method.
-    pub first_method: u32,
+    /// The ids in its probes.
+    pub ids: ClassIds,
     /// Where its counters are.
     pub layout: Arc<CounterLayout>,
     /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
@@ -25,8 +25,8 @@ pub struct ClassEntry {
 
 /// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same bytes
 /// again gets the same ids, so loading and unloading in a loop costs nothing.
+#[derive(Default)]
 pub struct Registry {
-    slots: &'static SlotTable,
     inner: RwLock<Inner>,
 }
 
@@ -39,6 +39,8 @@ struct Inner {
     /// By class index.
     classes: Vec<(usize, ClassEntry)>,
     methods: MethodTable,
+    /// Counter slots given out.
+    counters: u32,
     skipped: BTreeSet<Skipped>,
 }
 
@@ -48,14 +50,6 @@ struct Inner {
 pub struct Exhausted;
 
 impl Registry {
-    /// An empty registry.
-    pub fn new(slots: &'static SlotTable) -> Self {
-        Registry {
-            slots,
-            inner: RwLock::default(),
-        }
-    }
-
     /// Makes a configuration the current one. Returns whether it differs from the one before.
     pub fn configure(&self, configuration: &str) -> bool {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
@@ -77,39 +71,40 @@ impl Registry {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let key = (inner.current, map.sha256, map.name.clone());
         if let Some(&class) = inner.by_key.get(&key) {
-            let first_method = inner.classes[class].1.first_method;
-            return Ok(ClassIds {
-                class: class as u32,
-                first_method,
-            });
+            return Ok(inner.classes[class].1.ids);
         }
         let class = inner.classes.len();
+        let layout = Arc::new(CounterLayout::of(map));
         let method_limit = i32::MAX as u32 - 1;
-        if class >= SlotTable::CLASSES || inner.methods.len() > method_limit - map.methods.len() as u32 {
+        if inner.methods.len() > method_limit - map.methods.len() as u32
+            || inner.counters + layout.slots > Blocks::SLOTS
+        {
             return Err(Exhausted);
         }
-        let first_method = inner.methods.add_class(Arc::clone(map)).ok_or(Exhausted)?;
-        let layout = Arc::new(CounterLayout::of(map));
-        self.slots.set(class as u32, layout.slots);
+        let ids = ClassIds {
+            first_counter: inner.counters,
+            first_method: inner.methods.add_class(Arc::clone(map)).ok_or(Exhausted)?,
+        };
+        inner.counters += layout.slots;
         let entry = ClassEntry {
             map: Arc::clone(map),
-            first_method,
+            ids,
             layout,
             code: None,
         };
         let configuration = inner.current;
         inner.classes.push((configuration, entry));
         inner.by_key.insert(key, class);
-        Ok(ClassIds {
-            class: class as u32,
-            first_method,
-        })
+        Ok(ids)
     }
 
     /// Keeps where a class's methods have their path register.
-    pub fn set_code(&self, class: u32, code: Vec<MethodCode>) {
+    pub fn set_code(&self, map: &ClassMap, code: Vec<MethodCode>) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        inner.classes[class as usize].1.code = Some(Arc::new(code));
+        let key = (inner.current, map.sha256, map.name.clone());
+        if let Some(&class) = inner.by_key.get(&key) {
+            inner.classes[class].1.code = Some(Arc::new(code));
+        }
     }
 
     /// Notes what is left alone.
@@ -126,14 +121,12 @@ impl Registry {
         self.read().skipped.iter().cloned().collect()
     }
 
-    /// The classes of the current configuration with their indices.
-    pub fn classes(&self) -> Vec<(usize, ClassEntry)> {
+    /// The classes of the current configuration.
+    pub fn classes(&self) -> Vec<ClassEntry> {
         let inner = self.read();
-        let numbered = inner.classes.iter().enumerate();
-        numbered
-            .filter(|(_, (configuration, _))| *configuration == inner.current)
-            .map(|(index, (_, entry))| (index, entry.clone()))
-            .collect()
+        let current = |(configuration, _): &&(usize, ClassEntry)| *configuration == inner.current;
+        let classes = inner.classes.iter().filter(current);
+        classes.map(|(_, entry)| entry.clone()).collect()
     }
 
     /// The class of this name, if the current configuration has exactly one.
@@ -145,6 +138,11 @@ impl Registry {
             .filter(|(configuration, entry)| *configuration == inner.current && entry.map.name == name);
         let first = found.next()?;
         found.next().is_none().then(|| first.1.clone())
+    }
+
+    /// Number of counter slots given out, in all configurations.
+    pub fn counters(&self) -> u32 {
+        self.read().counters
     }
 
     /// Numbers of classes and of methods, of all configurations.
@@ -186,29 +184,27 @@ mod tests {
         })
     }
 
-    fn registry() -> Registry {
-        Registry::new(Box::leak(Box::new(SlotTable::new())))
-    }
-
     #[test]
     fn same_bytes_same_ids() {
-        let registry = registry();
+        let registry = Registry::default();
         let first = registry.ids(&map("a/B", 1)).unwrap();
         assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
-        assert_ne!(registry.ids(&map("a/B", 2)).unwrap(), first);
-        assert_ne!(registry.ids(&map("a/C", 1)).unwrap(), first);
-        assert_eq!(registry.sizes(), (3, 0));
+        assert_eq!(registry.sizes().0, 1);
+        registry.ids(&map("a/B", 2)).unwrap();
+        registry.ids(&map("a/C", 1)).unwrap();
+        assert_eq!(registry.sizes().0, 3);
     }
 
     #[test]
     fn another_configuration_makes_other_classes() {
-        let registry = registry();
+        let registry = Registry::default();
         assert!(!registry.configure("counters"));
         let first = registry.ids(&map("a/B", 1)).unwrap();
         assert!(!registry.configure("counters"));
         assert!(registry.configure("yieldpoint"));
         assert!(registry.classes().is_empty());
-        assert_ne!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        registry.ids(&map("a/B", 1)).unwrap();
+        assert_eq!(registry.sizes().0, 2);
         assert!(registry.configure("counters"));
         assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
         assert_eq!(registry.classes().len(), 1);

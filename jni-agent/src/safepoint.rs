@@ -177,7 +177,7 @@ fn find(registry: &Registry, class: &str, name: &str, descriptor: &str) -> Optio
     let is_it = |m: &trodden_profile::MethodMap| m.name == name && m.descriptor == descriptor;
     let position = entry.map.methods.iter().position(is_it)?;
     Some(Method {
-        index: entry.first_method + position as u32,
+        index: entry.ids.first_method + position as u32,
         position,
         code: entry.code?,
         map: entry.map,

@@ -137,7 +137,7 @@ fn rewrite_all(classes: &[Vec<u8>], kind: ProbeKind) -> Pass {
     let instrumenter = Instrumenter::new(InstrumentOptions::new(kind));
     let mut pass = Pass::default();
     let mut ids = ClassIds {
-        class: 0,
+        first_counter: 0,
         first_method: 0,
     };
     let start = Instant::now();
@@ -145,7 +145,7 @@ fn rewrite_all(classes: &[Vec<u8>], kind: ProbeKind) -> Pass {
         match instrumenter.prepare(class) {
             Ok(Preparation::Ready(prepared)) => {
                 std::hint::black_box(prepared.emit(ids));
-                ids.class += 1;
+                ids.first_counter += 100;
                 ids.first_method += prepared.map().methods.len() as u32;
                 pass.rewritten += 1;
             }

@@ -108,7 +108,7 @@ pub fn instrument(
         let taken = match &entry {
             Entry::Class(prepared) => {
                 outcome.classes.push(uncounted(prepared.map()));
-                Some(ids.take(prepared.map().methods.len())?)
+                Some(ids.take(prepared.map())?)
             }
             _ => None,
         };

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use clap::Args;
 use trodden_instrumenter::{ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, Shim};
 use trodden_profile::options::{Probe, ProfileOptions};
-use trodden_profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use trodden_profile::{ClassMap, ClassProfile, CounterLayout, MethodCounts, Profile, RunInfo, Skipped};
 
 use crate::error::CliError;
 use crate::output::write_file;
@@ -56,21 +56,25 @@ struct Outcome {
 /// Hands out ids, so that classes of one invocation can run together.
 #[derive(Default)]
 struct IdSource {
-    class: u32,
+    counter: u32,
     method: u32,
 }
 
 impl IdSource {
-    fn take(&mut self, methods: usize) -> Result<ClassIds, CliError> {
+    fn take(&mut self, class: &ClassMap) -> Result<ClassIds, CliError> {
         let ids = ClassIds {
-            class: self.class,
+            first_counter: self.counter,
             first_method: self.method,
         };
-        let next = u32::try_from(methods)
-            .ok()
-            .and_then(|m| self.method.checked_add(m));
+        let methods = u32::try_from(class.methods.len()).ok();
+        let next = methods.and_then(|m| self.method.checked_add(m));
         self.method = next.ok_or_else(|| CliError::Failed("too many methods".to_owned()))?;
-        self.class += 1;
+        let slots = CounterLayout::of(class).slots;
+        let next = self
+            .counter
+            .checked_add(slots)
+            .filter(|&next| next <= i32::MAX as u32);
+        self.counter = next.ok_or_else(|| CliError::Failed("too many paths".to_owned()))?;
         Ok(ids)
     }
 }
@@ -102,6 +106,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
             },
             classes: outcome.classes,
             skipped: outcome.skipped,
+            ..Profile::default()
         };
         let map_file = map_path(&output);
         map.save(&map_file).map_err(CliError::failed)?;
@@ -184,7 +189,7 @@ fn single(
             bytes
         }
         Preparation::Ready(prepared) => {
-            let out = prepared.emit(ids.take(prepared.map().methods.len())?);
+            let out = prepared.emit(ids.take(prepared.map())?);
             outcome.skipped = prepared.skipped().to_vec();
             outcome.classes.push(uncounted(prepared.map()));
             out

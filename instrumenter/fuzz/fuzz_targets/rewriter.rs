@@ -10,7 +10,7 @@ use trodden_instrumenter::{
 fuzz_target!(|input: &[u8]| {
     let Some((&settings, bytes)) = input.split_first() else { return };
     let ids = ClassIds {
-        class: u32::from(settings) << 10,
+        first_counter: u32::from(settings) << 10,
         first_method: u32::from(settings) << 12,
     };
     for kind in ProbeKind::ALL {

@@ -43,7 +43,7 @@ impl VerificationType {
         })
     }
 
-    fn slots(self) -> usize {
+    pub fn slots(self) -> usize {
         if matches!(self, Self::Long | Self::Double) {
             2
         } else {

@@ -73,14 +73,14 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         self.local(op::ISTORE_0, op::ISTORE, slot);
     }
 
-    /// `… -> …, ref`
-    pub fn aload(&mut self, slot: u16) {
-        self.local(op::ALOAD_0, op::ALOAD, slot);
+    /// `… -> …, long`
+    pub fn lload(&mut self, slot: u16) {
+        self.local(op::LLOAD_0, op::LLOAD, slot);
     }
 
-    /// `…, ref -> …`
-    pub fn astore(&mut self, slot: u16) {
-        self.local(op::ASTORE_0, op::ASTORE, slot);
+    /// `…, long -> …`
+    pub fn lstore(&mut self, slot: u16) {
+        self.local(op::LSTORE_0, op::LSTORE, slot);
     }
 
     /// Adds a positive value to an int local.  `… -> …`

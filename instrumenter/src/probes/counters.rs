@@ -1,34 +1,34 @@
 //! `counters`: every path end counted ("perfect profile", PEP section 5.1).
 //!
-//! Each thread has its own arrays, so that plain increments lose nothing. A method that can end several paths
-//! in one activation fetches its class's array once, on entry. The register runs from the method's first slot
-//! on, so that it is the index.
+//! Each thread has its own slots, so that plain increments lose nothing. A method that can end several paths
+//! in one activation fetches the address of its class's slots once, on entry. The register runs from the method's
+//! first slot on, so that it is the index.
 
 use super::{Asm, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 
-/// Counts each path end in per-thread arrays.
+/// Counts each path end in per-thread slots.
 #[derive(Debug)]
 pub struct Counters;
 
-/// Does the method keep its array in a local?
-fn keeps_array(method: &ProbedMethod) -> bool {
+/// Does the method keep the address of its slots in a local?
+fn keeps_address(method: &ProbedMethod) -> bool {
     method.counter_base.is_some() && !method.one_end
 }
 
-fn array_slot(method: &ProbedMethod) -> u16 {
+fn address_slot(method: &ProbedMethod) -> u16 {
     method.register + 1
 }
 
 impl ProbeStrategy for Counters {
     fn stack(&self) -> u16 {
-        2
+        3
     }
 
-    fn locals(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
-        match keeps_array(method) {
-            true => Ok(vec![VerificationType::Object(asm.pool.class(b"[J")?)]),
+    fn locals(&self, method: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
+        match keeps_address(method) {
+            true => Ok(vec![VerificationType::Long]),
             false => Ok(Vec::new()),
         }
     }
@@ -38,24 +38,24 @@ impl ProbeStrategy for Counters {
     }
 
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
-        if keeps_array(method) {
-            asm.push_id(method.class_id)?; // … class
-            asm.call_shim("counters", "(I)[J")?; // … long[]
-            asm.astore(array_slot(method)); // …
+        if keeps_address(method) {
+            asm.push_id(method.first_counter)?; // … offset
+            asm.call_shim("counters", "(I)J")?; // … address
+            asm.lstore(address_slot(method)); // …
         }
         Ok(())
     }
 
     fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         match method.counter_base {
-            Some(_) if keeps_array(method) => {
-                asm.aload(array_slot(method)); // … long[]
-                asm.iload(method.register); // … long[] slot
-                asm.call_shim("count", "([JI)V") // …
+            Some(_) if keeps_address(method) => {
+                asm.lload(address_slot(method)); // … address
+                asm.iload(method.register); // … address slot
+                asm.call_shim("count", "(JI)V") // …
             }
             Some(_) => {
-                asm.push_id(method.class_id)?; // … class
-                asm.iload(method.register); // … class slot
+                asm.push_id(method.first_counter)?; // … offset
+                asm.iload(method.register); // … offset slot
                 asm.call_shim("count", "(II)V") // …
             }
             None => {

@@ -17,11 +17,11 @@ use crate::options::ProbeKind;
 /// What a strategy may know about the method it is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbedMethod {
-    /// The class's id.
-    pub class_id: u32,
+    /// First counter slot of the class.
+    pub first_counter: u32,
     /// The method's id.
     pub method_id: u32,
-    /// First slot in the class's dense counters; `None` if the method's paths are hashed.
+    /// First slot of the method, counted from the class's first; `None` if the method's paths are hashed.
     pub counter_base: Option<u32>,
     /// Local variable slot of the path register. Slots after it are the strategy's own.
     pub register: u16,
@@ -34,7 +34,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     /// Operand stack slots that probes need on top of what the method has on it.
     fn stack(&self) -> u16;
 
-    /// Types of the locals behind the path register, each one slot wide.
+    /// Types of the locals behind the path register.
     fn locals(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
         let _ = (method, asm);
         Ok(Vec::new())

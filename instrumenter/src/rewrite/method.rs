@@ -140,7 +140,7 @@ pub fn rewrite<'i, 'p, 'a>(
     let max_locals = input
         .code
         .max_locals
-        .checked_add(added.len() as u16)
+        .checked_add(added.iter().map(|t| t.slots() as u16).sum())
         .ok_or(overflow)?;
     let mut code = Vec::with_capacity(placed.code.len() + input.method.raw.len());
     put_u2(&mut code, max_stack);

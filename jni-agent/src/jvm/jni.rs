@@ -63,13 +63,6 @@ impl GlobalRef {
     }
 }
 
-impl ObjectRef {
-    /// Is it Java's null?
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-}
-
 impl<'e> Jni<'e> {
     /// Wraps an environment pointer.
     ///
@@ -109,12 +102,6 @@ impl<'e> Jni<'e> {
         self.checked("DefineClass", ClassRef(class))
     }
 
-    /// Finds a class of the boot loader (from a thread without Java frames).
-    pub fn find_class(self, name: &CStr) -> Result<ClassRef, JvmError> {
-        let class = jni!(self, FindClass, name.as_ptr());
-        self.checked("FindClass", ClassRef(class))
-    }
-
     /// A global reference to a class.
     pub fn global_class(self, class: ClassRef) -> GlobalRef {
         GlobalRef(jni!(self, NewGlobalRef, class.0))
@@ -133,11 +120,6 @@ impl<'e> Jni<'e> {
     /// Deletes a global reference; no copy of it may be used again.
     pub fn delete_global(self, reference: GlobalRef) {
         jni!(self, DeleteGlobalRef, reference.0);
-    }
-
-    /// Deletes a local reference early.
-    pub fn delete_local(self, object: ObjectRef) {
-        jni!(self, DeleteLocalRef, object.0);
     }
 
     /// Deletes a local reference to a class early.
@@ -185,17 +167,6 @@ impl<'e> Jni<'e> {
         Ok(())
     }
 
-    /// Reads a static field that is an `int` in some JDKs and a `long` in others.
-    pub fn static_integer(self, class: ClassRef, name: &CStr) -> Result<i64, JvmError> {
-        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"J".as_ptr());
-        if let Ok(field) = self.checked("GetStaticFieldID", field) {
-            return Ok(jni!(self, GetStaticLongField, class.0, field));
-        }
-        let field = jni!(self, GetStaticFieldID, class.0, name.as_ptr(), c"I".as_ptr());
-        let field = self.checked("GetStaticFieldID", field)?;
-        Ok(jni!(self, GetStaticIntField, class.0, field).into())
-    }
-
     /// Finds a static method; initialises its class.
     pub fn static_method(
         self,
@@ -241,12 +212,6 @@ impl<'e> Jni<'e> {
     /// Length of any array.
     pub fn array_length(self, array: ObjectRef) -> usize {
         jni!(self, GetArrayLength, array.0).max(0) as usize
-    }
-
-    /// An element of an object array.
-    pub fn element(self, array: ObjectRef, index: usize) -> Result<ObjectRef, JvmError> {
-        let value = jni!(self, GetObjectArrayElement, array.0, index as jint);
-        self.checked("GetObjectArrayElement", ObjectRef(value))
     }
 
     /// The first `length` elements of a `long[]`.

@@ -178,7 +178,7 @@ fn one(
 fn make(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
     // As wide as those of a long run, and different from class to class.
     let ids = ClassIds {
-        class: class.number * 7,
+        first_counter: class.number * 7,
         first_method: class.number * 40,
     };
     let work = || match instrumenter.prepare(&class.bytes) {

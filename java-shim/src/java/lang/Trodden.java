@@ -1,6 +1,6 @@
 package java.lang;
 
-import java.lang.ref.WeakReference;
+import java.lang.TroddenThreads.Table;
 import java.util.Arrays;
 
 import jdk.internal.misc.Unsafe;
@@ -19,6 +19,8 @@ import jdk.internal.vm.annotation.ForceInline;
 public final class Trodden {
     private Trodden() {
     }
+
+    private static final Unsafe UNSAFE = TroddenThreads.UNSAFE;
 
     // ---- yieldpoint: samples go into a ring -------------------------------------------------------------------
 
@@ -48,210 +50,57 @@ public final class Trodden {
         }
     }
 
-    // ---- counters: exact, one array per thread and class --------------------------------------------------------
-
-    private static final Unsafe UNSAFE = Unsafe.getUnsafe();
-    private static final long SLOTS = TroddenConfig.slots;
-    private static final long BASE = TroddenConfig.longArrayBase;
-
-    /** The common supertype of virtual threads, or null on a JDK without them. */
-    private static final Class<?> VIRTUAL = virtualThreadClass();
-
-    private static final ThreadLocal<Table> TABLE = new ThreadLocal<>();
-
-    /** All tables of platform threads not yet found dead. Guarded by {@link #LOCK}. */
-    private static Table tables;
-
-    /** What dead threads have counted. Guarded by {@link #LOCK}. */
-    private static final Table RETIRED = new Table(null);
-
-    /** What virtual threads count, all in the same arrays: they are too many to have some each. */
-    private static final Table SHARED = new Table(null);
-
-    /** Guards the list of tables and the growth of shared ones; never held while anything but this class runs. */
-    private static final Object LOCK = new Object();
+    // ---- counters: exact, in the calling thread's block ---------------------------------------------------------
 
     /** Path ends that found no memory to be counted in. */
     private static long lost;
 
     /**
-     * One thread's counters. Only the thread writes; others may read at any time.
+     * Where the calling thread has its counters from slot {@code offset} on: an address, odd if other threads count
+     * there as well.
      */
-    private static final class Table {
-        final WeakReference<Thread> owner;
-        Table next;
-
-        /** By class index. Arrays of one thread have an even length, those of {@link #SHARED} an odd one. */
-        long[][] classes = new long[16][];
-
-        /** Open addressing, pairs of (key, count); a key of 0 is free. */
-        long[] hash = new long[0];
-        int hashed;
-
-        Table(Thread owner) {
-            this.owner = owner == null ? null : new WeakReference<>(owner);
-        }
+    @ForceInline
+    public static long counters(int offset) {
+        return TroddenThreads.block() + ((long) offset << 3);
     }
 
-    /** The array in which the calling thread counts for a class; null if there is no memory for it. */
+    /** One more. Slots are not checked: they come from path registers, whose range is known when they are put in. */
     @ForceInline
-    public static long[] counters(int index) {
-        Thread thread = Thread.currentThread();
-        Table table = VIRTUAL != null && VIRTUAL.isInstance(thread) ? SHARED : TABLE.get();
-        if (table != null) {
-            long[][] classes = table.classes;
-            if (index < classes.length) {
-                long[] counters = classes[index];
-                if (counters != null) {
-                    return counters;
-                }
-            }
-        }
-        return allocate(table, index);
-    }
-
-    /** One more. The length of an array tells whether it is shared: it is at hand, and the compiler knows it constant. */
-    @ForceInline
-    public static void count(long[] counters, int slot) {
-        if (counters != null) {
-            if ((counters.length & 1) == 0) {
-                counters[slot]++;
-            } else {
-                countShared(counters, slot);
-            }
+    public static void count(long counters, int slot) {
+        if ((counters & TroddenThreads.SHARED_MARK) == 0) {
+            long at = counters + ((long) slot << 3);
+            UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
+        } else {
+            countShared(counters, slot);
         }
     }
 
     /** One more, in a method that ends one path per activation. */
     @ForceInline
-    public static void count(int index, int slot) {
-        count(counters(index), slot);
+    public static void count(int offset, int slot) {
+        count(counters(offset), slot);
     }
 
-    /** One more, for methods with too many paths for an array. */
+    @DontInline
+    private static void countShared(long counters, int slot) {
+        UNSAFE.getAndAddLong(null, counters - TroddenThreads.SHARED_MARK + ((long) slot << 3), 1L);
+    }
+
+    /** One more, for methods with too many paths for slots of their own. */
     @DontInline
     public static void countHashed(int method, int path) {
         try {
-            Thread thread = Thread.currentThread();
             long key = ((long) (method + 1) << 32) | (path & 0xffff_ffffL);
-            if (VIRTUAL != null && VIRTUAL.isInstance(thread)) {
-                synchronized (LOCK) {
-                    add(SHARED, key, 1);
+            Table table = TroddenThreads.table(Thread.currentThread());
+            if (table == TroddenThreads.shared()) {
+                synchronized (TroddenThreads.LOCK) {
+                    add(table, key, 1);
                 }
             } else {
-                Table table = TABLE.get();
-                add(table != null ? table : table(thread), key, 1);
+                add(table, key, 1);
             }
         } catch (OutOfMemoryError e) {
             lost++;
-        }
-    }
-
-    @DontInline
-    private static void countShared(long[] counters, int slot) {
-        if (slot < 0 || slot >= counters.length) {
-            throw new ArrayIndexOutOfBoundsException(slot);
-        }
-        UNSAFE.getAndAddLong(counters, BASE + ((long) slot << 3), 1L);
-    }
-
-    @DontInline
-    private static long[] allocate(Table table, int index) {
-        try {
-            if (table == SHARED) {
-                synchronized (LOCK) {
-                    return array(SHARED, index, 1);
-                }
-            }
-            return array(table != null ? table : table(Thread.currentThread()), index, 0);
-        } catch (OutOfMemoryError e) {
-            lost++;
-            return null;
-        }
-    }
-
-    /** The array for a class in a table, made if need be, with a length of the given parity. */
-    private static long[] array(Table table, int index, int parity) {
-        long[][] classes = table.classes;
-        if (index >= classes.length) {
-            long[][] grown = Arrays.copyOf(classes, Math.max(index + 1, classes.length + (classes.length >> 1)));
-            UNSAFE.storeFence();
-            table.classes = classes = grown;
-        }
-        long[] counters = classes[index];
-        if (counters == null) {
-            int slots = UNSAFE.getInt(SLOTS + ((long) index << 2));
-            counters = new long[(slots & 1) == parity ? slots : slots + 1];
-            UNSAFE.storeFence();
-            classes[index] = counters;
-        }
-        return counters;
-    }
-
-    /** The calling platform thread's table, which it has not at hand: new, or forgotten with all its thread locals. */
-    private static Table table(Thread thread) {
-        Table found = null;
-        synchronized (LOCK) {
-            retireDead();
-            for (Table t = tables; t != null && found == null; t = t.next) {
-                if (t.owner.refersTo(thread)) {
-                    found = t;
-                }
-            }
-            if (found == null) {
-                found = new Table(thread);
-                found.next = tables;
-                tables = found;
-            }
-        }
-        TABLE.set(found);
-        return found;
-    }
-
-    /** Moves the counts of threads that have ended, and so count no more, to {@link #RETIRED}. */
-    private static void retireDead() {
-        Table previous = null;
-        for (Table t = tables; t != null; t = t.next) {
-            Thread thread = t.owner.get();
-            if (thread != null && thread.isAlive()) {
-                previous = t;
-                continue;
-            }
-            // Room for everything first, so that running out of memory cannot leave a table half moved.
-            reserve(RETIRED, t);
-            for (int c = 0; c < t.classes.length; c++) {
-                if (t.classes[c] != null) {
-                    addAll(RETIRED.classes[c], t.classes[c]);
-                }
-            }
-            for (int i = 0; i < t.hash.length; i += 2) {
-                if (t.hash[i] != 0) {
-                    add(RETIRED, t.hash[i], t.hash[i + 1]);
-                }
-            }
-            if (previous == null) {
-                tables = t.next;
-            } else {
-                previous.next = t.next;
-            }
-        }
-    }
-
-    private static void reserve(Table into, Table from) {
-        for (int c = 0; c < from.classes.length; c++) {
-            if (from.classes[c] != null) {
-                array(into, c, 0);
-            }
-        }
-        while ((into.hashed + from.hashed + 1) * 4L > into.hash.length) {
-            growHash(into);
-        }
-    }
-
-    private static void addAll(long[] into, long[] from) {
-        int length = Math.min(into.length, from.length);
-        for (int i = 0; i < length; i++) {
-            into[i] += from[i];
         }
     }
 
@@ -296,14 +145,6 @@ public final class Trodden {
         return at;
     }
 
-    private static Class<?> virtualThreadClass() {
-        try {
-            return Class.forName("java.lang.BaseVirtualThread", false, null);
-        } catch (ClassNotFoundException e) {
-            return null;
-        }
-    }
-
     // ---- called by the agent ------------------------------------------------------------------------------------
 
     /** Opens a window of that many path ends, at most the ring's length. */
@@ -325,37 +166,12 @@ public final class Trodden {
         return RING;
     }
 
-    /** All counts so far, by class index and slot; null where nothing was counted. */
-    private static long[][] snapshot() {
-        synchronized (LOCK) {
-            retireDead();
-            Table sum = new Table(null);
-            add(sum, RETIRED);
-            add(sum, SHARED);
-            for (Table t = tables; t != null; t = t.next) {
-                add(sum, t);
-            }
-            return sum.classes;
-        }
-    }
-
-    private static void add(Table sum, Table table) {
-        long[][] classes = table.classes;
-        for (int c = 0; c < classes.length; c++) {
-            if (classes[c] != null) {
-                addAll(array(sum, c, 0), classes[c]);
-            }
-        }
-    }
-
     /** All counts by hash so far: pairs of ((method + 1) << 32 | path, count). */
     private static long[] snapshotHashed() {
-        synchronized (LOCK) {
-            retireDead();
-            Table sum = new Table(null);
-            addHashed(sum, RETIRED);
-            addHashed(sum, SHARED);
-            for (Table t = tables; t != null; t = t.next) {
+        synchronized (TroddenThreads.LOCK) {
+            Table sum = new Table(0);
+            addHashed(sum, TroddenThreads.shared());
+            for (Table t = TroddenThreads.tables(); t != null; t = t.next) {
                 addHashed(sum, t);
             }
             long[] pairs = new long[sum.hashed * 2];

@@ -11,9 +11,15 @@ final class TroddenConfig {
     /** Entries of the sample ring, a power of two. */
     static int ring;
 
-    /** Address of the agent's table of counter-array lengths, an {@code int} per class index. */
-    static long slots;
+    /** Address of the index of threads: pairs of longs (thread id, block), {@link #indexEntries} of them. */
+    static long index;
 
-    /** Offset of element 0 in a {@code long[]}. Unsafe tells it too, but with another type from JDK 25 on. */
-    static long longArrayBase;
+    /** Number of pairs in the index, a power of two. */
+    static long indexEntries;
+
+    /** Block of the thread that initialises the shim; 0 if there is none. */
+    static long firstBlock;
+
+    /** Block that threads without one of their own share; 0 if there is none, and then no probe may ask for it. */
+    static long sharedBlock;
 }

@@ -1,0 +1,194 @@
+package java.lang;
+
+import java.lang.ref.WeakReference;
+
+import jdk.internal.misc.Unsafe;
+import jdk.internal.vm.annotation.DontInline;
+import jdk.internal.vm.annotation.ForceInline;
+
+/**
+ * Which memory belongs to which thread. Each platform thread has a <em>block</em> of native memory, reserved by the
+ * agent, and a {@link Table}. Virtual threads, which may be millions, share one block and one table.
+ *
+ * <p>A block survives its thread: the next new thread takes it over as it is, since only sums over all blocks are ever
+ * looked at. So there are as many as there were threads at one time.
+ */
+final class TroddenThreads {
+    private TroddenThreads() {
+    }
+
+    /** Added to the address of a block that more than one thread writes to. Blocks are aligned to pages. */
+    static final long SHARED_MARK = 1;
+
+    static final Unsafe UNSAFE = Unsafe.getUnsafe();
+    private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
+    private static final long INDEX = TroddenConfig.index;
+    private static final long INDEX_MASK = TroddenConfig.indexEntries - 1;
+    private static final long SHARED_BLOCK = TroddenConfig.sharedBlock | SHARED_MARK;
+
+    /** The common supertype of virtual threads, or null on a JDK without them. */
+    private static final Class<?> VIRTUAL = virtualThreadClass();
+
+    private static final ThreadLocal<Table> TABLE = new ThreadLocal<>();
+
+    /** Guards the list of tables and what threads share; never held while anything but the shim runs. */
+    static final Object LOCK = new Object();
+
+    /** All tables of platform threads, dead ones too. Guarded by {@link #LOCK}. */
+    private static Table tables;
+
+    /** What virtual threads have together. Guarded by {@link #LOCK}. */
+    private static final Table SHARED = new Table(SHARED_BLOCK);
+
+    /**
+     * The thread that started the JVM, in most programs the one that does the work. A constant: where only this thread
+     * comes by, compiled code has its block's address as a constant too.
+     */
+    private static final Thread FIRST = Thread.currentThread();
+    private static final long FIRST_BLOCK = firstBlock();
+
+    /** What a thread has beside its block. Only the thread writes to it; others may read at any time. */
+    static final class Table {
+        final long block;
+        Table next;
+        WeakReference<Thread> owner;
+        long thread;
+
+        /** Counts by (method, path): open addressing, pairs of (key, count); a key of 0 is free. */
+        long[] hash = new long[0];
+        int hashed;
+
+        Table(long block) {
+            this.block = block;
+        }
+
+        boolean isFree() {
+            Thread thread = owner.get();
+            return thread == null || !thread.isAlive();
+        }
+    }
+
+    /** Address of the calling thread's block, with {@link #SHARED_MARK} if it is not its own. */
+    @ForceInline
+    static long block() {
+        Thread thread = Thread.currentThread();
+        if (thread == FIRST) {
+            return FIRST_BLOCK;
+        }
+        // An entry with the caller's own id was written by the caller, and stays as long as it lives.
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) == id) {
+            return UNSAFE.getLong(entry + 8);
+        }
+        return isVirtual(thread) ? SHARED_BLOCK : ownBlock(thread);
+    }
+
+    @ForceInline
+    static boolean isVirtual(Thread thread) {
+        return VIRTUAL != null && VIRTUAL.isInstance(thread);
+    }
+
+    /** The calling thread's table; {@link #shared()}, to be used under {@link #LOCK}, if it has none of its own. */
+    static Table table(Thread thread) {
+        if (isVirtual(thread)) {
+            return SHARED;
+        }
+        Table table = TABLE.get();
+        return table != null ? table : ownTable(thread);
+    }
+
+    static Table shared() {
+        return SHARED;
+    }
+
+    /** The first of all platform threads' tables. To be called and walked under {@link #LOCK}. */
+    static Table tables() {
+        return tables;
+    }
+
+    @DontInline
+    private static long ownBlock(Thread thread) {
+        try {
+            return table(thread).block;
+        } catch (OutOfMemoryError e) {
+            return SHARED_BLOCK;
+        }
+    }
+
+    /** The table of a platform thread that has it not at hand: new, or forgotten with all its thread locals. */
+    private static Table ownTable(Thread thread) {
+        Table found = null;
+        synchronized (LOCK) {
+            Table free = null;
+            for (Table t = tables; t != null && found == null; t = t.next) {
+                if (t.owner.refersTo(thread)) {
+                    found = t;
+                } else if (free == null && t.isFree()) {
+                    free = t;
+                }
+            }
+            if (found == null) {
+                WeakReference<Thread> owner = new WeakReference<>(thread);
+                found = free != null ? free : newTable();
+                if (free != null) {
+                    forget(free);
+                }
+                found.owner = owner;
+                found.thread = UNSAFE.getLong(thread, THREAD_ID);
+                if (free == null) {
+                    found.next = tables;
+                    tables = found;
+                }
+                remember(found);
+            }
+        }
+        TABLE.set(found);
+        return found;
+    }
+
+    private static Table newTable() {
+        long block = 0;
+        try {
+            block = reserve();
+        } catch (UnsatisfiedLinkError e) {
+            // The JVM does not list an agent before it has attached it altogether.
+        }
+        return new Table(block != 0 ? block : SHARED_BLOCK);
+    }
+
+    private static void remember(Table table) {
+        long entry = INDEX + ((table.thread & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) == 0) {
+            UNSAFE.putLong(entry + 8, table.block);
+            UNSAFE.putLong(entry, table.thread);
+        }
+    }
+
+    private static void forget(Table table) {
+        long entry = INDEX + ((table.thread & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) == table.thread) {
+            UNSAFE.putLong(entry, 0);
+        }
+    }
+
+    private static long firstBlock() {
+        Table table = new Table(TroddenConfig.firstBlock != 0 ? TroddenConfig.firstBlock : SHARED_BLOCK);
+        table.owner = new WeakReference<>(FIRST);
+        table.thread = UNSAFE.getLong(FIRST, THREAD_ID);
+        tables = table;
+        TABLE.set(table);
+        return table.block;
+    }
+
+    private static Class<?> virtualThreadClass() {
+        try {
+            return Class.forName("java.lang.BaseVirtualThread", false, null);
+        } catch (ClassNotFoundException e) {
+            return null;
+        }
+    }
+
+    /** A new block, zeroed; 0 if there is no memory. */
+    private static native long reserve();
+}
