@@ -76,6 +76,7 @@ pub fn dump(
         run,
         classes,
         skipped: agent.registry.skipped(),
+        ..Profile::default()
     };
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)

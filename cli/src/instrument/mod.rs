@@ -102,6 +102,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
             },
             classes: outcome.classes,
             skipped: outcome.skipped,
+            ..Profile::default()
         };
         let map_file = map_path(&output);
         map.save(&map_file).map_err(CliError::failed)?;
