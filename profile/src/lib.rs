@@ -20,6 +20,7 @@ mod accuracy;
 mod codec;
 mod describe;
 mod edges;
+pub mod events;
 mod kpaths;
 mod map;
 mod merge;
