@@ -11,6 +11,7 @@
 //! | [`ExactCounts`] | how often each path occurred; the reference |
 //! | [`PathEdgeProfile`] | path and edge profile of sampled path ends: Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005, "PEP"), sections 3.3 and 4.3 |
 //! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests, from streams of activations |
+//! | [`stream`] | all of that from the event stream of whole runs, live or recorded |
 //!
 //! Which path ends are sampled is [`Schedule`]'s business (PEP section 4.4).
 //!
@@ -28,9 +29,10 @@ pub mod kpaths;
 mod methods;
 mod null;
 mod paths;
+pub mod stream;
 
 pub use exact::ExactCounts;
-pub use methods::{MethodLookup, MethodRef, MethodTable};
+pub use methods::{MethodLookup, MethodPlaces, MethodRef, MethodTable, MethodsTaken};
 pub use null::NullAnalysis;
 pub use paths::PathEdgeProfile;
 pub use trodden_profile::{Schedule, ScheduleError};

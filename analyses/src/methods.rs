@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trodden_profile::{ClassMap, ClassProfile, MethodMap};
+use trodden_profile::{ClassMap, ClassProfile, MethodCounts, MethodMap};
 
 use crate::PathAnalysis;
 
@@ -36,6 +36,31 @@ pub trait MethodLookup {
     fn method(&self, index: u32) -> Option<MethodRef>;
 }
 
+/// Indices that two classes claim.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("class {class}: of the {methods} method ids from {first} on, one is taken or too high")]
+pub struct MethodsTaken {
+    /// The class that came second.
+    pub class: String,
+    /// Its first index.
+    pub first: u32,
+    /// How many it claims.
+    pub methods: u32,
+}
+
+/// From a method's index to its place in a profile's classes.
+#[derive(Clone, Debug, Default)]
+pub struct MethodPlaces(Vec<(u32, u32, usize)>);
+
+impl MethodPlaces {
+    /// Index of the class in the profile, and of the method in the class.
+    pub fn place(&self, method: u32) -> Option<(usize, usize)> {
+        let after = self.0.partition_point(|(first, ..)| *first <= method);
+        let (first, methods, class) = *self.0.get(after.checked_sub(1)?)?;
+        (method - first < methods).then_some((class, (method - first) as usize))
+    }
+}
+
 /// All instrumented methods, in the order of registration: the classes' methods lie side by side.
 #[derive(Clone, Debug, Default)]
 pub struct MethodTable {
@@ -52,7 +77,59 @@ impl MethodTable {
         Some(first)
     }
 
-    /// Number of methods.
+    /// Registers a class whose methods' indices have been given out already, `first` being that of the first one.
+    /// Classes may come in any order.
+    ///
+    /// # Errors
+    /// If one of these indices belongs to another class, or they exceed `u32`. Nothing is registered then.
+    pub fn insert_class(&mut self, first: u32, class: Arc<ClassMap>) -> Result<(), MethodsTaken> {
+        let methods = class.methods.len() as u32;
+        let taken = || MethodsTaken {
+            class: class.name.clone(),
+            first,
+            methods,
+        };
+        let end = first.checked_add(methods).ok_or_else(taken)?;
+        let at = self
+            .classes
+            .partition_point(|(other, map)| *other < first || (*other == first && map.methods.is_empty()));
+        // Empty classes take no index.
+        let before = self.classes[..at]
+            .iter()
+            .rfind(|(_, map)| !map.methods.is_empty());
+        let free = methods == 0
+            || before.is_none_or(|(other, map)| other + map.methods.len() as u32 <= first)
+                && self.classes.get(at).is_none_or(|(other, _)| *other >= end);
+        if !free {
+            return Err(taken());
+        }
+        self.methods = self.methods.max(end);
+        self.classes.insert(at, (first, class));
+        Ok(())
+    }
+
+    /// The class profiles of a profile in which nothing is counted, sorted as in a file, and where each method is.
+    pub fn places(&self) -> (Vec<ClassProfile>, MethodPlaces) {
+        let mut order: Vec<usize> = (0..self.classes.len()).collect();
+        order.sort_by_key(|&i| {
+            let (first, map) = &self.classes[i];
+            (&map.name, map.sha256, *first)
+        });
+        let mut places = vec![(0, 0, 0); order.len()];
+        let mut profiles = Vec::with_capacity(order.len());
+        for (index, &i) in order.iter().enumerate() {
+            let (first, map) = &self.classes[i];
+            places[i] = (*first, map.methods.len() as u32, index);
+            profiles.push(ClassProfile {
+                map: Arc::clone(map),
+                counts: vec![MethodCounts::default(); map.methods.len()],
+            });
+        }
+        places.retain(|&(_, methods, _)| methods > 0);
+        (profiles, MethodPlaces(places))
+    }
+
+    /// Number of methods, or one more than the largest index where some are not given out.
     pub fn len(&self) -> u32 {
         self.methods
     }
@@ -79,9 +156,9 @@ impl MethodTable {
 
 impl MethodLookup for MethodTable {
     fn method(&self, index: u32) -> Option<MethodRef> {
-        // Of several classes with the same first index all but the last are empty.
         let after = self.classes.partition_point(|(first, _)| *first <= index);
-        let (first, class) = &self.classes[after.checked_sub(1)?];
+        let before = self.classes[..after].iter();
+        let (first, class) = before.rev().find(|(_, class)| !class.methods.is_empty())?;
         MethodRef::new(Arc::clone(class), (index - first) as usize)
     }
 }

@@ -46,7 +46,7 @@ pub enum SkipReason {
     MissingFrame,
     /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
     BrokenTable,
-    /// Already calls the shim.
+    /// Already carries probes: its constant pool names the shim.
     AlreadyInstrumented,
     /// A class file version that is newer than this build knows.
     UnknownVersion,

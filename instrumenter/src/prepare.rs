@@ -11,7 +11,7 @@ use crate::cfg::{self, Cfg};
 use crate::classfile::class::{Class, Head, Method};
 use crate::classfile::code::Code;
 use crate::classfile::frames::Frames;
-use crate::classfile::pool::PoolBuilder;
+use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
 use crate::hints::hints;
@@ -144,6 +144,7 @@ pub(crate) fn prepare<'a>(
             Verdict::Skip(reason) => skipped.push(skip(&name, method, reason)),
         }
     }
+    // The mark that `emit` leaves.
     if !methods.is_empty() && class.pool.find_utf8(options.shim.class.as_bytes()).is_some() {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
@@ -292,6 +293,7 @@ fn drop_what_does_not_fit(
             ids: ClassIds::WIDEST,
         };
         let mut pool = PoolBuilder::new(&class.pool);
+        let marked = mark(options, &mut pool);
         let mut keep = Vec::with_capacity(methods.len());
         for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
             let descriptor = class.methods[candidate.index].descriptor;
@@ -299,7 +301,11 @@ fn drop_what_does_not_fit(
                 keep.push(true);
                 continue;
             }
-            let verdict = match job.rewrite(position, candidate, map, &mut pool) {
+            let rewritten = match marked {
+                Ok(()) => job.rewrite(position, candidate, map, &mut pool),
+                Err(full) => Err(full.into()),
+            };
+            let verdict = match rewritten {
                 Ok(new)
                     if candidate.code.len() <= HUGE_METHOD_LIMIT && new.code_length > HUGE_METHOD_LIMIT =>
                 {
@@ -417,8 +423,16 @@ impl Prepared<'_> {
                 pc_map,
             });
         }
+        let marked = mark(&self.options, &mut pool);
+        debug_assert!(marked.is_ok(), "{}: no room for the mark", self.map.name);
         (write_class(class, &pool, &methods), codes)
     }
+}
+
+/// Puts the shim's name into the pool, by which a class is known to be instrumented. Probes that call the shim have
+/// put it there themselves; those of `safepoint` call nothing, so this is all that tells.
+fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolFull> {
+    pool.utf8(options.shim.class.as_bytes()).map(drop)
 }
 
 fn write_class(class: &Class, pool: &PoolBuilder, methods: &[Cow<[u8]>]) -> Vec<u8> {

@@ -44,17 +44,79 @@ fn emitted_classes_survive_a_round_trip_and_are_recognised() {
             let emitted = prepared.emit(IDS);
             assert_eq!(emitted, prepared.emit(IDS));
             assert_eq!(round_trip(&emitted).unwrap(), emitted);
-            if instrumenter.options().probe == ProbeKind::Safepoint {
-                continue; // nothing in it names the shim
-            }
-            match instrumenter.prepare(&emitted).unwrap() {
-                Preparation::Unchanged { skipped } => {
-                    assert_eq!(skipped[0].reason, "already instrumented by Trodden")
+            // By whatever probe, whichever probe is to come.
+            for again in instrumenters() {
+                match again.prepare(&emitted).unwrap() {
+                    Preparation::Unchanged { skipped } => {
+                        assert_eq!(skipped[0].reason, "already instrumented by Trodden")
+                    }
+                    Preparation::Ready(_) => panic!("instrumented twice"),
                 }
-                Preparation::Ready(_) => panic!("instrumented twice"),
             }
         }
     }
+}
+
+/// One entry of the constant pool tells that a class is instrumented, once, even if no probe calls anything.
+#[test]
+fn the_mark_is_there_once() {
+    let name = b"java/lang/Trodden";
+    for class in FIXTURES {
+        for instrumenter in instrumenters() {
+            let Preparation::Ready(prepared) = instrumenter.prepare(class).unwrap() else {
+                panic!("nothing to instrument");
+            };
+            let emitted = prepared.emit(IDS);
+            let found = emitted.windows(name.len()).filter(|w| w == name).count();
+            assert_eq!(found, 1, "{:?}", instrumenter.options().probe);
+        }
+    }
+}
+
+/// With no place left for the mark, the class is left alone; with exactly one, it gets it.
+#[test]
+fn a_full_constant_pool_has_no_room_for_the_mark() {
+    // iload_0; ifeq +4; iconst_0; istore_0; return: two paths, and small numbers, so probe safepoint needs no constants.
+    let class = class_with(&[0x1a, 0x99, 0, 5, 0x03, 0x3b, 0xb1], &[]);
+    let mut options = InstrumentOptions::new(ProbeKind::Safepoint);
+    options.filter = Filter::new(&["*"], &[]).unwrap();
+    let instrumenter = Instrumenter::new(options);
+    for (left, fits) in [(0, false), (1, true), (2, true)] {
+        let filled = filled(&class, 8, 65_535 - left);
+        match instrumenter.prepare(&filled).unwrap() {
+            Preparation::Ready(prepared) => {
+                assert!(fits, "{left} free");
+                let emitted = prepared.emit(IDS);
+                assert_eq!(round_trip(&emitted).unwrap(), emitted);
+                assert!(matches!(
+                    instrumenter.prepare(&emitted).unwrap(),
+                    Preparation::Unchanged { .. }
+                ));
+            }
+            Preparation::Unchanged { skipped } => {
+                assert!(!fits, "{left} free");
+                assert_eq!(skipped[0].reason, "constant pool is full");
+            }
+        }
+    }
+}
+
+/// The class with Integer constants behind its own, so that the pool's count becomes `to`.
+fn filled(class: &[u8], from: usize, to: usize) -> Vec<u8> {
+    let mut out = class.to_vec();
+    out[8..10].copy_from_slice(&(to as u16).to_be_bytes());
+    // The pool ends where the access flags of `class_with` begin.
+    let end = 10
+        + ["Big", "java/lang/Object", "m", "(I)V", "Code"]
+            .map(|t| 3 + t.len())
+            .iter()
+            .sum::<usize>()
+        + 6;
+    let more: Vec<u8> = (from..to)
+        .flat_map(|i| [&[3][..], &(i as u32).to_be_bytes()].concat())
+        .collect();
+    out.splice(end..end, more);
+    out
 }
 
 #[test]

@@ -65,9 +65,28 @@ public class Smoke {
         sink = sum;
     }
 
+    static volatile boolean over;
+
+    static void awaitEnd() {
+        try {
+            System.in.readAllBytes();
+        } catch (java.io.IOException e) {
+            throw new java.io.UncheckedIOException(e);
+        }
+        over = true;
+    }
+
     public static void main(String[] args) throws Exception {
         int number = Integer.parseInt(args[1]);
-        if (args[0].equals("spin")) {
+        if (args[0].equals("until-eof")) {
+            // Until standard input ends: whoever watches decides when enough was seen.
+            Thread waiting = new Thread(Smoke::awaitEnd);
+            waiting.setDaemon(true);
+            waiting.start();
+            while (!over) {
+                work();
+            }
+        } else if (args[0].equals("spin")) {
             long end = System.nanoTime() + number * 1_000_000L;
             while (System.nanoTime() < end) {
                 work();

@@ -158,29 +158,111 @@ fn counters_are_exact_with_platform_and_virtual_threads() {
     }
 }
 
-#[test]
-fn sampling_probes_find_the_hot_method() {
-    for home in jdks() {
-        let dir = tempfile::tempdir().unwrap();
-        compile(&home, dir.path());
-        for (probe, file) in [("yieldpoint", "y.trodden"), ("safepoint", "s.trodden")] {
-            let options = format!("probe={probe},interval=5ms,file={file}");
-            assert_undisturbed(
-                &java(&home, dir.path(), &options, &["spin", "1500"])
-                    .output()
-                    .unwrap(),
-            );
-            let profile = Profile::load(dir.path().join(file)).unwrap();
-            let samples: u64 = profile.run.facts["samples"].parse().unwrap();
-            assert!(
-                samples > 50,
-                "{probe} on {}: {:?}",
-                home.display(),
-                profile.run.facts
-            );
-            assert!(profile.run.facts["ticks"].parse::<u64>().unwrap() > 50);
-            assert!(!profile.run.exact);
+/// Runs the program with a dump every few milliseconds until there are that many samples, then tells it to end.
+fn sampled(home: &Path, options: &str, samples: u64) -> Profile {
+    let dir = tempfile::tempdir().unwrap();
+    compile(home, dir.path());
+    let file = dir.path().join("out.trodden");
+    let options = format!("{options},dump=50ms,file=out.trodden");
+    let mut child = java(home, dir.path(), &options, &["until-eof", "0"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    let mut last = String::new();
+    let enough = loop {
+        if let Ok(profile) = Profile::load(&file) {
+            last = format!("{:?}", profile.run.facts);
+            if fact(&profile, "samples") >= samples {
+                break true;
+            }
         }
+        if Instant::now() > deadline || child.try_wait().unwrap().is_some() {
+            break false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    drop(child.stdin.take());
+    assert_undisturbed(&child.wait_with_output().unwrap());
+    assert!(enough, "{options} on {}: {last}", home.display());
+    Profile::load(&file).unwrap()
+}
+
+fn fact(profile: &Profile, name: &str) -> u64 {
+    profile.run.facts[name].parse().unwrap()
+}
+
+/// `work` calls `classify(i)` and `many(i)` in turn for i = 0, 1, …, and a window holds path ends in a row. So whatever
+/// the clock does, both have as many samples but for one per window, and the paths of `classify` the shares that the
+/// numbers 0 … 99,999 give them but for the ends of windows.
+#[test]
+fn yieldpoint_samples_have_the_shares_of_the_program() {
+    for home in jdks() {
+        let options = "probe=yieldpoint,schedule=sag:64:17,interval=5ms";
+        let profile = sampled(&home, options, 3_000);
+        let place = format!("{}: {:?}", home.display(), profile.run.facts);
+        assert!(!profile.run.exact);
+        assert_eq!(profile.classes.len(), 1, "{place}");
+        let samples = fact(&profile, "samples");
+        assert_eq!(fact(&profile, "unknown_samples"), 0, "{place}");
+        assert_eq!(fact(&profile, "panics"), 0, "{place}");
+        let windows = fact(&profile, "ticks");
+        let all: u64 = profile.classes[0].counts.iter().map(|c| c.total()).sum();
+        assert_eq!(all, samples, "{place}");
+        let [classify, many] = ["classify", "many"].map(|m| total(&profile, m));
+        // Path ends of `work` and `main`: where a round ends, three in 200,003.
+        let others = samples - classify - many;
+        assert!(others <= 3 * windows, "{others} of {place}");
+        assert!(classify.abs_diff(many) <= windows, "{classify} {many} {place}");
+        let class = &profile.classes[0];
+        let index = class.map.methods.iter().position(|m| m.name == "classify");
+        let mut counts: Vec<u64> = class.counts[index.unwrap()].paths.values().copied().collect();
+        counts.sort_unstable();
+        assert_eq!(counts.len(), 4, "{place}");
+        for (count, of_15) in counts.into_iter().zip([1u64, 2, 4, 8]) {
+            // n numbers in a row hold of s residues of 15 never more than s (15 - s) / 15 off n s / 15. Where a round
+            // ends, a new row begins.
+            let rows = windows + others;
+            let off = (15 * count).abs_diff(of_15 * classify);
+            assert!(
+                off <= rows * of_15 * (15 - of_15),
+                "{of_15}/15: {count} of {classify}, {place}"
+            );
+        }
+    }
+}
+
+/// Every register that is read is a path prefix that leads to where the thread stood, in a method of the program that
+/// runs at that time.
+#[test]
+fn safepoint_samples_are_prefixes_in_the_hot_code() {
+    for home in jdks() {
+        let profile = sampled(&home, "probe=safepoint,interval=5ms", 100);
+        let place = format!("{}: {:?}", home.display(), profile.run.facts);
+        assert!(!profile.run.exact);
+        assert_eq!(profile.classes.len(), 1, "{place}");
+        let [samples, frames, invalid, implausible] =
+            ["samples", "frames", "invalid_slots", "implausible"].map(|name| fact(&profile, name));
+        assert_eq!(frames, samples + invalid + implausible, "{place}");
+        assert!(samples > frames / 2, "{place}");
+        assert_eq!(fact(&profile, "panics"), 0, "{place}");
+        let class = &profile.classes[0];
+        let (mut all, mut hot) = (0, 0);
+        for (map, counts) in class.map.methods.iter().zip(&class.counts) {
+            assert!(counts.paths.is_empty(), "{} has whole paths", map.name);
+            for (&(block, number), count) in &counts.partial {
+                let stopped = trodden_numbering::BlockId::new(block as usize);
+                let prefix = map.dag.regenerate_partial(&map.graph, number, stopped);
+                assert!(prefix.is_ok(), "{}: {prefix:?}, {place}", map.name);
+                all += count;
+                hot += count * u64::from(["work", "classify", "many"].contains(&map.name.as_str()));
+            }
+        }
+        assert_eq!(all, samples, "{place}");
+        // Not all: `main` runs too, for some nanoseconds in a millisecond.
+        assert!(hot > samples / 2, "{hot} of {place}");
     }
 }
 

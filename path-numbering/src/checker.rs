@@ -87,6 +87,8 @@ macro_rules! ensure {
 }
 
 mod placement; // after the macro, which it uses
+#[cfg(test)]
+mod tests;
 pub use placement::check_plan;
 
 /// Numbers the graph (smart and plain), plans both ways, and checks everything. Too low a limit is no violation.

@@ -6,6 +6,8 @@
 //! half, which only the dummy edge from ENTRY (a [`PathStart`]) reaches.
 
 use crate::graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph};
+use crate::rows::Rows;
+use crate::walk::DepthFirst;
 
 /// Why a path ends when it arrives at a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -84,7 +86,7 @@ pub enum NumberingError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathDag {
     end_cause: Vec<Option<EndCause>>,
-    values: Vec<Vec<u64>>,
+    values: Rows<u64>,
     starts: Vec<PathStart>,
     num_paths: u64,
 }
@@ -101,27 +103,42 @@ impl PathDag {
         options: &NumberingOptions,
     ) -> Result<Self, NumberingError> {
         validate(graph)?;
-        let walk = DepthFirst::walk(graph);
-        let mut end_cause: Vec<Option<EndCause>> = walk
-            .retreating_target
-            .iter()
+        let walk = DepthFirst::of(graph);
+        Self::of_walk(graph, weights, options, &walk, &mut Counting::default())
+    }
+
+    /// The same for a valid graph that has been walked.
+    pub(crate) fn of_walk(
+        graph: &impl FlowGraph,
+        weights: &EdgeWeights,
+        options: &NumberingOptions,
+        walk: &DepthFirst,
+        counting: &mut Counting,
+    ) -> Result<Self, NumberingError> {
+        let headers = walk.retreating_target.iter();
+        let end_cause = headers
             .map(|&header| header.then_some(EndCause::Header))
             .collect();
-        // The cap of a single block. The sum over all starts has to respect the limit too, so when it does
-        // not, start again with a lower cap: each round only adds cuts.
         // The largest u64 is what saturated sums come to, so it cannot serve as a limit.
         let limit = options.limit.min(u64::MAX - 1);
+        // Cuts are the exception: first see if there are too many paths at all.
+        let mut dag = Self::number(graph, weights, options.smart, walk, end_cause, counting);
+        if dag.num_paths <= limit && counting.most <= limit {
+            return Ok(dag);
+        }
+        // The cap of a single block. The sum over all starts has to respect the limit too, so when it does
+        // not, start again with a lower cap: each round only adds cuts.
         let mut cap = limit;
         loop {
+            let mut end_cause = dag.end_cause;
             add_cuts(graph, &walk.postorder, &mut end_cause, cap);
-            let dag = Self::number(graph, weights, options.smart, &walk.postorder, end_cause);
+            dag = Self::number(graph, weights, options.smart, walk, end_cause, counting);
             if dag.num_paths <= limit {
                 return Ok(dag);
             }
             if cap == 0 {
                 return Err(NumberingError::LimitTooLow { limit: options.limit });
             }
-            end_cause = dag.end_cause;
             cap /= 2;
         }
     }
@@ -140,52 +157,71 @@ impl PathDag {
             .unwrap_or(0);
         PathDag {
             end_cause,
-            values,
+            values: values.into(),
             starts,
             num_paths,
         }
     }
 
-    /// PEP figures 2 and 4. `postorder` lists each reachable block after everything its edges lead to, but for
-    /// edges that end paths.
+    /// PEP figures 2 and 4. The walk's postorder lists each reachable block after everything its edges lead to, but
+    /// for edges that end paths.
     fn number(
         graph: &impl FlowGraph,
         weights: &EdgeWeights,
         smart: bool,
-        postorder: &[BlockId],
+        walk: &DepthFirst,
         end_cause: Vec<Option<EndCause>>,
+        counting: &mut Counting,
     ) -> Self {
         let blocks = graph.num_blocks();
-        let mut paths_from = vec![0u64; blocks];
-        let mut values: Vec<Vec<u64>> = (0..blocks)
-            .map(|b| vec![0; graph.successors(BlockId::new(b)).len()])
-            .collect();
-        for &block in postorder {
+        let Counting {
+            paths_from,
+            order,
+            most,
+        } = counting;
+        *most = 0;
+        paths_from.clear();
+        paths_from.resize(blocks, 0);
+        let mut values = Rows::zeroed(blocks, |b| graph.successors(BlockId::new(b)).len());
+        for &block in &walk.postorder {
             let successors = graph.successors(block);
-            if successors.is_empty() {
-                paths_from[block.index()] = 1;
-                continue;
-            }
-            let mut order: Vec<u32> = (0..successors.len() as u32).collect();
-            if smart {
-                let weight = |index: u32| weights.get(EdgeRef { from: block, index });
-                order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
-            }
-            let mut total = 0u64;
-            for index in order {
-                values[block.index()][index as usize] = total;
-                let to = successors[index as usize];
-                let onward = if end_cause[to.index()].is_some() {
-                    1
-                } else {
-                    paths_from[to.index()]
-                };
-                total = total.saturating_add(onward);
-            }
+            let onward = |to: BlockId| match end_cause[to.index()] {
+                Some(_) => 1,
+                None => paths_from[to.index()],
+            };
+            let values = &mut values[block.index()];
+            let weights = weights.of(block);
+            let weight = |index: u32| weights.get(index as usize).copied().unwrap_or(0.0);
+            let total = match *successors {
+                [] => 1,
+                [to] => onward(to),
+                [a, b] => {
+                    let (a, b) = (onward(a), onward(b));
+                    match smart && weight(1).total_cmp(&weight(0)).is_gt() {
+                        true => values[0] = b,
+                        false => values[1] = a,
+                    }
+                    a.saturating_add(b)
+                }
+                _ => {
+                    order.clear();
+                    order.extend(0..successors.len() as u32);
+                    if smart {
+                        order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)));
+                    }
+                    let mut total = 0u64;
+                    for &index in &*order {
+                        values[index as usize] = total;
+                        total = total.saturating_add(onward(successors[index as usize]));
+                    }
+                    total
+                }
+            };
             paths_from[block.index()] = total;
+            *most = total.max(*most);
         }
 
-        let mut starts = Vec::new();
+        let mut starts = Vec::with_capacity(1 + graph.extra_starts().len() + walk.retreating.len());
         let arriving = |block: BlockId| {
             if end_cause[block.index()].is_some() {
                 1
@@ -203,7 +239,7 @@ impl PathDag {
             next.saturating_add(paths)
         };
         let mut next = add(StartKind::Entry, graph.entry(), arriving(graph.entry()), 0);
-        for &block in postorder.iter().rev() {
+        for &block in walk.postorder.iter().rev() {
             if let Some(cause) = end_cause[block.index()] {
                 let kind = match cause {
                     EndCause::Header => StartKind::Header,
@@ -240,16 +276,15 @@ impl PathDag {
 
     /// Value of an edge: what following it adds to the path register.
     pub fn value(&self, edge: EdgeRef) -> u64 {
-        self.values
-            .get(edge.from.index())
-            .and_then(|v| v.get(edge.index as usize))
+        self.values(edge.from)
+            .get(edge.index as usize)
             .copied()
             .unwrap_or(0)
     }
 
     /// Values of all out-edges of a block, in successor order.
     pub fn values(&self, block: BlockId) -> &[u64] {
-        self.values.get(block.index()).map_or(&[], Vec::as_slice)
+        self.values.get(block.index()).unwrap_or(&[])
     }
 
     /// The start a path takes when it begins in the lower half of `block` (a header or cut).
@@ -262,7 +297,17 @@ impl PathDag {
     }
 }
 
-fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
+/// Working memory of numbering.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counting {
+    /// Per block: number of paths on from its body.
+    paths_from: Vec<u64>,
+    order: Vec<u32>,
+    /// The largest of `paths_from`.
+    most: u64,
+}
+
+pub(crate) fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
     let blocks = graph.num_blocks();
     let check = |b: BlockId| {
         if b.index() < blocks {
@@ -277,68 +322,6 @@ fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
     check(graph.entry())?;
     graph.extra_starts().iter().try_for_each(|&b| check(b))?;
     graph.edges().try_for_each(|(_, to)| check(to))
-}
-
-/// Depth-first walk from the entry, then from each extra start.
-pub(crate) struct DepthFirst {
-    /// Reachable blocks, each after all blocks its non-retreating edges lead to.
-    pub postorder: Vec<BlockId>,
-    /// Is the block the target of a retreating edge?
-    pub retreating_target: Vec<bool>,
-    /// The retreating edges themselves.
-    pub retreating: Vec<EdgeRef>,
-}
-
-impl DepthFirst {
-    pub fn walk(graph: &impl FlowGraph) -> Self {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Colour {
-            White,
-            Grey,
-            Black,
-        }
-        let blocks = graph.num_blocks();
-        let mut colour = vec![Colour::White; blocks];
-        let mut result = DepthFirst {
-            postorder: Vec::new(),
-            retreating_target: vec![false; blocks],
-            retreating: Vec::new(),
-        };
-        let mut stack: Vec<(BlockId, usize)> = Vec::new();
-        for root in std::iter::once(graph.entry()).chain(graph.extra_starts().iter().copied()) {
-            if colour[root.index()] != Colour::White {
-                continue;
-            }
-            colour[root.index()] = Colour::Grey;
-            stack.push((root, 0));
-            while let Some(top) = stack.last_mut() {
-                let block = top.0;
-                let Some(&to) = graph.successors(block).get(top.1) else {
-                    colour[block.index()] = Colour::Black;
-                    result.postorder.push(block);
-                    stack.pop();
-                    continue;
-                };
-                let edge = EdgeRef {
-                    from: block,
-                    index: top.1 as u32,
-                };
-                top.1 += 1;
-                match colour[to.index()] {
-                    Colour::White => {
-                        colour[to.index()] = Colour::Grey;
-                        stack.push((to, 0));
-                    }
-                    Colour::Grey => {
-                        result.retreating_target[to.index()] = true;
-                        result.retreating.push(edge);
-                    }
-                    Colour::Black => {}
-                }
-            }
-        }
-        result
-    }
 }
 
 /// Adds cut points until no block has more than `cap` paths to its path ends.

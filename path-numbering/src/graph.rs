@@ -1,7 +1,9 @@
 //! The flow graph that numbering works on.
 
+use crate::rows::Rows;
+
 /// Index of a basic block: dense, starting at 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlockId(u32);
 
 impl BlockId {
@@ -43,8 +45,11 @@ pub trait FlowGraph {
     /// handlers). Each is a path start. No duplicates.
     fn extra_starts(&self) -> &[BlockId];
 
+    /// Position of the block's first out-edge among [all edges](FlowGraph::edges); the others follow it.
+    fn first_edge(&self, block: BlockId) -> usize;
+
     /// All edges, by source block, then by position.
-    fn edges(&self) -> impl Iterator<Item = (EdgeRef, BlockId)> + '_ {
+    fn edges(&self) -> impl Iterator<Item = (EdgeRef, BlockId)> + Clone + '_ {
         (0..self.num_blocks()).map(BlockId::new).flat_map(move |from| {
             self.successors(from).iter().enumerate().map(move |(index, &to)| {
                 (
@@ -63,7 +68,7 @@ pub trait FlowGraph {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimpleGraph {
     entry: BlockId,
-    successors: Vec<Vec<BlockId>>,
+    successors: Rows<BlockId>,
     extra_starts: Vec<BlockId>,
 }
 
@@ -78,15 +83,16 @@ impl SimpleGraph {
             assert!(to < blocks, "edge to block {to} of {blocks}");
             successors[from].push(BlockId::new(to));
         }
-        SimpleGraph {
-            entry: BlockId::new(0),
-            successors,
-            extra_starts: Vec::new(),
-        }
+        Self::from_parts(BlockId::new(0), successors, Vec::new())
     }
 
     /// A graph from ready-made adjacency lists.
     pub fn from_parts(entry: BlockId, successors: Vec<Vec<BlockId>>, extra_starts: Vec<BlockId>) -> Self {
+        Self::from_rows(entry, successors.into(), extra_starts)
+    }
+
+    /// A graph from a ready-made table of successors.
+    pub fn from_rows(entry: BlockId, successors: Rows<BlockId>, extra_starts: Vec<BlockId>) -> Self {
         SimpleGraph {
             entry,
             successors,
@@ -110,8 +116,14 @@ impl FlowGraph for SimpleGraph {
         self.entry
     }
 
+    #[inline]
     fn successors(&self, block: BlockId) -> &[BlockId] {
         &self.successors[block.index()]
+    }
+
+    #[inline]
+    fn first_edge(&self, block: BlockId) -> usize {
+        self.successors.first(block.index())
     }
 
     fn extra_starts(&self) -> &[BlockId] {
@@ -123,7 +135,7 @@ impl FlowGraph for SimpleGraph {
 /// out-edges of one block matters to numbering (PEP section 3.4).
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeWeights {
-    weights: Vec<Vec<f64>>,
+    weights: Rows<f64>,
 }
 
 impl EdgeWeights {
@@ -132,19 +144,33 @@ impl EdgeWeights {
         let weights = (0..graph.num_blocks())
             .map(|b| vec![1.0; graph.successors(BlockId::new(b)).len()])
             .collect();
-        EdgeWeights { weights }
+        Self::from_parts(weights)
     }
 
     /// Weights given per block, in successor order.
     pub fn from_parts(weights: Vec<Vec<f64>>) -> Self {
+        EdgeWeights {
+            weights: weights.into(),
+        }
+    }
+
+    pub(crate) fn from_rows(weights: Rows<f64>) -> Self {
         EdgeWeights { weights }
+    }
+
+    pub(crate) fn into_rows(self) -> Rows<f64> {
+        self.weights
+    }
+
+    /// The weights of a block's edges; empty where none were given.
+    pub(crate) fn of(&self, block: BlockId) -> &[f64] {
+        self.weights.get(block.index()).unwrap_or(&[])
     }
 
     /// The weight of one edge; 0 where none was given.
     pub fn get(&self, edge: EdgeRef) -> f64 {
-        self.weights
-            .get(edge.from.index())
-            .and_then(|w| w.get(edge.index as usize))
+        self.of(edge.from)
+            .get(edge.index as usize)
             .copied()
             .unwrap_or(0.0)
     }

@@ -19,6 +19,8 @@
 
 use crate::graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph};
 use crate::loops::{Loops, Postdominators};
+use crate::rows::Rows;
+use crate::walk::DepthFirst;
 
 /// What the front end knows about a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,14 +205,65 @@ pub struct Opinion {
     pub expects: u32,
 }
 
-/// The analysis of one graph that all opinions rest on.
-pub struct Predictor<'a, G, H> {
-    graph: &'a G,
-    hints: &'a H,
+/// What all opinions about one graph rest on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Analysis {
+    predecessors: Rows<BlockId>,
     loops: Loops,
     postdominators: Postdominators,
     /// Blocks from which every way ends in a throw.
     throws: Vec<bool>,
+}
+
+impl Analysis {
+    /// Finds loops, postdominators and what leads to throws, in memory that was used before.
+    pub fn run(&mut self, graph: &impl FlowGraph, hints: &impl BranchHints, walk: &DepthFirst) {
+        let blocks = graph.num_blocks();
+        let edges = graph.edges().map(|(edge, to)| (to.index(), edge.from));
+        if !walk.retreating.is_empty() || walk.postorder.len() < blocks {
+            self.predecessors.group(blocks, edges);
+        }
+        self.loops.find(graph, walk, &self.predecessors);
+        self.postdominators.find(graph, walk, &self.predecessors);
+        self.throws.clear();
+        self.throws
+            .extend((0..blocks).map(|b| hints.traits(BlockId::new(b)).throws));
+        for &block in &walk.postorder {
+            let successors = graph.successors(block);
+            let all = |&to: &BlockId| !walk.is_retreating(block, to) && self.throws[to.index()];
+            let throws = !successors.is_empty() && successors.iter().all(all);
+            self.throws[block.index()] |= throws;
+        }
+    }
+
+    /// The weights of all edges, in memory that was used before.
+    pub fn weights(
+        &self,
+        graph: &impl FlowGraph,
+        hints: &impl BranchHints,
+        walk: &DepthFirst,
+        weights: &mut Rows<f64>,
+    ) {
+        let view = View {
+            graph,
+            hints,
+            walk,
+            analysis: self,
+        };
+        weights.clear();
+        for block in (0..graph.num_blocks()).map(BlockId::new) {
+            view.probabilities(block, |p| weights.push(p));
+            weights.end_row();
+        }
+    }
+}
+
+/// The analysis of one graph that all opinions rest on.
+pub struct Predictor<'a, G, H> {
+    graph: &'a G,
+    hints: &'a H,
+    walk: DepthFirst,
+    analysis: Analysis,
 }
 
 impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
@@ -219,83 +272,111 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
     /// # Panics
     /// If the graph names a block that does not exist ([`PathDag::build`](crate::PathDag::build) reports that).
     pub fn new(graph: &'a G, hints: &'a H) -> Self {
-        let loops = Loops::find(graph);
-        let mut throws: Vec<bool> = (0..graph.num_blocks())
-            .map(|b| hints.traits(BlockId::new(b)).throws)
-            .collect();
-        for &block in loops.postorder() {
-            let successors = graph.successors(block);
-            let all = |&to: &BlockId| !loops.is_retreating(block, to) && throws[to.index()];
-            throws[block.index()] |= !successors.is_empty() && successors.iter().all(all);
-        }
+        let walk = DepthFirst::of(graph);
+        let mut analysis = Analysis::default();
+        analysis.run(graph, hints, &walk);
         Predictor {
             graph,
             hints,
-            loops,
-            postdominators: Postdominators::find(graph),
-            throws,
+            walk,
+            analysis,
+        }
+    }
+
+    fn view(&self) -> View<'_, G, H> {
+        View {
+            graph: self.graph,
+            hints: self.hints,
+            walk: &self.walk,
+            analysis: &self.analysis,
         }
     }
 
     /// Probabilities of a block's out-edges, in successor order; they sum to 1.
     pub fn probabilities(&self, block: BlockId) -> Vec<f64> {
-        match self.graph.successors(block) {
-            [] => Vec::new(),
-            [_] => vec![1.0],
-            [_, _] => {
-                let first = self.opinions(block).iter().fold(0.5, |p, opinion| {
-                    let q = opinion.heuristic.probability();
-                    combine(p, if opinion.expects == 0 { q } else { 1.0 - q })
-                });
-                vec![first, 1.0 - first]
-            }
-            successors => self.switch(block, successors),
-        }
-    }
-
-    fn switch(&self, block: BlockId, successors: &[BlockId]) -> Vec<f64> {
-        let rare = Heuristic::Throw.probability();
-        let weights: Vec<f64> = (0u32..)
-            .zip(successors)
-            .map(|(index, to)| {
-                let keys = self.hints.keys(EdgeRef { from: block, index }).max(1);
-                let factor = if self.throws[to.index()] { 1.0 - rare } else { rare };
-                f64::from(keys) * factor
-            })
-            .collect();
-        let sum: f64 = weights.iter().sum();
-        weights.iter().map(|w| w / sum).collect()
+        let mut all = Vec::new();
+        self.view().probabilities(block, |p| all.push(p));
+        all
     }
 
     /// All that is said about a block with two out-edges; nothing for any other.
     pub fn opinions(&self, block: BlockId) -> Vec<Opinion> {
+        let mut all = Vec::new();
+        self.view().opinions(block, |opinion| all.push(opinion));
+        all
+    }
+}
+
+/// A graph with all that is known about it.
+struct View<'v, G, H> {
+    graph: &'v G,
+    hints: &'v H,
+    walk: &'v DepthFirst,
+    analysis: &'v Analysis,
+}
+
+impl<G: FlowGraph, H: BranchHints> View<'_, G, H> {
+    /// [`Predictor::probabilities`], one by one.
+    fn probabilities(&self, block: BlockId, mut say: impl FnMut(f64)) {
+        match self.graph.successors(block) {
+            [] => {}
+            [_] => say(1.0),
+            [_, _] => {
+                let mut first = 0.5;
+                self.opinions(block, |opinion| {
+                    let q = opinion.heuristic.probability();
+                    first = combine(first, if opinion.expects == 0 { q } else { 1.0 - q });
+                });
+                say(first);
+                say(1.0 - first);
+            }
+            successors => {
+                let rare = Heuristic::Throw.probability();
+                let weights = (0u32..).zip(successors).map(|(index, to)| {
+                    let keys = self.hints.keys(EdgeRef { from: block, index }).max(1);
+                    let throws = self.analysis.throws[to.index()];
+                    f64::from(keys) * if throws { 1.0 - rare } else { rare }
+                });
+                let sum: f64 = weights.clone().sum();
+                weights.for_each(|w| say(w / sum));
+            }
+        }
+    }
+
+    /// [`Predictor::opinions`], one by one.
+    fn opinions(&self, block: BlockId, mut opinion: impl FnMut(Opinion)) {
         let &[a, b] = self.graph.successors(block) else {
-            return Vec::new();
+            return;
         };
         let both = [a, b];
+        let Analysis {
+            loops,
+            postdominators,
+            throws,
+            ..
+        } = self.analysis;
         // The opinion of a heuristic that wants (or shuns) successors of a kind: none if both are.
-        let mut opinions = Vec::new();
         let mut say = |heuristic, follow: bool, kind: [bool; 2]| {
             if kind[0] != kind[1] {
                 let expects = u32::from(kind[1] == follow);
-                opinions.push(Opinion { heuristic, expects });
+                opinion(Opinion { heuristic, expects });
             }
         };
-        let retreating = both.map(|to| self.loops.is_retreating(block, to));
+        let retreating = both.map(|to| self.walk.is_retreating(block, to));
         if retreating[0] != retreating[1] {
             say(Heuristic::LoopBranch, true, retreating);
-            return opinions;
+            return;
         }
-        let header = both.map(|to| self.loops.is_header(to));
-        let leaves_own = both.map(|to| self.loops.left_by(block, to).any(|h| h == block));
+        let header = both.map(|to| self.walk.retreating_target[to.index()]);
+        let leaves_own = both.map(|to| loops.left_by(block, to).any(|h| h == block));
         if leaves_own[0] != leaves_own[1] {
             say(Heuristic::LoopBranch, false, leaves_own);
         } else if header == [false; 2] {
-            let leaves = both.map(|to| self.loops.left_by(block, to).next().is_some());
+            let leaves = both.map(|to| loops.left_by(block, to).next().is_some());
             say(Heuristic::LoopExit, false, leaves);
         }
 
-        let off_road = both.map(|to| !self.postdominators.postdominates(to, block));
+        let off_road = both.map(|to| !postdominators.postdominates(to, block));
         let enters = both.map(|to| {
             let onward = self.straight_on(to);
             self.enters_loop(block, to) || onward.is_some_and(|next| self.enters_loop(to, next))
@@ -321,8 +402,7 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
                 Condition::Other => {}
             }
         }
-        say(Heuristic::Throw, false, both.map(|to| self.throws[to.index()]));
-        opinions
+        say(Heuristic::Throw, false, both.map(|to| throws[to.index()]));
     }
 
     /// The only successor of a block, if it has just one.
@@ -335,7 +415,7 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
 
     /// Does the edge enter a loop by its header (rather than repeat it)?
     fn enters_loop(&self, from: BlockId, to: BlockId) -> bool {
-        self.loops.is_header(to) && !self.loops.is_retreating(from, to)
+        self.walk.retreating_target[to.index()] && !self.walk.is_retreating(from, to)
     }
 }
 
@@ -349,8 +429,11 @@ impl EdgeWeights {
     /// # Panics
     /// If the graph names a block that does not exist.
     pub fn heuristic(graph: &impl FlowGraph, hints: &impl BranchHints) -> Self {
-        let predictor = Predictor::new(graph, hints);
-        let blocks = (0..graph.num_blocks()).map(BlockId::new);
-        EdgeWeights::from_parts(blocks.map(|b| predictor.probabilities(b)).collect())
+        let walk = DepthFirst::of(graph);
+        let mut analysis = Analysis::default();
+        analysis.run(graph, hints, &walk);
+        let mut weights = Rows::default();
+        analysis.weights(graph, hints, &walk, &mut weights);
+        EdgeWeights::from_rows(weights)
     }
 }

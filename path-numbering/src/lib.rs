@@ -28,13 +28,18 @@ pub mod generate;
 mod graph;
 pub mod heuristics;
 mod loops;
+mod numbering;
 mod plan;
 mod regenerate;
+mod rows;
+mod walk;
 
 pub use dag::{EndCause, NumberingError, NumberingOptions, PathDag, PathStart, StartKind};
 pub use graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph, SimpleGraph};
+pub use numbering::{Numbering, Scratch};
 pub use plan::{EdgeOp, Plan, SilentEdge, Update};
 pub use regenerate::{Path, PathEnd, RegenerateError};
+pub use rows::Rows;
 
 /// The worked example of `docs/path-numbering.md`, run as a test.
 #[cfg(doctest)]

@@ -1,212 +1,212 @@
 //! Loops and postdominators, as far as the branch heuristics ask for them.
 
-use crate::dag::DepthFirst;
 use crate::graph::{BlockId, FlowGraph};
+use crate::rows::Rows;
+use crate::walk::{DepthFirst, UNREACHED};
 
 /// Total size of all loop bodies after which further loops are left out: only code with thousands of loops
 /// inside each other gets there, and a missing loop costs a prediction, not correctness.
 const MAX_MEMBERSHIPS: usize = 1 << 23;
 
 /// The loops of a graph: one per target of a retreating edge.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Loops {
-    /// Per block: the headers of the loops around it, in ascending order. A header is in its own loop.
-    around: Vec<Vec<BlockId>>,
-    header: Vec<bool>,
-    postorder: Vec<BlockId>,
-    number: Vec<usize>,
+    /// Per block: the headers of the loops around it, in ascending order. A header is in its own loop. Without rows
+    /// if there are no loops.
+    around: Rows<BlockId>,
+    /// (block, header of a loop around it), by header.
+    members: Vec<(BlockId, BlockId)>,
+    /// Per header: where its retreating edges come from.
+    latches: Rows<BlockId>,
+    reaches: Vec<u32>,
+    inside: Vec<u32>,
+    work: Vec<BlockId>,
 }
 
 impl Loops {
     /// Finds them. The body of a loop is what lies on a way from the header to one of its retreating edges; so
     /// a handler that jumps back into the loop does not spoil it, nor do other entries.
-    pub fn find(graph: &impl FlowGraph) -> Self {
-        let walk = DepthFirst::walk(graph);
+    pub fn find(&mut self, graph: &impl FlowGraph, walk: &DepthFirst, predecessors: &Rows<BlockId>) {
+        self.around.clear();
+        if walk.retreating.is_empty() {
+            return;
+        }
         let blocks = graph.num_blocks();
-        let mut predecessors = vec![Vec::new(); blocks];
-        for &from in &walk.postorder {
-            for to in graph.successors(from) {
-                predecessors[to.index()].push(from);
-            }
-        }
-        let mut latches: Vec<Vec<BlockId>> = vec![Vec::new(); blocks];
-        for edge in &walk.retreating {
-            latches[graph.successors(edge.from)[edge.index as usize].index()].push(edge.from);
-        }
-        let mut around = vec![Vec::new(); blocks];
+        let latches = walk.retreating.iter().map(|(edge, to)| (to.index(), edge.from));
+        self.latches.group(blocks, latches);
         // Stamps instead of a fresh set per loop: `reaches[b] == h + 1` means b reaches a latch of h.
-        let mut reaches = vec![0usize; blocks];
-        let mut inside = vec![0usize; blocks];
-        let mut memberships = 0;
+        for stamps in [&mut self.reaches, &mut self.inside] {
+            stamps.clear();
+            stamps.resize(blocks, 0);
+        }
+        self.members.clear();
+        let mut pops = 0;
         for header in (0..blocks).map(BlockId::new) {
-            if latches[header.index()].is_empty() || memberships > MAX_MEMBERSHIPS {
+            let latches = &self.latches[header.index()];
+            if latches.is_empty() || pops > MAX_MEMBERSHIPS {
                 continue;
             }
-            let stamp = header.index() + 1;
-            reaches[header.index()] = stamp;
-            let mut work = latches[header.index()].clone();
-            while let Some(block) = work.pop() {
-                memberships += 1;
-                if reaches[block.index()] != stamp {
-                    reaches[block.index()] = stamp;
-                    work.extend(&predecessors[block.index()]);
+            let stamp = header.index() as u32 + 1;
+            self.reaches[header.index()] = stamp;
+            self.work.extend_from_slice(latches);
+            while let Some(block) = self.work.pop() {
+                pops += 1;
+                if self.reaches[block.index()] != stamp {
+                    self.reaches[block.index()] = stamp;
+                    let reached = |from: &&BlockId| walk.number[from.index()] != UNREACHED;
+                    self.work
+                        .extend(predecessors[block.index()].iter().filter(reached));
                 }
             }
-            work.push(header);
-            while let Some(block) = work.pop() {
-                if reaches[block.index()] == stamp && inside[block.index()] != stamp {
-                    inside[block.index()] = stamp;
-                    around[block.index()].push(header);
-                    work.extend(graph.successors(block));
+            self.work.push(header);
+            while let Some(block) = self.work.pop() {
+                if self.reaches[block.index()] == stamp && self.inside[block.index()] != stamp {
+                    self.inside[block.index()] = stamp;
+                    self.members.push((block, header));
+                    self.work.extend_from_slice(graph.successors(block));
                 }
             }
         }
-        let mut number = vec![usize::MAX; blocks];
-        for (i, block) in walk.postorder.iter().enumerate() {
-            number[block.index()] = i;
-        }
-        Loops {
-            around,
-            header: walk.retreating_target,
-            postorder: walk.postorder,
-            number,
-        }
-    }
-
-    /// Blocks reachable from a start, each after what its non-retreating edges lead to.
-    pub fn postorder(&self) -> &[BlockId] {
-        &self.postorder
-    }
-
-    /// Does a loop begin at this block?
-    pub fn is_header(&self, block: BlockId) -> bool {
-        self.header[block.index()]
-    }
-
-    /// Is the edge `from -> to` retreating? (In a depth-first walk those are the edges to a block that is not
-    /// finished earlier.)
-    pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
-        self.number[from.index()] != usize::MAX && self.number[to.index()] >= self.number[from.index()]
+        let members = self
+            .members
+            .iter()
+            .map(|(block, header)| (block.index(), *header));
+        self.around.group(blocks, members);
     }
 
     /// Headers of the loops that `from` is in and `to` is not.
     pub fn left_by(&self, from: BlockId, to: BlockId) -> impl Iterator<Item = BlockId> + '_ {
-        self.around[from.index()]
-            .iter()
-            .copied()
-            .filter(move |h| self.around[to.index()].binary_search(h).is_err())
+        let around = |block: BlockId| self.around.get(block.index()).unwrap_or(&[]);
+        let kept = around(to);
+        let left = around(from).iter().copied();
+        left.filter(move |h| kept.binary_search(h).is_err())
     }
 }
 
 /// Immediate postdominators (Cooper, Harvey and Kennedy's iteration on the reversed graph, with one virtual exit).
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Postdominators {
-    /// Per block its immediate postdominator; `None` where that is the virtual exit.
-    parent: Vec<Option<BlockId>>,
-    /// Reverse postorder number on the reversed graph; `usize::MAX` for blocks from which no exit is reached.
-    number: Vec<usize>,
+    /// Per block its immediate postdominator, [`EXIT`] or [`NOT_YET`].
+    parent: Vec<u32>,
+    /// Per block its position in `order`; [`UNREACHED`] for blocks from which no exit is reached.
+    number: Vec<u32>,
+    /// Blocks, each after its immediate postdominator.
+    order: Vec<BlockId>,
+    stack: Vec<(BlockId, u32)>,
 }
 
+/// The virtual exit.
+const EXIT: u32 = u32::MAX;
+/// Not computed (yet).
+const NOT_YET: u32 = u32::MAX - 1;
+
 impl Postdominators {
-    pub fn find(graph: &impl FlowGraph) -> Self {
+    pub fn find(&mut self, graph: &impl FlowGraph, walk: &DepthFirst, predecessors: &Rows<BlockId>) {
         let blocks = graph.num_blocks();
-        let mut predecessors = vec![Vec::new(); blocks];
-        for (edge, to) in graph.edges() {
-            predecessors[to.index()].push(edge.from);
+        self.parent.clear();
+        self.parent.resize(blocks, NOT_YET);
+        self.number.clear();
+        if walk.retreating.is_empty() && walk.postorder.len() == blocks {
+            // No cycle: every block comes after all it leads to in the walk's own order.
+            self.number.extend_from_slice(&walk.number);
+            self.pass(graph, &walk.postorder);
+            return;
         }
-        let mut number = vec![usize::MAX; blocks];
-        let order = reverse_order(graph, &predecessors);
+        let mut order = std::mem::take(&mut self.order);
+        self.reverse_order(graph, predecessors, &mut order);
+        self.number.resize(blocks, UNREACHED);
         for (i, block) in order.iter().enumerate() {
-            number[block.index()] = i;
+            self.number[block.index()] = i as u32;
         }
-        // `None`: not computed yet; `Some(None)`: the virtual exit.
-        let mut parent: Vec<Option<Option<BlockId>>> = vec![None; blocks];
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in &order {
-                let successors = graph.successors(block);
-                let mut new: Option<Option<BlockId>> = successors.is_empty().then_some(None);
-                for &to in successors {
-                    if parent[to.index()].is_none() {
-                        continue;
-                    }
-                    new = Some(match new {
-                        None => Some(to),
-                        Some(old) => meet(&parent, &number, old, Some(to)),
-                    });
-                }
-                if new.is_some() && new != parent[block.index()] {
-                    parent[block.index()] = new;
-                    changed = true;
+        while self.pass(graph, &order) {}
+        self.order = order;
+    }
+
+    /// Once over all blocks; is another time needed?
+    fn pass(&mut self, graph: &impl FlowGraph, order: &[BlockId]) -> bool {
+        let mut again = false;
+        for &block in order {
+            let successors = graph.successors(block);
+            let mut new = if successors.is_empty() { EXIT } else { NOT_YET };
+            for &to in successors {
+                match self.parent[to.index()] {
+                    // If it is never computed (no exit is reached from there), then asking again changes nothing.
+                    NOT_YET => again |= self.number[to.index()] != UNREACHED,
+                    _ if new == NOT_YET => new = to.index() as u32,
+                    _ => new = self.meet(new, to.index() as u32),
                 }
             }
+            if new != NOT_YET && new != self.parent[block.index()] {
+                // A first value stands unless it rests on others that are still missing or may change.
+                again |= self.parent[block.index()] != NOT_YET;
+                self.parent[block.index()] = new;
+            }
         }
-        Postdominators {
-            parent: parent.into_iter().map(Option::flatten).collect(),
-            number,
+        again
+    }
+
+    /// Nearest common ancestor.
+    fn meet(&self, mut a: u32, mut b: u32) -> u32 {
+        while a != b {
+            if a == EXIT || b == EXIT {
+                return EXIT;
+            }
+            if self.number[a as usize] > self.number[b as usize] {
+                a = self.parent[a as usize];
+            } else {
+                b = self.parent[b as usize];
+            }
         }
+        a
     }
 
     /// Does every way from `block` to an exit pass `candidate`? `false` if either never reaches an exit.
     pub fn postdominates(&self, candidate: BlockId, block: BlockId) -> bool {
         let number = self.number[candidate.index()];
-        if number == usize::MAX || self.number[block.index()] == usize::MAX {
+        if number == UNREACHED || self.number[block.index()] == UNREACHED {
             return false;
         }
-        let mut at = block;
+        let mut at = block.index();
         // Parents have smaller numbers, so this ends.
-        while self.number[at.index()] > number {
-            match self.parent[at.index()] {
-                Some(parent) => at = parent,
-                None => return false,
+        while self.number[at] > number {
+            match self.parent[at] {
+                EXIT | NOT_YET => return false,
+                parent => at = parent as usize,
             }
         }
-        at == candidate
+        at == candidate.index()
     }
-}
 
-/// Nearest common ancestor; `None` is the virtual exit.
-fn meet(
-    parent: &[Option<Option<BlockId>>],
-    number: &[usize],
-    a: Option<BlockId>,
-    b: Option<BlockId>,
-) -> Option<BlockId> {
-    let (mut a, mut b) = (a?, b?);
-    while a != b {
-        if number[a.index()] > number[b.index()] {
-            a = parent[a.index()].flatten()?;
-        } else {
-            b = parent[b.index()].flatten()?;
-        }
-    }
-    Some(a)
-}
-
-/// Reverse postorder of a walk over the reversed edges, from all exits.
-fn reverse_order(graph: &impl FlowGraph, predecessors: &[Vec<BlockId>]) -> Vec<BlockId> {
-    let blocks = graph.num_blocks();
-    let mut seen = vec![false; blocks];
-    let mut order = Vec::new();
-    let mut stack: Vec<(BlockId, usize)> = Vec::new();
-    for exit in (0..blocks).map(BlockId::new) {
-        if !graph.successors(exit).is_empty() {
-            continue;
-        }
-        seen[exit.index()] = true;
-        stack.push((exit, 0));
-        while let Some(top) = stack.last_mut() {
-            let Some(&next) = predecessors[top.0.index()].get(top.1) else {
-                order.push(top.0);
-                stack.pop();
+    /// Reverse postorder of a walk over the reversed edges, from all exits.
+    fn reverse_order(
+        &mut self,
+        graph: &impl FlowGraph,
+        predecessors: &Rows<BlockId>,
+        order: &mut Vec<BlockId>,
+    ) {
+        let blocks = graph.num_blocks();
+        // The numbers serve as marks for now.
+        self.number.resize(blocks, UNREACHED);
+        order.clear();
+        for exit in (0..blocks).map(BlockId::new) {
+            if !graph.successors(exit).is_empty() {
                 continue;
-            };
-            top.1 += 1;
-            if !seen[next.index()] {
-                seen[next.index()] = true;
-                stack.push((next, 0));
+            }
+            self.number[exit.index()] = 0;
+            self.stack.push((exit, 0));
+            while let Some(top) = self.stack.last_mut() {
+                let Some(&next) = predecessors[top.0.index()].get(top.1 as usize) else {
+                    order.push(top.0);
+                    self.stack.pop();
+                    continue;
+                };
+                top.1 += 1;
+                if self.number[next.index()] == UNREACHED {
+                    self.number[next.index()] = 0;
+                    self.stack.push((next, 0));
+                }
             }
         }
+        order.reverse();
     }
-    order.reverse();
-    order
 }

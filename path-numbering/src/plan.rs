@@ -3,8 +3,10 @@
 //! The plan is stated per edge, in full; an emitter is free to merge what all edges into a block share (a
 //! header's "end the path, start the next") into one place at the block's top.
 
-use crate::dag::{DepthFirst, PathDag, PathStart, StartKind};
+use crate::dag::{PathDag, PathStart, StartKind};
 use crate::graph::{BlockId, EdgeRef, FlowGraph};
+use crate::rows::Rows;
+use crate::walk::DepthFirst;
 
 /// How the path register changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +52,7 @@ pub struct Plan {
     /// On entry, before the first block.
     pub entry: EdgeOp,
     /// Per block and successor.
-    pub edges: Vec<Vec<EdgeOp>>,
+    pub edges: Rows<EdgeOp>,
     /// Per extra start (in the graph's order): the block, and what to do when execution appears there.
     pub extra_starts: Vec<(BlockId, EdgeOp)>,
     /// Loop edges that report nothing.
@@ -63,30 +65,46 @@ impl Plan {
     /// With `skip_single_path_loops` the retreating edge of a loop that has only one path per iteration (no
     /// inner loop, no branch but exits) reports nothing; the loop is still entered and left by observed paths.
     pub fn new(graph: &impl FlowGraph, dag: &PathDag, skip_single_path_loops: bool) -> Self {
-        let restart = |block: BlockId| dag.restart(block).map(|start| start.value);
-        let mut edges: Vec<Vec<EdgeOp>> = (0..graph.num_blocks())
-            .map(BlockId::new)
-            .map(|from| {
-                let op = |(value, &to): (&u64, &BlockId)| EdgeOp {
+        let walk = skip_single_path_loops.then(|| DepthFirst::of(graph));
+        Self::of_walk(graph, dag, walk.as_ref(), &mut Vec::new())
+    }
+
+    /// The same with a walk of the graph, if single-path loops are to be skipped.
+    pub(crate) fn of_walk(
+        graph: &impl FlowGraph,
+        dag: &PathDag,
+        walk: Option<&DepthFirst>,
+        restarts: &mut Vec<Option<u64>>,
+    ) -> Self {
+        // Per block: the value that a path has which starts in its lower half.
+        restarts.clear();
+        restarts.resize(graph.num_blocks(), None);
+        for start in dag.starts() {
+            if matches!(start.kind, StartKind::Header | StartKind::Cut)
+                && dag.end_cause(start.block).is_some()
+            {
+                restarts[start.block.index()] = Some(start.value);
+            }
+        }
+        let restart = |block: BlockId| restarts[block.index()];
+        let blocks = graph.num_blocks();
+        let last = blocks.checked_sub(1).map(BlockId::new);
+        let count = last.map_or(0, |b| graph.first_edge(b) + graph.successors(b).len());
+        let mut edges = Rows::with_capacity(blocks, count);
+        for from in (0..blocks).map(BlockId::new) {
+            for (value, &to) in dag.values(from).iter().zip(graph.successors(from)) {
+                edges.push(EdgeOp {
                     update: if *value == 0 {
                         Update::Keep
                     } else {
                         Update::Add(*value)
                     },
                     restart: restart(to),
-                };
-                dag.values(from)
-                    .iter()
-                    .zip(graph.successors(from))
-                    .map(op)
-                    .collect()
-            })
-            .collect();
-        let silent = if skip_single_path_loops {
-            single_path_loops(graph, dag)
-        } else {
-            Vec::new()
-        };
+                });
+            }
+            edges.end_row();
+        }
+        let silent = walk.map_or_else(Vec::new, |walk| single_path_loops(graph, dag, walk));
         for &SilentEdge { edge, path } in &silent {
             let header = graph.successors(edge.from)[edge.index as usize];
             let start = restart(header).expect("a retreating edge leads to a header");
@@ -124,8 +142,10 @@ impl Plan {
 
 /// The loops with exactly one path per iteration: the header has one retreating edge, and the only path of the
 /// whole P-DAG that follows it starts in the header's lower half.
-fn single_path_loops(graph: &impl FlowGraph, dag: &PathDag) -> Vec<SilentEdge> {
-    let walk = DepthFirst::walk(graph);
+fn single_path_loops(graph: &impl FlowGraph, dag: &PathDag, walk: &DepthFirst) -> Vec<SilentEdge> {
+    if walk.retreating.is_empty() {
+        return Vec::new();
+    }
     // (number of paths from any start to the top of the block's body, number of one of them, its first block)
     let mut into: Vec<(u64, u64, BlockId)> =
         (0..graph.num_blocks()).map(|b| (0, 0, BlockId::new(b))).collect();
@@ -145,21 +165,19 @@ fn single_path_loops(graph: &impl FlowGraph, dag: &PathDag) -> Vec<SilentEdge> {
             }
         }
     }
-    let target = |edge: &EdgeRef| graph.successors(edge.from)[edge.index as usize];
     let mut retreating_into = vec![0u32; graph.num_blocks()];
-    for edge in &walk.retreating {
-        retreating_into[target(edge).index()] += 1;
+    for (_, header) in &walk.retreating {
+        retreating_into[header.index()] += 1;
     }
-    let single = |edge: &EdgeRef| {
+    let single = |&(edge, header): &(EdgeRef, BlockId)| {
         let (paths, number, first) = into[edge.from.index()];
-        let header = target(edge);
         (paths == 1
             && first == header
             && retreating_into[header.index()] == 1
             && dag.restart(header).is_some())
         .then(|| SilentEdge {
-            edge: *edge,
-            path: number + dag.value(*edge),
+            edge,
+            path: number + dag.value(edge),
         })
     };
     walk.retreating.iter().filter_map(single).collect()

@@ -1,6 +1,8 @@
 //! The checker notices what it is there to notice: each test breaks one thing in a sound numbering.
 
-use trodden_numbering::checker::{CheckOptions, Rule, Violation, check_dag, check_heaviest, check_plan};
+use trodden_numbering::checker::{
+    CheckOptions, Rule, Violation, check_dag, check_heaviest, check_plan, check_same_paths,
+};
 use trodden_numbering::{
     BlockId, EdgeOp, EdgeRef, EdgeWeights, EndCause, FlowGraph, NumberingOptions, PathDag, PathStart, Plan,
     SilentEdge, SimpleGraph, StartKind, Update,
@@ -151,4 +153,78 @@ fn plans_that_are_wrong_somewhere() {
         path: 0,
     };
     assert_eq!(broken_plan(|p| p.silent.push(silent)), Some(Rule::Placement));
+}
+
+/// Rules 2 and 6 cannot be broken past the rules before them by what a numbering says; `src/checker/tests.rs` breaks
+/// them one by one. Placement looks at regeneration too.
+#[test]
+fn regeneration_while_a_plan_is_walked() {
+    let graph = graph();
+    let walked = |change: fn(&mut Parts)| {
+        let mut parts = parts(&graph);
+        change(&mut parts);
+        let dag = PathDag::from_parts(parts.0, parts.1, parts.2);
+        // The plan says what the numbering says, so that only the way back is wrong.
+        let plan = Plan::new(&graph, &dag, false);
+        let checked = check_plan(&graph, &dag, &plan, &CheckOptions::default());
+        checked.err().map(|v| v.rule)
+    };
+    assert_eq!(walked(|_| ()), None);
+    assert_eq!(walked(|p| p.1[1][2] = p.1[1][1]), Some(Rule::Regeneration));
+    assert_eq!(walked(|p| p.1[1][1] += 5), Some(Rule::Regeneration));
+    assert_eq!(walked(|p| p.2[1].paths = 1), Some(Rule::Regeneration));
+}
+
+/// A numbering and a changed one; both are compared both ways round.
+fn differ(options: &CheckOptions, change: impl FnOnce(&mut Parts)) -> Option<Rule> {
+    let graph = graph();
+    let sound = parts(&graph);
+    let mut changed = sound.clone();
+    change(&mut changed);
+    let [a, b] = [sound, changed].map(|(ends, values, starts)| PathDag::from_parts(ends, values, starts));
+    let rule = |a, b| {
+        check_same_paths(&graph, a, b, options)
+            .err()
+            .map(|v: Violation| v.rule)
+    };
+    assert_eq!(rule(&a, &b), rule(&b, &a));
+    rule(&a, &b)
+}
+
+#[test]
+fn other_paths() {
+    let options = CheckOptions::default();
+    assert_eq!(differ(&options, |_| ()), None);
+    // Other numbers for the same paths.
+    assert_eq!(differ(&options, |p| p.1[1].rotate_left(1)), None);
+    // One path has two numbers, so another has none.
+    assert_eq!(differ(&options, |p| p.1[1][2] = p.1[1][1]), Some(Rule::SamePaths));
+    // Paths that start somewhere else, or as something else.
+    assert_eq!(
+        differ(&options, |p| p.2[0].block = BlockId::new(2)),
+        Some(Rule::SamePaths)
+    );
+    assert_eq!(
+        differ(&options, |p| p.2[1].kind = StartKind::Cut),
+        Some(Rule::SamePaths)
+    );
+    // One path fewer, one more: told even where they are too many to enumerate.
+    for few in [
+        &options,
+        &CheckOptions {
+            enumerate: 1,
+            ..options
+        },
+    ] {
+        assert_eq!(
+            differ(few, |p| p.2.iter_mut().for_each(|s| s.paths -= 1)),
+            Some(Rule::SamePaths)
+        );
+        assert_eq!(
+            differ(few, |p| p.2.iter_mut().for_each(|s| s.paths += 1)),
+            Some(Rule::SamePaths)
+        );
+    }
+    // Paths that end elsewhere are not compared.
+    assert_eq!(differ(&options, |p| p.0[3] = Some(EndCause::Cut)), None);
 }

@@ -20,6 +20,8 @@ mod accuracy;
 mod codec;
 mod describe;
 mod edges;
+pub mod events;
+mod kpaths;
 mod map;
 mod merge;
 pub mod options;
@@ -31,6 +33,10 @@ pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
+pub use kpaths::{
+    ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MAX_K, MethodOverlap, PathForest,
+    kpaths_overlap,
+};
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use merge::{MergeError, merge};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};

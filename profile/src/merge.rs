@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
+use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 use crate::translate::{same_paths, translate, translate_partial};
@@ -38,6 +39,27 @@ pub enum MergeError {
         /// Which number.
         source: RegenerateError,
     },
+    /// k-iteration path forests of different depths have nothing to add up.
+    #[error(
+        "the k-iteration path forest of input {} has k = {}, that of input {} has k = {}",
+        .inputs[0] + 1, .k[0], .inputs[1] + 1, .k[1]
+    )]
+    DifferentK {
+        /// Which profiles, in the order given, from 0.
+        inputs: [usize; 2],
+        /// Their `k`.
+        k: [u32; 2],
+    },
+    /// The merged k-iteration path forest of a method cannot be.
+    #[error("class {class}, method {method}: {source}")]
+    Forest {
+        /// Internal name.
+        class: String,
+        /// Name and descriptor.
+        method: String,
+        /// Why.
+        source: ForestProblem,
+    },
 }
 
 /// Facts that are numbers of things and add up; all others are listed.
@@ -52,7 +74,7 @@ const SUMMED_FACTS: [&str; 8] = [
     "unknown_paths",
 ];
 /// Between different values of the same property. The values must not contain it.
-const SEPARATOR: &str = " + ";
+pub(crate) const SEPARATOR: &str = " + ";
 
 /// Merges profiles. None gives the empty profile.
 ///
@@ -65,14 +87,18 @@ const SEPARATOR: &str = " + ";
 /// A method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if all
 /// profiles of the class have the same ones, else sorted by name and descriptor.
 ///
+/// k-iteration path forests add up as well. A profile without one adds nothing to those of the others, so the result's
+/// forest may speak of fewer path ends than its counts.
+///
 /// # Errors
-/// If two profiles cut the same method of the same class bytes into different paths, or a number that has to be
-/// translated names no path.
+/// If two profiles cut the same method of the same class bytes into different paths, a number that has to be
+/// translated names no path, or path forests have different `k`.
 pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Profile, MergeError> {
     let mut run: Option<RunInfo> = None;
     let mut classes: BTreeMap<(&str, [u8; 32]), Vec<&ClassProfile>> = BTreeMap::new();
     let mut skipped: BTreeSet<&Skipped> = BTreeSet::new();
-    for profile in profiles {
+    let profiles: Vec<&Profile> = profiles.into_iter().collect();
+    for profile in &profiles {
         if profile.run != RunInfo::default() {
             run = Some(match run {
                 None => profile.run.clone(),
@@ -87,12 +113,13 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         }
         skipped.extend(&profile.skipped);
     }
-    let classes = classes
+    let classes: Vec<ClassProfile> = classes
         .into_values()
         .map(|same| merge_classes(&same))
         .collect::<Result<_, _>>()?;
     Ok(Profile {
         run: run.unwrap_or_default(),
+        kpaths: kpaths::merge::merge(&profiles, &classes)?,
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::kpaths::KPaths;
 use crate::map::ClassMap;
 
 /// Facts about the run that are needed to judge its numbers.
@@ -77,4 +78,6 @@ pub struct Profile {
     pub classes: Vec<ClassProfile>,
     /// What was left as it was, sorted.
     pub skipped: Vec<Skipped>,
+    /// Which paths followed which, if that was recorded.
+    pub kpaths: Option<KPaths>,
 }

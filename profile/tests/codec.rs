@@ -52,7 +52,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..4),
     ) {
         let bytes = plain_file(&profile, |tag, plain| {
-            if tag == b"CLAS" || tag == b"RUN " {
+            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr") && !plain.is_empty() {
                 for (at, bit) in &flips {
                     let at = at.index(plain.len());
                     plain[at] ^= 1u8 << bit;

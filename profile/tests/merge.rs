@@ -36,6 +36,20 @@ fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> 
             }
         }
     }
+    for (&(class, method), forest) in profile.kpaths.iter().flat_map(|k| &k.methods) {
+        let class = &profile.classes[class];
+        let map = &class.map.methods[method];
+        for (sequence, times) in forest.sequences() {
+            let paths: Vec<_> = sequence.iter().map(|&n| map.describe(n).unwrap()).collect();
+            all.push((
+                class.map.name.clone(),
+                class.map.sha256,
+                map.name.clone(),
+                format!("sequence {paths:?}"),
+                times,
+            ));
+        }
+    }
     all.sort();
     all
 }
@@ -63,15 +77,23 @@ fn same_program() -> impl Strategy<Value = [Profile; 3]> {
             })
             .prop_flat_map(|[a, b, c]| {
                 let counts = [&a, &b, &c].map(any_counts);
-                (Just([a, b, c]), counts, [any_run(), any_run(), any_run()])
+                let streams = [&a, &b, &c].map(any_streams);
+                (
+                    Just([a, b, c]),
+                    counts,
+                    [any_run(), any_run(), any_run()],
+                    streams,
+                )
             })
-            .prop_map(|(maps, counts, runs)| {
+            .prop_map(|(maps, counts, runs, streams)| {
                 let mut runs = runs.into_iter();
                 let mut counts = counts.into_iter();
+                let mut streams = streams.into_iter();
                 maps.map(|map| Profile {
                     run: runs.next().unwrap(),
                     classes: vec![class("a/B", 1, vec![(map, counts.next().unwrap())])],
-                    skipped: vec![],
+                    kpaths: Some(kpaths(3, [((0, 0), grams(&streams.next().unwrap(), 3))])),
+                    ..Profile::default()
                 })
             })
     })
@@ -208,7 +230,7 @@ fn runs_are_combined_as_documented() {
     let with = |run, skipped| Profile {
         run,
         skipped,
-        classes: vec![],
+        ..Profile::default()
     };
     let a = with(run("yieldpoint", false, 1.5, "7"), vec![skip("B"), skip("A")]);
     let b = with(run("counters", true, 2.0, "10"), vec![skip("A")]);

@@ -219,6 +219,7 @@ fn partial_samples_are_prefixes() {
         run: common::run(false),
         classes: vec![class],
         skipped: vec![],
+        ..Profile::default()
     };
     all_formats(&profile);
     let document = json(&profile);

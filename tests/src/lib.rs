@@ -5,16 +5,20 @@
 //!
 //! - [`jdk`], [`build`], [`artefacts`], [`process`]: JDKs, compiling (cached in `build/`), our binaries, running;
 //! - [`target`], [`expect`]: the targets and the language of their `// expect` comments (see `README.md`);
+//! - [`ahead`]: code that `trodden instrument` wrote, run without the agent;
 //! - [`profile`]: running a target under the agent and reading what it wrote;
 //! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
+//! - [`live`]: profiles that appear while the program runs;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
+pub mod ahead;
 pub mod artefacts;
 pub mod build;
 pub mod expect;
 pub mod jdk;
+pub mod live;
 pub mod process;
 pub mod profile;
 pub mod stress;

@@ -1,7 +1,7 @@
 //! Running programs with a time limit.
 
 use std::io::Read;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -37,12 +37,20 @@ impl Outcome {
 /// # Errors
 /// If it cannot be started, or runs longer than `limit`; it is killed then.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
-    let mut child = command
+    let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|e| format!("{command:?}: {e}"))?;
+    wait(child, limit).map_err(|e| format!("{command:?} {e}").into())
+}
+
+/// Waits for a program whose output is piped.
+///
+/// # Errors
+/// If it runs longer than `limit`; it is killed then.
+pub fn wait(mut child: Child, limit: Duration) -> Result<Outcome> {
     let reader = |mut pipe: Box<dyn Read + Send>| {
         thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -68,7 +76,7 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
     let stdout = stdout.join().map_err(|_| "stdout reader panicked")??;
     let stderr = stderr.join().map_err(|_| "stderr reader panicked")??;
     if timed_out {
-        return Err(format!("{command:?} ran longer than {limit:?}\n{stdout}{stderr}").into());
+        return Err(format!("ran longer than {limit:?}\n{stdout}{stderr}").into());
     }
     Ok(Outcome {
         status,

@@ -24,7 +24,8 @@ fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
     })
 }
 
-fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
+/// A command that runs a program of `stress/`.
+pub(crate) fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
     let mut java = jdk.command("java");
     java.args(["-Xmx256m", "-XX:+UseSerialGC"]).args(flags);
     java.arg("-cp")

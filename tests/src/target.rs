@@ -2,7 +2,8 @@
 //!
 //! A target is one source file. Its classes' names begin with the file's name; comments `// target KEY=VALUE`
 //! at the start of a line tell how to run it: `jdk=N` (needs that JDK or a newer one), `oracle=off REASON`,
-//! `calls=CLASS METHOD:FROM:TO …` (generated classes: what `generate/Driver.java` shall call).
+//! `calls=CLASS METHOD:FROM:TO …` (generated classes: what `generate/Driver.java` shall call), `uncounted=METHOD,…`
+//! (their counts depend on the size of frames, so they are compared with nothing).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -39,6 +40,8 @@ pub struct Target {
     pub jdk: u32,
     /// Is it compared with the oracle?
     pub oracle: bool,
+    /// Names of methods whose counts differ from run to run.
+    pub uncounted: Vec<String>,
     calls: Vec<String>,
 }
 
@@ -77,6 +80,7 @@ impl Target {
             source,
             jdk: 17,
             oracle: true,
+            uncounted: Vec::new(),
             calls: Vec::new(),
             text: String::new(),
         };
@@ -87,6 +91,7 @@ impl Target {
             match directive.split_once('=') {
                 Some(("jdk", version)) => target.jdk = version.parse()?,
                 Some(("oracle", why)) if why.starts_with("off ") => target.oracle = false,
+                Some(("uncounted", names)) => target.uncounted.extend(names.split(',').map(str::to_owned)),
                 Some(("calls", calls)) => target.calls.extend(calls.split(' ').map(str::to_owned)),
                 _ => return Err(format!("{}: // target {directive}?", target.name).into()),
             }

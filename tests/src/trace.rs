@@ -61,6 +61,9 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Activation>> {
     let mut entered: BTreeMap<u32, (u32, Vec<Event>)> = BTreeMap::new();
     while !input.bytes.is_empty() {
         let kind = input.take(1)?[0];
+        if kind == 0 {
+            continue; // what was left of a chunk
+        }
         if kind == b'M' {
             let id = input.int()?;
             let method = MethodId {

@@ -37,6 +37,21 @@ pub trait ActivationAnalysis {
     /// Forgets the open activations, as if none had been entered. Keeps all counts.
     fn abandon(&mut self);
 
+    /// The innermost open activation ended these paths: the low halves of words as in
+    /// [`trodden_profile::events`]. The same as [`path`](Self::path) with each of them, only faster.
+    fn paths(&mut self, words: &[u64]) {
+        for &word in words {
+            self.path(u64::from(word as u32));
+        }
+    }
+
+    /// A whole activation of `method` that ended one path.
+    fn only_path(&mut self, method: u32, path: u64) {
+        self.enter(method);
+        self.path(path);
+        self.exit();
+    }
+
     /// An exception ends the `activations` innermost activations.
     fn unwind(&mut self, activations: u32) {
         for _ in 0..activations {
@@ -104,6 +119,16 @@ impl<S: PathSink> Activations<S> {
         self.stack.len()
     }
 
+    /// Learns into another sink from here on. The open activations, of these methods from the outermost to the
+    /// innermost, go on as if they had just begun. Returns the sink so far.
+    pub fn restart(&mut self, sink: S, methods: &[u32]) -> S {
+        self.stack.clear();
+        self.stack
+            .extend(methods.iter().map(|&method| sink.begin(method)));
+        self.ignored = 0;
+        std::mem::replace(&mut self.sink, sink)
+    }
+
     /// Paths of activations whose beginning was not seen. They are in no count.
     pub fn ignored_paths(&self) -> u64 {
         self.ignored
@@ -127,6 +152,32 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
     #[inline]
     fn exit(&mut self) {
         self.stack.pop();
+    }
+
+    #[inline]
+    fn paths(&mut self, words: &[u64]) {
+        match self.stack.last_mut() {
+            Some(activation) => {
+                // The state stays in registers.
+                let mut state = activation.clone();
+                for &word in words {
+                    self.sink.path(&mut state, u64::from(word as u32));
+                }
+                *activation = state;
+            }
+            None => self.ignored += words.len() as u64,
+        }
+    }
+
+    #[inline]
+    fn only_path(&mut self, method: u32, path: u64) {
+        let mut activation = self.sink.begin(method);
+        self.sink.path(&mut activation, path);
+    }
+
+    fn unwind(&mut self, activations: u32) {
+        let rest = self.stack.len().saturating_sub(activations as usize);
+        self.stack.truncate(rest);
     }
 
     fn abandon(&mut self) {

@@ -90,6 +90,14 @@ impl<A: ActivationAnalysis> Bursts<A> {
         (self.entered, self.sampled)
     }
 
+    /// What consumes the sampled activations, to be changed. Afterwards none of the open activations is sampled,
+    /// and entered and sampled ones are counted anew; the windows go on.
+    pub fn restart(&mut self) -> &mut A {
+        self.open.fill(false);
+        (self.entered, self.sampled) = (0, 0);
+        &mut self.inner
+    }
+
     /// What consumes the sampled activations.
     pub fn inner(&self) -> &A {
         &self.inner
@@ -120,6 +128,12 @@ impl<A: ActivationAnalysis> ActivationAnalysis for Bursts<A> {
     fn path(&mut self, path: u64) {
         if self.open.last() == Some(&true) {
             self.inner.path(path);
+        }
+    }
+
+    fn paths(&mut self, words: &[u64]) {
+        if self.open.last() == Some(&true) {
+            self.inner.paths(words);
         }
     }
 

@@ -51,7 +51,7 @@ fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
 
 /// Places that change the register, counted generously: an update per way in, and a restart per block.
 fn updates(plan: &Plan, map: &MethodMap) -> usize {
-    let edges = plan.edges.iter().flatten().filter(|op| !op.is_none()).count();
+    let edges = plan.edges.items().iter().filter(|op| !op.is_none()).count();
     let silent = plan.silent.len();
     edges + silent + plan.extra_starts.len() + map.dag.starts().len()
 }

@@ -12,8 +12,9 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, section_crc, validate,
+    ZLIB, kpaths, section_crc, validate,
 };
+use crate::kpaths::KPaths;
 use crate::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 
@@ -22,6 +23,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut budget = FILE_LIMIT;
     let mut profile = Profile::default();
     let mut seen_run = false;
+    let mut forests = kpaths::Reading::default();
     loop {
         let section = Section::at(bytes, at)?;
         let plain = section.plain(&mut budget)?;
@@ -47,7 +49,21 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     profile.skipped.push(entry);
                 }
             }
+            kpaths::ABOUT => section.record(&mut decoder, |d| forests.about(d).map_err(bare), |()| Ok(()))?,
+            kpaths::TREES => {
+                while !decoder.is_at_end() {
+                    section.record(&mut decoder, |d| forests.record(d).map_err(bare), |()| Ok(()))?;
+                }
+            }
             END => {
+                // All classes are known now, so what speaks of them can be checked.
+                let read = std::mem::take(&mut forests);
+                let check = |forests: &Option<KPaths>| match forests {
+                    Some(forests) => validate::kpaths(&profile, forests),
+                    None => Ok(()),
+                };
+                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
+                profile.kpaths = read;
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
                 section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
             }

@@ -4,8 +4,9 @@
 use trodden_numbering::{BlockId, FlowGraph, StartKind};
 
 use super::error::Problem;
+use crate::kpaths::KPaths;
 use crate::map::{BlockExit, ClassMap, MethodMap};
-use crate::profile::{ClassProfile, MethodCounts, RunInfo};
+use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
 
 pub(super) fn run(run: &RunInfo) -> Result<(), Problem> {
     if run.seconds.is_finite() && run.seconds >= 0.0 {
@@ -34,6 +35,15 @@ pub(super) fn class(class: &ClassProfile) -> Result<(), Problem> {
         method(map, counts).map_err(|what| in_method(&class.map, map, what))?;
     }
     Ok(())
+}
+
+pub(super) fn kpaths(profile: &Profile, kpaths: &KPaths) -> Result<(), Problem> {
+    let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
+    kpaths.check(methods).map_err(|what| Problem {
+        class: None,
+        method: None,
+        what,
+    })
 }
 
 fn in_method(class: &ClassMap, method: &MethodMap, what: String) -> Problem {

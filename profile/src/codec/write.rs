@@ -10,7 +10,7 @@ use super::error::{Problem, WriteError};
 use super::wire::Encoder;
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_LIMIT, SECTION_TARGET, SKIPPED, Tag, ZLIB,
-    section_crc, validate,
+    kpaths, section_crc, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -35,6 +35,15 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
     }
     if !plain.bytes.is_empty() {
         section(&mut out, CLASSES, &plain.bytes)?;
+    }
+
+    if let Some(forests) = &profile.kpaths {
+        validate::kpaths(profile, forests).map_err(WriteError::Invalid)?;
+        let (about, trees) = kpaths::payloads(forests);
+        section(&mut out, kpaths::ABOUT, &about)?;
+        for plain in trees {
+            section(&mut out, kpaths::TREES, &plain)?;
+        }
     }
 
     let mut plain = Encoder::default();

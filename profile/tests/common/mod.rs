@@ -8,8 +8,8 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, EdgeLabel, LineEntry, MethodCounts, MethodMap, Profile,
-    RunInfo, Skipped,
+    BlockExit, BlockInfo, ClassMap, ClassProfile, EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap,
+    PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -196,6 +196,72 @@ pub fn any_class(name: &'static str) -> impl Strategy<Value = ClassProfile> {
         .prop_map(move |(a, b, hash)| class(name, hash, std::iter::once(a).chain(b).collect()))
 }
 
+/// Activations of a method: sequences of path numbers that exist.
+pub fn any_streams(map: &MethodMap) -> impl Strategy<Value = Vec<Vec<u64>>> + use<> {
+    vec(vec(0..map.num_paths().clamp(1, 4), 0..12), 0..4)
+}
+
+/// The forest of some activations, by counting every sequence of up to `k` paths.
+pub fn grams(streams: &[Vec<u64>], k: usize) -> PathForest {
+    let mut counts = BTreeMap::new();
+    for stream in streams {
+        for from in 0..stream.len() {
+            for to in from + 1..=stream.len().min(from + k) {
+                *counts.entry(&stream[from..to]).or_insert(0u64) += 1;
+            }
+        }
+    }
+    // Sorted sequences are in preorder.
+    let rows = counts
+        .into_iter()
+        .map(|(sequence, count)| (sequence.len() as u32, *sequence.last().unwrap(), count));
+    PathForest::from_preorder(rows).unwrap()
+}
+
+pub fn kpaths(k: u32, methods: impl IntoIterator<Item = ((usize, usize), PathForest)>) -> KPaths {
+    KPaths {
+        k,
+        slab_nodes: 7,
+        slab_bytes: 300,
+        methods: methods.into_iter().collect(),
+        ..KPaths::default()
+    }
+}
+
+pub fn any_kpaths(classes: &[ClassProfile]) -> impl Strategy<Value = KPaths> + use<> {
+    let mut forests = Vec::new();
+    for (c, class) in classes.iter().enumerate() {
+        for (m, map) in class.map.methods.iter().enumerate() {
+            let missing = vec(0..3u64, 0..3);
+            forests.push((Just((c, m)), any_streams(map), missing));
+        }
+    }
+    let facts = (
+        any::<u64>(),
+        any::<u64>(),
+        any::<Option<u64>>(),
+        proptest::option::of("[a-z:]{1,9}"),
+        any::<u64>(),
+        any::<u64>(),
+    );
+    (4..8u32, facts, forests).prop_map(|(k, facts, forests)| {
+        let (slab_nodes, slab_bytes, budget, bursts, orphans, dropped) = facts;
+        KPaths {
+            k,
+            slab_nodes,
+            slab_bytes,
+            budget,
+            bursts,
+            orphans,
+            dropped,
+            methods: forests
+                .into_iter()
+                .map(|(key, streams, missing)| (key, grams(&streams, k as usize).with_missing(missing)))
+                .collect(),
+        }
+    })
+}
+
 pub fn any_run() -> impl Strategy<Value = RunInfo> {
     let text = || "[ -~äö→]{0,12}";
     let facts = btree_map("[a-z]{1,6}", text(), 0..4);
@@ -240,10 +306,14 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
         vec(prop_oneof![any_class("a/B"), any_class("c/D")], 0..4),
         vec(skipped, 0..3),
     )
-        .prop_map(|(run, classes, skipped)| Profile {
-            run,
-            classes,
-            skipped,
+        .prop_flat_map(|(run, classes, skipped)| {
+            let forests = proptest::option::of(any_kpaths(&classes));
+            (Just((run, classes, skipped)), forests).prop_map(|((run, classes, skipped), kpaths)| Profile {
+                run,
+                classes,
+                skipped,
+                kpaths,
+            })
         })
 }
 
@@ -302,5 +372,6 @@ pub fn example() -> Profile {
             method: None,
             reason: "jsr".to_owned(),
         }],
+        ..Profile::default()
     }
 }

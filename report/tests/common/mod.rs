@@ -231,5 +231,6 @@ pub fn profile() -> Profile {
                 reason: "class version <50".into(),
             },
         ],
+        ..Profile::default()
     }
 }

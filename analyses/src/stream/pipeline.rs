@@ -1,0 +1,265 @@
+//! Runs analyses over the threads of a run.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use trodden_profile::Profile;
+use trodden_profile::events::{EventKinds, ThreadInfo};
+
+use super::{StreamAnalysis, StreamError, add_fact};
+use crate::{MethodPlaces, MethodTable};
+
+/// Something that keeps the stream as it is, such as a trace.
+///
+/// Called from many threads at once; the calls of one thread come in order. What goes wrong is its own affair:
+/// nothing of it must reach the program that is profiled.
+pub trait Recorder: Send + Sync {
+    /// A thread begins.
+    fn thread_start(&self, info: &ThreadInfo);
+    /// The thread's next words.
+    fn words(&self, thread: u64, words: &[u64]);
+    /// The thread has ended.
+    fn thread_end(&self, thread: u64);
+}
+
+/// Analyses, and what they know of all threads so far.
+///
+/// [`open`](Self::open) gives each thread its own [`ThreadStream`]; everything else may be called at any
+/// time, from any thread, while those go on consuming. A thread's stream waits only while that very thread is added
+/// to a [`profile`](Self::profile).
+#[derive(Default)]
+pub struct Pipeline {
+    stages: Vec<Arc<dyn AnyStage>>,
+    needs: EventKinds,
+    counters: Arc<Counters>,
+    recorder: Option<Arc<dyn Recorder>>,
+}
+
+#[derive(Default)]
+struct Counters {
+    threads: AtomicU64,
+    ended: AtomicU64,
+    words: AtomicU64,
+}
+
+impl Pipeline {
+    /// No analysis.
+    pub fn new() -> Self {
+        Pipeline::default()
+    }
+
+    /// Adds an analysis. Where two write the same counts into a profile, the first one's stay.
+    #[must_use]
+    pub fn with<A: StreamAnalysis>(mut self, analysis: A) -> Self {
+        self.needs = self.needs.and(analysis.needs());
+        let stage = Stage {
+            live: Mutex::default(),
+            ended: Mutex::new((analysis.result(), None)),
+            analysis,
+        };
+        self.stages.push(Arc::new(Shared(Arc::new(stage))));
+        self
+    }
+
+    /// Keeps the stream of every thread that is opened from now on; `kinds` are those that it is to have.
+    #[must_use]
+    pub fn with_recorder(mut self, recorder: Arc<dyn Recorder>, kinds: EventKinds) -> Self {
+        self.needs = self.needs.and(kinds);
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// What the probes have to report.
+    pub fn needs(&self) -> EventKinds {
+        self.needs
+    }
+
+    /// A thread begins.
+    pub fn open(&self, info: ThreadInfo) -> ThreadStream {
+        let serial = self.counters.threads.fetch_add(1, Ordering::Relaxed);
+        if let Some(recorder) = &self.recorder {
+            recorder.thread_start(&info);
+        }
+        ThreadStream {
+            states: self
+                .stages
+                .iter()
+                .map(|stage| stage.open(serial, &info))
+                .collect(),
+            id: info.id,
+            counters: Arc::clone(&self.counters),
+            recorder: self.recorder.clone(),
+        }
+    }
+
+    /// Threads that were opened, and those of them that have ended.
+    pub fn threads(&self) -> (u64, u64) {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        (count(&self.counters.threads), count(&self.counters.ended))
+    }
+
+    /// Words consumed.
+    pub fn words(&self) -> u64 {
+        self.counters.words.load(Ordering::Relaxed)
+    }
+
+    /// What is known of all threads so far: classes, counts and the analyses' own sections. In `run` only the facts are
+    /// filled in: those of the analyses, and `events` and `threads`.
+    ///
+    /// # Errors
+    /// If an analysis has no result.
+    pub fn profile(&self, methods: &MethodTable) -> Result<Profile, StreamError> {
+        let (classes, places) = methods.places();
+        let mut profile = Profile {
+            classes,
+            ..Profile::default()
+        };
+        for stage in &self.stages {
+            stage.write(&places, &mut profile)?;
+        }
+        add_fact(&mut profile, "events", self.words());
+        add_fact(&mut profile, "threads", self.threads().0);
+        Ok(profile)
+    }
+
+    /// Forgets what was counted. Threads go on, open activations too.
+    pub fn reset(&self) {
+        self.counters.words.store(0, Ordering::Relaxed);
+        for stage in &self.stages {
+            stage.reset();
+        }
+    }
+}
+
+/// A thread's way into a [`Pipeline`]. Dropping it ends the thread.
+pub struct ThreadStream {
+    states: Vec<Box<dyn AnyThread>>,
+    id: u64,
+    counters: Arc<Counters>,
+    recorder: Option<Arc<dyn Recorder>>,
+}
+
+impl ThreadStream {
+    /// The thread's next words. May be called by the thread itself or by another, but in order: by two at once makes no
+    /// sense (and does no harm but to the result).
+    pub fn consume(&self, words: &[u64]) {
+        self.counters
+            .words
+            .fetch_add(words.len() as u64, Ordering::Relaxed);
+        for state in &self.states {
+            state.consume(words);
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.words(self.id, words);
+        }
+    }
+
+    /// The thread has ended: what is known of it moves into the common result, and its own state is freed.
+    pub fn end(self) {}
+}
+
+impl Drop for ThreadStream {
+    fn drop(&mut self) {
+        for state in &self.states {
+            state.end();
+        }
+        if let Some(recorder) = &self.recorder {
+            recorder.thread_end(self.id);
+        }
+        self.counters.ended.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// An analysis of unknown type.
+trait AnyStage: Send + Sync {
+    fn open(&self, serial: u64, info: &ThreadInfo) -> Box<dyn AnyThread>;
+    fn write(&self, places: &MethodPlaces, profile: &mut Profile) -> Result<(), StreamError>;
+    fn reset(&self);
+}
+
+/// A thread's state in an analysis of unknown type.
+trait AnyThread: Send + Sync {
+    fn consume(&self, words: &[u64]);
+    fn end(&self);
+}
+
+type Live<A> = Arc<Mutex<<A as StreamAnalysis>::Thread>>;
+type Ended<A> = (<A as StreamAnalysis>::Result, Option<StreamError>);
+
+struct Stage<A: StreamAnalysis> {
+    analysis: A,
+    /// Locked before `ended`, and before any thread's own state.
+    live: Mutex<HashMap<u64, Live<A>>>,
+    /// What is known of threads that have ended, and the first thing that went wrong with one.
+    ended: Mutex<Ended<A>>,
+}
+
+struct Shared<A: StreamAnalysis>(Arc<Stage<A>>);
+
+struct ThreadState<A: StreamAnalysis> {
+    stage: Arc<Stage<A>>,
+    serial: u64,
+    state: Live<A>,
+}
+
+/// A panic of an analysis leaves counts that may be a bit off, no more: go on with them.
+fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<A: StreamAnalysis> AnyStage for Shared<A> {
+    fn open(&self, serial: u64, info: &ThreadInfo) -> Box<dyn AnyThread> {
+        let state = Arc::new(Mutex::new(self.0.analysis.thread(info)));
+        lock(&self.0.live).insert(serial, Arc::clone(&state));
+        Box::new(ThreadState {
+            stage: Arc::clone(&self.0),
+            serial,
+            state,
+        })
+    }
+
+    fn write(&self, places: &MethodPlaces, profile: &mut Profile) -> Result<(), StreamError> {
+        let analysis = &self.0.analysis;
+        let (mut live, (mut result, failed)) = {
+            // Together, so that a thread that ends meanwhile is in exactly one of them.
+            let live = lock(&self.0.live);
+            let live: Vec<(u64, Live<A>)> = live.iter().map(|(&n, state)| (n, Arc::clone(state))).collect();
+            (live, lock(&self.0.ended).clone())
+        };
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        live.sort_unstable_by_key(|&(serial, _)| serial);
+        for (_, thread) in live {
+            analysis.add(&mut result, &lock(&thread))?;
+        }
+        analysis.write(&result, places, profile)
+    }
+
+    fn reset(&self) {
+        let live = lock(&self.0.live);
+        *lock(&self.0.ended) = (self.0.analysis.result(), None);
+        for thread in live.values() {
+            self.0.analysis.reset(&mut lock(thread));
+        }
+    }
+}
+
+impl<A: StreamAnalysis> AnyThread for ThreadState<A> {
+    fn consume(&self, words: &[u64]) {
+        self.stage.analysis.consume(&mut lock(&self.state), words);
+    }
+
+    fn end(&self) {
+        let mut live = lock(&self.stage.live);
+        if live.remove(&self.serial).is_none() {
+            return;
+        }
+        let (result, failed) = &mut *lock(&self.stage.ended);
+        let added = self.stage.analysis.add(result, &lock(&self.state));
+        if failed.is_none() {
+            *failed = added.err();
+        }
+    }
+}

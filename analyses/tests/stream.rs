@@ -1,0 +1,410 @@
+//! The event stream against brute force: stacks with calls, exceptions, gaps and late attach.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+
+use proptest::prelude::*;
+use trodden_analyses::MethodTable;
+use trodden_analyses::kpaths::{BoundedSlabForest, SlabForest};
+use trodden_analyses::stream::{
+    BurstWindows, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, StreamAnalysis,
+};
+use trodden_profile::Schedule;
+use trodden_profile::events::{Event, EventKinds, ThreadInfo, Word};
+
+type Sequences = BTreeMap<(u32, Vec<u64>), u64>;
+
+/// One activation of a generated program, with what it does in order.
+#[derive(Clone, Debug)]
+struct Call {
+    method: u32,
+    steps: Vec<Step>,
+    ends: Ends,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Path(u32),
+    /// If the callee throws, it is caught here.
+    Call(Call),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ends {
+    /// Returns, and the return ends this path.
+    Returns(u32),
+    /// Returns without a word about its last path.
+    Exits,
+    /// Throws.
+    Throws,
+}
+
+fn call() -> impl Strategy<Value = Call> {
+    let ends = || {
+        prop_oneof![
+            4 => (0..4u32).prop_map(Ends::Returns),
+            1 => Just(Ends::Exits),
+            2 => Just(Ends::Throws),
+        ]
+    };
+    let leaf = (
+        0..3u32,
+        prop::collection::vec((0..4u32).prop_map(Step::Path), 0..12),
+        ends(),
+    );
+    let leaf = leaf.prop_map(|(method, steps, ends)| Call { method, steps, ends });
+    leaf.prop_recursive(5, 60, 6, move |inner| {
+        let step = prop_oneof![3 => (0..4u32).prop_map(Step::Path), 1 => inner.prop_map(Step::Call)];
+        (0..3u32, prop::collection::vec(step, 0..10), ends()).prop_map(|(method, steps, ends)| Call {
+            method,
+            steps,
+            ends,
+        })
+    })
+}
+
+/// Writes words as a probe does: lazily about exceptions.
+#[derive(Default)]
+struct Probe {
+    words: Vec<u64>,
+    /// The thread's depth as the probes know it: too high while an exception has not been noticed.
+    depth: u32,
+    /// What each activation did, as the truth has it.
+    truth: Vec<(u32, Vec<u64>)>,
+    /// Write `OnlyPath` where that is possible.
+    short: bool,
+}
+
+impl Probe {
+    fn event(&mut self, own_depth: u32, event: Event) {
+        if self.depth != own_depth {
+            self.depth = own_depth;
+            self.words.push(Word::unwound(own_depth).0);
+        }
+        self.words.push(event.word().0);
+    }
+
+    /// `true` if it threw. `callers`: how many activations are below.
+    fn run(&mut self, call: &Call, callers: u32) -> bool {
+        let method = call.method;
+        let index = self.truth.len();
+        self.truth.push((method, Vec::new()));
+        if self.short
+            && call.steps.is_empty()
+            && let Ends::Returns(path) = call.ends
+        {
+            self.truth[index].1.push(u64::from(path));
+            self.event(callers, Event::OnlyPath { method, path });
+            return false;
+        }
+        self.event(
+            callers,
+            Event::Enter {
+                method,
+                call_site: None,
+            },
+        );
+        self.depth = callers + 1;
+        let own = callers + 1;
+        for step in &call.steps {
+            match step {
+                &Step::Path(path) => {
+                    self.truth[index].1.push(u64::from(path));
+                    self.event(own, Event::PathEnd { method, path });
+                }
+                Step::Call(callee) => {
+                    self.run(callee, own);
+                }
+            }
+        }
+        match call.ends {
+            Ends::Returns(path) => {
+                self.truth[index].1.push(u64::from(path));
+                self.event(own, Event::LastPath { method, path });
+            }
+            Ends::Exits => self.event(own, Event::Exit { method }),
+            Ends::Throws => return true,
+        }
+        self.depth = callers;
+        false
+    }
+}
+
+fn record(calls: &[Call], short: bool) -> (Vec<u64>, Vec<(u32, Vec<u64>)>) {
+    let mut probe = Probe {
+        short,
+        ..Probe::default()
+    };
+    for call in calls {
+        probe.run(call, 0);
+    }
+    (probe.words, probe.truth)
+}
+
+fn n_grams(activations: &[(u32, Vec<u64>)], k: usize) -> Sequences {
+    let mut counts = Sequences::new();
+    for (method, paths) in activations {
+        for n in 1..=k {
+            for gram in paths.windows(n) {
+                *counts.entry((*method, gram.to_vec())).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Feeds words in batches of a size, to one thread.
+fn fed<A: StreamAnalysis>(analysis: &A, words: &[u64], batch: usize) -> A::Thread {
+    let mut thread = analysis.thread(&ThreadInfo::default());
+    for batch in words.chunks(batch.max(1)) {
+        analysis.consume(&mut thread, batch);
+    }
+    thread
+}
+
+fn k_result<S: KSink + Sync>(options: &KPathsOptions, words: &[u64], batch: usize) -> Sequences {
+    let analysis = KPaths::<S>::new(options).unwrap();
+    let mut result = analysis.result();
+    analysis.add(&mut result, &fed(&analysis, words, batch)).unwrap();
+    let rows = result.forest.iteration_forest().sequences();
+    rows.into_iter().map(|(m, p, c)| ((m, p), c)).collect()
+}
+
+proptest! {
+    #[test]
+    fn k_paths_of_words_are_the_n_grams(
+        calls in prop::collection::vec(call(), 1..6), k in 2..6u32, short: bool, batch in 1..40usize,
+    ) {
+        let (words, truth) = record(&calls, short);
+        let options = KPathsOptions { k, ..KPathsOptions::default() };
+        let expected = n_grams(&truth, k as usize);
+        prop_assert_eq!(&k_result::<SlabForest>(&options, &words, batch), &expected);
+        // A budget that is never used up changes nothing.
+        let options = KPathsOptions { nodes: Some(1 << 20), ..options };
+        prop_assert_eq!(&k_result::<BoundedSlabForest>(&options, &words, batch), &expected);
+        // Nor do windows that take every activation.
+        let all = BurstWindows { every: NonZeroU64::new(4).unwrap(), schedule: "sag:4:1".parse().unwrap() };
+        let options = KPathsOptions { nodes: None, bursts: Some(all), ..options };
+        prop_assert_eq!(&k_result::<SlabForest>(&options, &words, batch), &expected);
+    }
+
+    #[test]
+    fn path_counts_are_the_counts(
+        calls in prop::collection::vec(call(), 1..6), short: bool, batch in 1..40usize,
+    ) {
+        let (words, truth) = record(&calls, short);
+        let mut result = PathCounts.result();
+        PathCounts.add(&mut result, &fed(&PathCounts, &words, batch)).unwrap();
+        let counts = result.into_iter();
+        let counts: Sequences = counts.map(|(key, n)| (((key >> 32) as u32, vec![key & 0xffff_ffff]), n)).collect();
+        prop_assert_eq!(counts, n_grams(&truth, 1));
+    }
+
+    /// A stream without its beginning, or with a hole that a gap tells about: each sequence still is one that the
+    /// program executed, and no path that is there is lost.
+    #[test]
+    fn holes_make_no_false_sequences(
+        calls in prop::collection::vec(call(), 1..6), k in 2..6u32, from in 0..1000usize, length in 0..50usize,
+    ) {
+        let (mut words, truth) = record(&calls, false);
+        let from = if words.is_empty() { 0 } else { from % words.len() };
+        let to = (from + length).min(words.len());
+        let hole: Vec<u64> = words.splice(from..to, [Word::GAP.0]).collect();
+        let options = KPathsOptions { k, ..KPathsOptions::default() };
+        let found = k_result::<SlabForest>(&options, &words, 7);
+        let paths = |words: &[u64]| words.iter().filter(|&&w| [0, 3, 4].contains(&(w >> 60))).count() as u64;
+        let all: u64 = truth.iter().map(|(_, paths)| paths.len() as u64).sum();
+        let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();
+        prop_assert_eq!(level_1 + paths(&hole), all);
+        // Where no method calls itself, not even by way of others, what comes after the hole cannot be mistaken.
+        let recursive = calls.iter().any(recursive);
+        if !recursive {
+            let truth = n_grams(&truth, k as usize);
+            for (sequence, count) in found {
+                let true_count = truth.get(&sequence).copied().unwrap_or(0);
+                prop_assert!(count <= true_count, "{:?}: {} > {}", sequence, count, true_count);
+            }
+        }
+    }
+
+    /// Any words at all.
+    #[test]
+    fn nothing_panics(words in prop::collection::vec(any_word(), 0..200), k in 2..5u32) {
+        let options = KPathsOptions { k, nodes: Some(40), bursts: None };
+        let found = k_result::<BoundedSlabForest>(&options, &words, 9);
+        let paths = words.iter().filter(|&&w| [0, 3, 4].contains(&(w >> 60))).count() as u64;
+        let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();
+        prop_assert_eq!(level_1, paths);
+    }
+}
+
+/// Mostly words that probes write, of few methods and depths.
+fn any_word() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        20 => (0..9u64, 0..3u64, 0..4u64).prop_map(|(kind, method, argument)| kind << 60 | method << 32 | argument),
+        1 => any::<u64>(),
+    ]
+}
+
+fn recursive(call: &Call) -> bool {
+    fn calls(call: &Call, above: &mut Vec<u32>) -> bool {
+        if above.contains(&call.method) {
+            return true;
+        }
+        above.push(call.method);
+        let found = call.steps.iter().any(|step| match step {
+            Step::Call(callee) => calls(callee, above),
+            Step::Path(_) => false,
+        });
+        above.pop();
+        found
+    }
+    calls(call, &mut Vec::new())
+}
+
+#[test]
+fn late_attach_counts_orphans() {
+    let analysis = KPaths::<SlabForest>::new(&KPathsOptions::default()).unwrap();
+    let words = [
+        Word::path_end(1, 5),
+        Word::path_end(1, 6),
+        Word::enter(2, None),
+        Word::path_end(2, 7),
+        Word::last_path(2, 8),
+        Word::last_path(1, 9),
+        Word::exit(0),
+        Word::last_path(0, 3),
+    ];
+    let words: Vec<u64> = words.iter().map(|word| word.0).collect();
+    let mut result = analysis.result();
+    analysis.add(&mut result, &fed(&analysis, &words, 3)).unwrap();
+    assert_eq!((result.tally.orphans, result.tally.lost_exits), (2, 1));
+    let forest = result.forest.iteration_forest();
+    assert_eq!(forest.count(1, &[5, 6, 9]), 1);
+    assert_eq!(forest.count(2, &[7, 8]), 1);
+    assert_eq!(forest.count(0, &[3]), 1);
+}
+
+/// A dump in mid-run changes nothing; a reset forgets, and open activations go on.
+#[test]
+fn profiles_at_any_time() {
+    let pipeline = Pipeline::new()
+        .with(PathCounts)
+        .with(NullStream(EventKinds::default()));
+    let pipeline = pipeline.with_k_paths(&KPathsOptions::default()).unwrap();
+    assert_eq!(pipeline.needs(), EventKinds::ACTIVATION_PATHS);
+    let methods = MethodTable::default();
+    let threads: Vec<_> = (0..3)
+        .map(|id| {
+            pipeline.open(ThreadInfo {
+                id,
+                ..ThreadInfo::default()
+            })
+        })
+        .collect();
+    let facts = |names: [&str; 3]| {
+        let profile = pipeline.profile(&methods).unwrap();
+        names.map(|name| profile.run.facts[name].parse::<u64>().unwrap())
+    };
+    for thread in &threads {
+        thread.consume(&[Word::enter(1, None).0, Word::path_end(1, 2).0]);
+    }
+    assert_eq!(facts(["events", "unknown", "orphans"]), [6, 3, 0]);
+    for (index, thread) in threads.into_iter().enumerate() {
+        thread.consume(&[Word::path_end(1, 2).0]);
+        if index > 0 {
+            thread.end();
+        } else {
+            std::mem::forget(thread);
+        }
+    }
+    assert_eq!(pipeline.threads(), (3, 2));
+    assert_eq!(facts(["events", "unknown", "kpaths_unknown"]), [9, 6, 6]);
+    pipeline.reset();
+    assert_eq!(facts(["events", "unknown", "kpaths_unknown"]), [0, 0, 0]);
+}
+
+#[test]
+fn reset_keeps_the_stack() {
+    for bursts in [
+        None,
+        Some(BurstWindows {
+            every: NonZeroU64::MIN,
+            schedule: Schedule::Timer,
+        }),
+    ] {
+        let options = KPathsOptions {
+            k: 3,
+            bursts,
+            ..KPathsOptions::default()
+        };
+        let analysis = KPaths::<SlabForest>::new(&options).unwrap();
+        let mut thread = analysis.thread(&ThreadInfo::default());
+        let before = [
+            Word::enter(1, None),
+            Word::path_end(1, 1),
+            Word::enter(2, None),
+            Word::path_end(2, 1),
+        ];
+        let after = [
+            Word::last_path(2, 2),
+            Word::path_end(1, 2),
+            Word::last_path(1, 3),
+            Word::only_path(0, 0),
+        ];
+        analysis.consume(&mut thread, &before.map(|word| word.0));
+        analysis.reset(&mut thread);
+        analysis.consume(&mut thread, &after.map(|word| word.0));
+        let mut result = analysis.result();
+        analysis.add(&mut result, &thread).unwrap();
+        let forest = result.forest.iteration_forest();
+        // With bursts, activations that were open are not taken up again.
+        let open = u64::from(bursts.is_none());
+        assert_eq!(forest.count(1, &[2, 3]), open);
+        assert_eq!(forest.count(2, &[2]), open);
+        assert_eq!(forest.count(1, &[1]), 0);
+        assert_eq!(forest.count(0, &[0]), 1);
+        assert_eq!(result.tally.orphans, 0);
+    }
+}
+
+/// Threads at once, each on its own and dumps in between: the sum is what each did.
+#[test]
+fn threads_do_not_mix() {
+    let pipeline = Pipeline::new()
+        .with(PathCounts)
+        .with_k_paths(&KPathsOptions::default())
+        .unwrap();
+    let methods = MethodTable::default();
+    std::thread::scope(|scope| {
+        for id in 0..4 {
+            let pipeline = &pipeline;
+            scope.spawn(move || {
+                for part in 0..50 {
+                    let thread = pipeline.open(ThreadInfo {
+                        id: id * 100 + part,
+                        ..ThreadInfo::default()
+                    });
+                    for _ in 0..20 {
+                        thread.consume(&[
+                            Word::enter(1, None).0,
+                            Word::path_end(1, 2).0,
+                            Word::last_path(1, 3).0,
+                        ]);
+                    }
+                }
+            });
+        }
+        let mut last = 0;
+        for _ in 0..20 {
+            let profile = pipeline.profile(&methods).unwrap();
+            let seen: u64 = profile.run.facts["unknown"].parse().unwrap();
+            assert!(seen >= last);
+            last = seen;
+        }
+    });
+    let profile = pipeline.profile(&methods).unwrap();
+    assert_eq!(profile.run.facts["unknown"], (4 * 50 * 20 * 2).to_string());
+    assert_eq!(profile.run.facts["kpaths_unknown"], (4 * 50 * 20 * 2).to_string());
+    assert_eq!(pipeline.threads(), (200, 200));
+}
