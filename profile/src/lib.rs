@@ -27,6 +27,7 @@ mod merge;
 pub mod options;
 mod profile;
 mod schedule;
+pub mod trace;
 mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};

@@ -33,6 +33,9 @@ pub enum ReadError {
     /// The magic is missing.
     #[error("not a Trodden file (it does not start with the magic bytes of one)")]
     NotTrodden,
+    /// A `.trace` file.
+    #[error("this is a trace, not a profile (make a profile of it with `trodden replay`)")]
+    Trace,
     /// Written by a newer Trodden.
     #[error("format version {found} is not supported (this build reads 1..={newest})")]
     UnsupportedVersion {

@@ -7,10 +7,10 @@
 
 mod error;
 mod kpaths;
-mod read;
-mod validate;
-mod wire;
-mod write;
+pub(crate) mod read;
+pub(crate) mod validate;
+pub(crate) mod wire;
+pub(crate) mod write;
 
 pub use error::{LoadError, Problem, ReadError, SaveError, WriteError};
 

@@ -108,6 +108,8 @@ fn header(bytes: &[u8]) -> Result<usize, ReadError> {
     if bytes.is_empty() || !bytes.iter().zip(&MAGIC).all(|(a, b)| a == b) {
         return Err(if bytes.is_empty() {
             truncated(bytes, MAGIC.len(), "the magic bytes")
+        } else if bytes.starts_with(&crate::trace::MAGIC) {
+            ReadError::Trace
         } else {
             ReadError::NotTrodden
         });
@@ -257,11 +259,11 @@ impl<'a> Section<'a> {
     }
 }
 
-fn name(tag: Tag) -> String {
+pub(crate) fn name(tag: Tag) -> String {
     tag.escape_ascii().to_string()
 }
 
-fn bare(what: String) -> Problem {
+pub(crate) fn bare(what: String) -> Problem {
     Problem {
         class: None,
         method: None,
@@ -269,7 +271,7 @@ fn bare(what: String) -> Problem {
     }
 }
 
-fn run(d: &mut Decoder<'_>) -> Result<RunInfo, Problem> {
+pub(crate) fn run(d: &mut Decoder<'_>) -> Result<RunInfo, Problem> {
     let mut read = || -> Decoded<RunInfo> {
         Ok(RunInfo {
             jvm: d.string("JVM")?,
@@ -309,7 +311,7 @@ fn end(d: &mut Decoder<'_>, found: (u64, u64)) -> Decoded<()> {
     ))
 }
 
-fn skipped(d: &mut Decoder<'_>) -> Decoded<Skipped> {
+pub(crate) fn skipped(d: &mut Decoder<'_>) -> Decoded<Skipped> {
     Ok(Skipped {
         class: d.string("class name")?,
         method: d.option("method", |d| d.string("method"))?,
@@ -317,7 +319,7 @@ fn skipped(d: &mut Decoder<'_>) -> Decoded<Skipped> {
     })
 }
 
-fn class(d: &mut Decoder<'_>) -> Result<ClassProfile, Problem> {
+pub(crate) fn class(d: &mut Decoder<'_>) -> Result<ClassProfile, Problem> {
     let name = d.string("class name").map_err(bare)?;
     let in_class = |what| Problem {
         class: Some(name.clone()),

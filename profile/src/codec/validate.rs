@@ -8,7 +8,7 @@ use crate::kpaths::KPaths;
 use crate::map::{BlockExit, ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
 
-pub(super) fn run(run: &RunInfo) -> Result<(), Problem> {
+pub(crate) fn run(run: &RunInfo) -> Result<(), Problem> {
     if run.seconds.is_finite() && run.seconds >= 0.0 {
         return Ok(());
     }
@@ -19,7 +19,7 @@ pub(super) fn run(run: &RunInfo) -> Result<(), Problem> {
     })
 }
 
-pub(super) fn class(class: &ClassProfile) -> Result<(), Problem> {
+pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
     if class.counts.len() != class.map.methods.len() {
         return Err(Problem {
             class: Some(class.map.name.clone()),

@@ -2,7 +2,7 @@
 
 /// Appends to a section's plain payload.
 #[derive(Default)]
-pub(super) struct Encoder {
+pub(crate) struct Encoder {
     pub bytes: Vec<u8>,
 }
 
@@ -44,12 +44,12 @@ impl Encoder {
 }
 
 /// Reads a section's plain payload.
-pub(super) struct Decoder<'a> {
+pub(crate) struct Decoder<'a> {
     bytes: &'a [u8],
     pub at: usize,
 }
 
-pub(super) type Decoded<T> = Result<T, String>;
+pub(crate) type Decoded<T> = Result<T, String>;
 
 impl<'a> Decoder<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
@@ -80,18 +80,32 @@ impl<'a> Decoder<'a> {
         Ok(self.take(1, what)?[0])
     }
 
+    #[inline]
     pub fn uint(&mut self, what: &str) -> Decoded<u64> {
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte < 0x80 => {
+                self.at += 1;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_uint(what),
+        }
+    }
+
+    fn long_uint(&mut self, what: &str) -> Decoded<u64> {
         let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte(what)?;
+        for (index, &byte) in self.bytes[self.at..].iter().enumerate().take(10) {
             let bits = u64::from(byte & 0x7f);
-            if shift == 63 && bits > 1 {
+            if index == 9 && byte > 1 {
                 break;
             }
-            value |= bits << shift;
+            value |= bits << (7 * index);
             if byte & 0x80 == 0 {
+                self.at += index + 1;
                 return Ok(value);
             }
+        }
+        if self.bytes.len() - self.at < 10 && self.bytes[self.at..].iter().all(|byte| byte & 0x80 != 0) {
+            return Err(format!("{what}: a number is cut off"));
         }
         Err(format!("{what}: the number does not fit 64 bits"))
     }

@@ -96,7 +96,7 @@ fn section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> 
     Ok(())
 }
 
-fn run(out: &mut Encoder, run: &RunInfo) {
+pub(crate) fn run(out: &mut Encoder, run: &RunInfo) {
     out.string(&run.jvm);
     out.string(&run.command);
     out.uint(run.started_ms);
@@ -114,7 +114,7 @@ fn run(out: &mut Encoder, run: &RunInfo) {
     }
 }
 
-fn class(out: &mut Encoder, class: &ClassProfile) {
+pub(crate) fn class(out: &mut Encoder, class: &ClassProfile) {
     out.string(&class.map.name);
     out.bytes.extend_from_slice(&class.map.sha256);
     out.option(class.map.source_file.as_deref(), Encoder::string);
@@ -233,7 +233,7 @@ fn ascending(
     }
 }
 
-fn skipped(out: &mut Encoder, skipped: &Skipped) {
+pub(crate) fn skipped(out: &mut Encoder, skipped: &Skipped) {
     out.string(&skipped.class);
     out.option(skipped.method.as_deref(), Encoder::string);
     out.string(&skipped.reason);
