@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan};
-use trodden_profile::{ClassMap, CounterLayout, LineEntry, MethodMap, Skipped};
+use trodden_profile::{BlockExit, ClassMap, CounterLayout, LineEntry, MethodMap, Skipped};
 
 use crate::cfg::{self, Cfg};
 use crate::classfile::class::{Class, Head, Method};
@@ -185,7 +185,7 @@ fn judge<'a>(
     if shape.subroutines {
         return Ok(Verdict::Skip(SkipReason::Subroutines));
     }
-    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 4 {
+    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 5 {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
     let cfg = Cfg::build(&code)?;
@@ -211,7 +211,10 @@ fn judge<'a>(
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
     let plan = Plan::new(&graph, &dag, options.skip_single_path_loops);
-    let one_end = graph.edges().all(|(_, to)| dag.end_cause(to).is_none());
+    // A throw may be caught in the same activation, whose next path starts there.
+    let throws_to_itself =
+        !graph.extra_starts().is_empty() && blocks.iter().any(|b| b.exit == BlockExit::Throw);
+    let one_end = !throws_to_itself && graph.edges().all(|(_, to)| dag.end_cause(to).is_none());
     let mut unobserved: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
     unobserved.sort_unstable();
     let map = MethodMap {
@@ -363,7 +366,7 @@ impl<'j, 'a> Job<'j, 'a> {
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
         };
-        let strategy: &'static dyn ProbeStrategy = strategy(self.options.probe);
+        let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {
             plan: &candidate.plan,
             strategy,

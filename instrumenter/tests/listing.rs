@@ -69,3 +69,8 @@ fn counters() {
 fn safepoint() {
     insta::assert_snapshot!(listing(ProbeKind::Safepoint));
 }
+
+#[test]
+fn events() {
+    insta::assert_snapshot!(listing(ProbeKind::Events));
+}

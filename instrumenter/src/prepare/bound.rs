@@ -9,10 +9,11 @@ use crate::classfile::frames::initial_locals;
 
 /// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
 const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
-/// Longest path end: `wide lload; wide iload; invokestatic`.
-const PATH_END: usize = 4 + 4 + 3;
-/// Longest method entry: `ldc_w; invokestatic; wide lstore; ldc_w; wide istore`, and a goto.
-const ENTRY: usize = 3 + 3 + 4 + 3 + 4 + 3;
+/// Longest path end: `wide lload; wide iload; ldc_w; wide iload; invokestatic`.
+const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
+/// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w; wide
+/// istore`, and a goto.
+const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
 /// Constants that all methods of a class share: the shim's class and methods, names and types.
 pub const SHIM_CONSTANTS: usize = 32;
 /// Most locals for which frames are surely no longer than can be written.

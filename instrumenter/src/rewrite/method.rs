@@ -13,7 +13,7 @@ use crate::classfile::code::Code;
 use crate::classfile::frames::{Frames, VerificationType, initial_locals};
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
-use crate::probes::{Asm, ProbeStrategy, ProbedMethod};
+use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 
 /// The method to write.
 #[derive(Clone, Copy, Debug)]
@@ -313,7 +313,7 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         }
         self.layout.push(Item::Mark(head));
         if let Some(restart) = self.arrivals.restart[block] {
-            self.emit(|probes, asm| probes.strategy.path_end(&probes.method, asm))?;
+            self.emit(|probes, asm| probes.strategy.path_end(&probes.method, PathEnd::Restart, asm))?;
             self.update(Update::Set(restart))?;
         }
         self.layout.push(Item::Mark(body));
@@ -337,7 +337,11 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
                     if last != start {
                         self.layout.push(Item::Begin(last));
                     }
-                    self.emit(|probes, asm| probes.strategy.path_end(&probes.method, asm))?;
+                    let end = match exit {
+                        BlockExit::Throw => PathEnd::Throw,
+                        _ => PathEnd::Return,
+                    };
+                    self.emit(|probes, asm| probes.strategy.path_end(&probes.method, end, asm))?;
                 }
                 self.old(last, end);
             }
