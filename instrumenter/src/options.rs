@@ -43,9 +43,9 @@ impl FromStr for ProbeKind {
 /// | method | used by | meaning |
 /// | --- | --- | --- |
 /// | `static void pathEnd(int method, int path)` | `yieldpoint` | flag test, ring store |
-/// | `static long[] counters(int class)` | `counters` | the calling thread's array for that class, or the shared one |
-/// | `static void count(long[] counters, int slot)` | `counters` | one more, in a method that fetched its array at entry |
-/// | `static void count(int class, int slot)` | `counters` | one more, array fetched here (methods that end one path per activation) |
+/// | `static long counters(int offset)` | `counters` | where the calling thread counts for the class whose slots begin at that offset |
+/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched `counters` at entry |
+/// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one path per activation) |
 /// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths for dense slots |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
