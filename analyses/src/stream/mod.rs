@@ -46,6 +46,7 @@ use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 
 use crate::MethodPlaces;
+use crate::contexts::TooManyContexts;
 use crate::kpaths::ForestError;
 
 /// Why a stream gave no result.
@@ -55,6 +56,9 @@ pub enum StreamError {
     /// A forest cannot be built or merged.
     #[error("k-iteration paths: {0}")]
     Forest(#[from] ForestError),
+    /// Contexts cannot be merged.
+    #[error("contexts: {0}")]
+    Contexts(#[from] TooManyContexts),
 }
 
 /// An analysis that consumes the event stream.
