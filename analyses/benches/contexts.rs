@@ -152,6 +152,29 @@ fn table(stream: &Stream) {
         let with = consume(run(), &stream.calls);
         report(name, with.inner(), &exact, ns);
     }
+    ratio("lazy Space Saving", LazySpaceSaving::new(thresholds), stream);
+    ratio("bucket Space Saving", BucketSpaceSaving::new(thresholds), stream);
+    ratio("Lossy Counting", LossyCounting::new(thresholds), stream);
+}
+
+/// Time of an algorithm as a share of the exact tree's: median, least and most of nine interleaved pairs.
+fn ratio<A: Monitor + Clone>(name: &str, algorithm: A, stream: &Stream) {
+    let seconds = |run: &dyn Fn()| {
+        let begin = Instant::now();
+        run();
+        begin.elapsed().as_secs_f64()
+    };
+    let mut ratios: Vec<f64> = (0..9)
+        .map(|_| {
+            let exact = seconds(&|| drop(consume(Contexts::new(Exact), &stream.calls)));
+            seconds(&|| drop(consume(Contexts::new(algorithm.clone()), &stream.calls))) / exact
+        })
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    println!(
+        "{name:>22} / exact: {:.2} ({:.2} to {:.2})",
+        ratios[4], ratios[0], ratios[8]
+    );
 }
 
 fn contexts(c: &mut Criterion) {

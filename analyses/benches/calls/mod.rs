@@ -34,11 +34,10 @@ impl Random {
         (self.0 >> 33) % n
     }
 
-    /// Number `i` about in proportion to 1 / (i + 1).
+    /// Number `i` below `n` about in proportion to 1 / (i + 1).
     fn zipf(&mut self, n: u64) -> u64 {
-        let among = 1 + self.below(n);
-        let among = 1 + self.below(among);
-        self.below(among)
+        let uniform = self.below(1 << 31) as f64 / (1u64 << 31) as f64;
+        ((n as f64 + 1.0).powf(uniform) as u64 - 1).min(n - 1)
     }
 }
 
@@ -136,11 +135,16 @@ impl Program {
             out.push((1 + to) << 16 | site);
             depth += 1;
             done += 1;
-            // Small loops: the same leaf again and again.
+            // Loops that call one to three small methods, which call another one.
             if fixed.below(6) == 0 {
-                for _ in 0..fixed.below(12) {
-                    let leaf = 1 + fixed.zipf(40);
-                    out.extend([leaf << 16 | 60, RETURN]);
+                let body: Vec<u64> = (0..=fixed.below(3))
+                    .flat_map(|i| {
+                        let (leaf, below) = (1 + fixed.zipf(self.methods), 1 + fixed.zipf(40));
+                        [leaf << 16 | 60 + i, below << 16 | 5, RETURN, RETURN]
+                    })
+                    .collect();
+                for _ in 0..fixed.zipf(400) {
+                    out.extend_from_slice(&body);
                 }
             }
         }
