@@ -7,6 +7,17 @@ use trodden_profile::options::{LogLevel, Probe, ProfileOptions};
 
 use crate::log::{self, Level, error};
 
+/// Why nothing can be recorded with these options.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A pattern cannot be understood.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// There are no probes for it yet.
+    #[error("option 'probe': 'events' is not yet available in this version")]
+    Events,
+}
+
 /// What a profile is recorded with.
 pub struct Settings {
     /// The options as given.
@@ -21,12 +32,13 @@ impl Settings {
     /// Reads the filters and fixes the probe.
     ///
     /// # Errors
-    /// If a pattern cannot be understood.
-    pub fn new(options: ProfileOptions) -> Result<Self, FilterError> {
-        let probe = match options.probe.resolved() {
+    /// If a pattern cannot be understood, or the agent does not have the probe.
+    pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
+        let probe = match options.probe_in_use() {
             Probe::Counters => ProbeKind::Counters,
             Probe::Safepoint => ProbeKind::Safepoint,
             Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+            Probe::Events => return Err(SettingsError::Events),
         };
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.include, &options.exclude)?,
