@@ -38,7 +38,7 @@ pub fn method_over(name: &str, graph: SimpleGraph, weights: &EdgeWeights, limit:
             end: start + 10,
             last: start + 7,
             exit,
-            labels,
+            labels: labels.into(),
         }
     };
     let blocks: Vec<BlockInfo> = (0..graph.num_blocks()).map(block).collect();
@@ -332,7 +332,7 @@ pub fn example() -> Profile {
         end,
         last,
         exit,
-        labels: labels.to_vec(),
+        labels: labels.to_vec().into(),
     };
     let map = MethodMap {
         name: "abs".to_owned(),
