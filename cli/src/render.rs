@@ -28,7 +28,7 @@ impl Format {
     /// The report format of a file name's extension; `None` if it asks for the profile itself.
     pub fn of_file(format: FileFormat) -> Option<Self> {
         match format {
-            FileFormat::Trodden => None,
+            FileFormat::Trodden | FileFormat::Trace => None,
             FileFormat::Json => Some(Format::Json),
             FileFormat::Html => Some(Format::Html),
             FileFormat::Text => Some(Format::Text),

@@ -55,9 +55,9 @@ impl FromStr for ProbeKind {
 /// | method | used by | meaning |
 /// | --- | --- | --- |
 /// | `static void pathEnd(int method, int path)` | `yieldpoint` | flag test, ring store |
-/// | `static long counters(int offset)` | `counters` | address of the calling thread's counters from that slot on |
-/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched the address at entry |
-/// | `static void count(int offset, int slot)` | `counters` | one more, address fetched here (methods that end one path per activation) |
+/// | `static long counters(int offset)` | `counters` | where the calling thread counts for the class whose slots begin at that offset |
+/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched `counters` at entry |
+/// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one path per activation) |
 /// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths for dense slots |
 /// | `static long events()` | `events` | the calling thread's block |
 /// | `static int enter(long block, int upper)` | `events` | an activation begins; how many are below it |

@@ -10,6 +10,7 @@ use jvmti_bindings::sys::jvmti::{
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::events::ThreadInfo;
+use trodden_profile::options::ConsumedBy;
 
 use crate::blocks::Blocks;
 use crate::clock::{Clock, Tick};
@@ -98,7 +99,10 @@ pub enum StartError {
     #[error(transparent)]
     Jvm(#[from] JvmError),
     /// No address space for a thread's counters.
-    #[error("this probe needs {} MB of address space per thread, and the system has none left (see ulimit -v)", u64::from(Blocks::SLOTS) * 8 >> 20)]
+    #[error(
+        "this probe needs {} MB of address space per thread, and the system has none left (see ulimit -v)",
+        Blocks::MEGABYTES
+    )]
     NoRoom,
     /// The analyses cannot be set up.
     #[error(transparent)]
@@ -278,7 +282,7 @@ impl Agent {
             Pipeline::of(&settings.options)?
         };
         self.streams
-            .begin(pipeline, settings.own_consumer())
+            .begin(pipeline, settings.options.consumer == ConsumedBy::Agent)
             .map_err(StartError::Thread)
     }
 

@@ -109,6 +109,8 @@ impl Block {
 impl Blocks {
     /// Slots of a block: address space, not memory (256 MB).
     const ALL_SLOTS: u32 = 1 << 25;
+    /// The same in megabytes.
+    pub const MEGABYTES: u32 = (Self::ALL_SLOTS / (1 << 20)) * 8;
     /// Words of a thread's buffer of events.
     const BUFFER_WORDS: u32 = 4096;
     /// Words of a virtual thread's buffer of events.

@@ -272,6 +272,7 @@ fn run(receiver: &Receiver<Message>) {
 mod tests {
     use super::*;
     use trodden_analyses::stream::NullStream;
+    use trodden_profile::events::EventKinds;
 
     fn info(id: u64) -> ThreadInfo {
         ThreadInfo {
@@ -288,7 +289,7 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         streams
-            .begin(Pipeline::new().with(NullStream), own_thread)
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), own_thread)
             .unwrap();
         let words = || streams.pipeline().unwrap().words();
         let block = blocks.reserve_small();
@@ -322,7 +323,7 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let sink = blocks.sink();
-        streams.begin(Pipeline::new().with(NullStream), false).unwrap();
+        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
         fill(sink, 50);
         streams.drain(sink);
         assert_eq!(streams.lost(), 50);
@@ -334,11 +335,11 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let block = blocks.reserve_small();
-        streams.begin(Pipeline::new().with(NullStream), false).unwrap();
+        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
         streams.thread_begins(block, info(1));
         fill(block, 5);
         let old = streams.pipeline().unwrap();
-        streams.begin(Pipeline::new().with(NullStream), false).unwrap();
+        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
         assert_eq!((old.words(), old.threads()), (5, (1, 1)));
         // What was consumed for the old one is not for the new one.
         fill(block, 2);

@@ -39,8 +39,8 @@ impl Settings {
         let probe = match options.probe_in_use() {
             Probe::Counters => ProbeKind::Counters,
             Probe::Safepoint => ProbeKind::Safepoint,
-            Probe::Events => ProbeKind::Events,
             Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+            Probe::Events => ProbeKind::Events,
         };
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.include, &options.exclude)?,
@@ -77,11 +77,6 @@ impl Settings {
     /// Is the stream recorded, and not analysed?
     pub fn records(&self) -> bool {
         self.options.file.format() == FileFormat::Trace
-    }
-
-    /// Does a thread of the agent run the analyses, in place of the program's own?
-    pub fn own_consumer(&self) -> bool {
-        false // option to come
     }
 
     /// Does the clock drive this probe?

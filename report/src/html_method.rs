@@ -91,7 +91,7 @@ fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
             div.path-head {
                 (bar(path.share_of_method))
                 b { (percent(path.share_of_method)) } " of this method"
-                span.soft { (thousands(path.count)) " times · " (percent(path.share)) " of all" }
+                span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
             (route(path))
         } }

@@ -192,7 +192,10 @@ pub fn brute_force(sequences: &Sequences, k: usize) -> SequenceCounts {
 /// # Errors
 /// If it has none.
 pub fn forests(profile: &Profile) -> Result<SequenceCounts> {
-    let kpaths = profile.kpaths.as_ref().ok_or("no k-iteration paths in the profile")?;
+    let kpaths = profile
+        .kpaths
+        .as_ref()
+        .ok_or("no k-iteration paths in the profile")?;
     let ids: BTreeMap<(usize, usize), MethodId> = profile
         .classes
         .iter()

@@ -7,8 +7,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::Outcome;
-use trodden_tests::target::Target;
 use trodden_tests::profile::SequenceCounts;
+use trodden_tests::target::Target;
 use trodden_tests::trace::{Activation, MethodId};
 use trodden_tests::{Result, expect, profile};
 
@@ -76,7 +76,11 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
             compare_sequences(&expected, &profile::forests(forests)?, uncounted)
         }
         // Without the oracle, single paths at least.
-        None => compare_sequences(&single(profile::counts(forests)), &profile::forests(forests)?, |id| uncounted(id)),
+        None => compare_sequences(
+            &single(profile::counts(forests)),
+            &profile::forests(forests)?,
+            |id| uncounted(id),
+        ),
     }
 }
 
@@ -86,8 +90,12 @@ const K: usize = 4;
 const KPATHS: &str = "events,profile=paths+kpaths,k=4";
 
 fn single(counts: profile::Counts) -> SequenceCounts {
-    let sequences = |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(path, n)| (vec![path], n)).collect();
-    counts.into_iter().map(|(id, counts)| (id, sequences(counts))).collect()
+    let sequences =
+        |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(path, n)| (vec![path], n)).collect();
+    counts
+        .into_iter()
+        .map(|(id, counts)| (id, sequences(counts)))
+        .collect()
 }
 
 /// Holds what was found against what is expected, up to the length of the longest expected sequence.
@@ -96,15 +104,24 @@ fn compare_sequences(
     found: &SequenceCounts,
     uncounted: impl Fn(&MethodId) -> bool,
 ) -> Result<()> {
-    let longest = expected.values().flat_map(|c| c.keys().map(Vec::len)).max().ok_or("nothing is expected")?;
+    let longest = expected
+        .values()
+        .flat_map(|c| c.keys().map(Vec::len))
+        .max()
+        .ok_or("nothing is expected")?;
     let cut = |counts: Option<&BTreeMap<Vec<u64>, u64>>| -> BTreeMap<Vec<u64>, u64> {
         let counts = counts.into_iter().flatten();
-        counts.filter(|(sequence, _)| sequence.len() <= longest).map(|(s, n)| (s.clone(), *n)).collect()
+        counts
+            .filter(|(sequence, _)| sequence.len() <= longest)
+            .map(|(s, n)| (s.clone(), *n))
+            .collect()
     };
     for method in expected.keys().chain(found.keys()).filter(|id| !uncounted(id)) {
         let (expected, found) = (cut(expected.get(method)), cut(found.get(method)));
         if expected != found {
-            return Err(format!("sequences of {method:?}:\nexpected {expected:?}\nfound    {found:?}").into());
+            return Err(
+                format!("sequences of {method:?}:\nexpected {expected:?}\nfound    {found:?}").into(),
+            );
         }
     }
     Ok(())
