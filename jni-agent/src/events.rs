@@ -293,7 +293,11 @@ mod tests {
             .unwrap();
         let words = || streams.pipeline().unwrap().words();
         let block = blocks.reserve_small();
-        streams.thread_begins(block, info(7));
+        let fiber = ThreadInfo {
+            is_virtual: true,
+            ..info(7)
+        };
+        streams.thread_begins(block, fiber);
         fill(block, 100);
         streams.drain(block);
         assert_eq!(block.words(), 0);
