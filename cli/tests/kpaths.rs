@@ -29,12 +29,12 @@ fn walk() -> MethodMap {
     )
     .unwrap();
     let both = vec![EdgeLabel::Taken, EdgeLabel::NotTaken];
-    let block = |index: u32, exit, labels| BlockInfo {
+    let block = |index: u32, exit, labels: Vec<EdgeLabel>| BlockInfo {
         start: index * 4,
         end: index * 4 + 4,
         last: index * 4 + 3,
         exit,
-        labels,
+        labels: labels.into(),
     };
     let fall = || vec![EdgeLabel::FallThrough];
     MethodMap {

@@ -50,7 +50,7 @@ struct Program {
     methods: u64,
     /// Call sites of a method.
     sites: u64,
-    /// Of how many calls one goes elsewhere than the last time.
+    /// Of how many calls outside of loops one goes elsewhere than the last time.
     surprise: u64,
     /// Depth at which calls and returns balance.
     depth: u64,
@@ -79,7 +79,7 @@ pub fn all(events: usize) -> Vec<Stream> {
         stream(
             "layered",
             Program {
-                tasks: 3_000,
+                tasks: 30_000,
                 calls: 300,
                 methods: 5_000,
                 sites: 6,
@@ -87,12 +87,11 @@ pub fn all(events: usize) -> Vec<Stream> {
                 depth: 15,
             },
         ),
-        // Interpreters and visitors: every 20th call goes somewhere new. Worse than any program in the paper, whose
-        // contexts occur 13 times and more on average.
+        // Interpreters and visitors: outside of loops, every 20th call goes somewhere new.
         stream(
             "scattered",
             Program {
-                tasks: 10_000,
+                tasks: 100_000,
                 calls: 500,
                 methods: 20_000,
                 sites: 20,
@@ -140,7 +139,7 @@ impl Program {
                 let body: Vec<u64> = (0..=fixed.below(3))
                     .flat_map(|i| {
                         let (leaf, below) = (1 + fixed.zipf(self.methods), 1 + fixed.zipf(40));
-                        [leaf << 16 | 60 + i, below << 16 | 5, RETURN, RETURN]
+                        [leaf << 16 | (60 + i), below << 16 | 5, RETURN, RETURN]
                     })
                     .collect();
                 for _ in 0..fixed.zipf(400) {
