@@ -46,8 +46,8 @@ pub use record::TraceRecorder;
 pub use replay::{ReplayError, Replayed, replay};
 pub use stack::{ActivationWords, StackTally};
 
-use trodden_profile::{ForestProblem, Profile};
 use trodden_profile::events::{EventKinds, ThreadInfo};
+use trodden_profile::{ForestProblem, Profile};
 
 use crate::MethodPlaces;
 use crate::contexts::TooManyContexts;
