@@ -77,8 +77,9 @@ fn per_word(c: &mut Criterion) {
         let words = words(&stream.events);
         let trace = write(Vec::new(), &words);
         println!(
-            "{}: {} words, {:.3} bytes each in a trace",
+            "{}: {} path ends in {} words of {:.3} bytes in a trace",
             stream.name,
+            stream.paths,
             words.len(),
             trace.len() as f64 / words.len() as f64
         );
