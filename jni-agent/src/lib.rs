@@ -14,6 +14,7 @@
 //! | `hook`, `registry`, `retransform` | classes: rewriting, ids, sending loaded ones through the hook again |
 //! | `shim` | the Java half: defining it, arming it, reading it |
 //! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
+//! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
 //! | `dump` | the profile file |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
@@ -34,3 +35,4 @@ mod retransform;
 mod safepoint;
 mod settings;
 mod shim;
+mod strata;
