@@ -11,6 +11,7 @@
 //! | [`ExactCounts`] | how often each path occurred; the reference |
 //! | [`PathEdgeProfile`] | path and edge profile of sampled path ends: Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005, "PEP"), sections 3.3 and 4.3 |
 //! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests, from streams of activations |
+//! | [`contexts`] | which calling contexts are hot, in small space; or the whole calling context tree |
 //! | [`stream`] | all of that from the event stream of whole runs, live or recorded |
 //!
 //! Which path ends are sampled is [`Schedule`]'s business (PEP section 4.4).
@@ -24,6 +25,7 @@
 //! assert_eq!(counts.count(event), 2);
 //! ```
 
+pub mod contexts;
 mod exact;
 pub mod kpaths;
 mod methods;

@@ -31,7 +31,7 @@ fn method(name: &str, blocks: usize, edges: &[(usize, usize)]) -> MethodMap {
             end: start + 4,
             last: start + 1,
             exit,
-            labels,
+            labels: labels.into(),
         }
     };
     MethodMap {

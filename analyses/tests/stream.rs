@@ -1,16 +1,21 @@
 //! The event stream against brute force: stacks with calls, exceptions, gaps and late attach.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use trodden_analyses::MethodTable;
 use trodden_analyses::kpaths::{BoundedSlabForest, SlabForest};
 use trodden_analyses::stream::{
-    BurstWindows, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, StreamAnalysis,
+    BurstWindows, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
+    StreamAnalysis, TraceRecorder, replay,
 };
-use trodden_profile::Schedule;
+use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::events::{Event, EventKinds, ThreadInfo, Word};
+use trodden_profile::options::ProfileOptions;
+use trodden_profile::trace::{TraceReader, TraceWriter};
+use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap, Profile, RunInfo, Skipped};
 
 type Sequences = BTreeMap<(u32, Vec<u64>), u64>;
 
@@ -183,8 +188,8 @@ proptest! {
         let options = KPathsOptions { nodes: Some(1 << 20), ..options };
         prop_assert_eq!(&k_result::<BoundedSlabForest>(&options, &words, batch), &expected);
         // Nor do windows that take every activation.
-        let all = BurstWindows { every: NonZeroU64::new(4).unwrap(), schedule: "sag:4:1".parse().unwrap() };
-        let options = KPathsOptions { nodes: None, bursts: Some(all), ..options };
+        let all = BurstWindows::new(NonZeroU64::new(4).unwrap(), NonZeroU32::new(4).unwrap());
+        let options = KPathsOptions { nodes: None, bursts: all, ..options };
         prop_assert_eq!(&k_result::<SlabForest>(&options, &words, batch), &expected);
     }
 
@@ -326,13 +331,7 @@ fn profiles_at_any_time() {
 
 #[test]
 fn reset_keeps_the_stack() {
-    for bursts in [
-        None,
-        Some(BurstWindows {
-            every: NonZeroU64::MIN,
-            schedule: Schedule::Timer,
-        }),
-    ] {
+    for bursts in [None, BurstWindows::new(NonZeroU64::MIN, NonZeroU32::MIN)] {
         let options = KPathsOptions {
             k: 3,
             bursts,
@@ -407,4 +406,254 @@ fn threads_do_not_mix() {
     assert_eq!(profile.run.facts["unknown"], (4 * 50 * 20 * 2).to_string());
     assert_eq!(profile.run.facts["kpaths_unknown"], (4 * 50 * 20 * 2).to_string());
     assert_eq!(pipeline.threads(), (200, 200));
+}
+
+/// A class whose methods have two branches one after the other: four paths.
+fn class(name: &str, methods: u32) -> ClassMap {
+    let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (3, 5), (4, 6), (5, 6)];
+    let graph = SimpleGraph::new(7, &edges);
+    let weights = EdgeWeights::uniform(&graph);
+    let dag = PathDag::build(&graph, &weights, &NumberingOptions::default()).unwrap();
+    let block = |index: usize| {
+        let (exit, labels) = match graph.successors(trodden_numbering::BlockId::new(index)).len() {
+            0 => (BlockExit::Return, vec![]),
+            1 => (BlockExit::FallThrough, vec![EdgeLabel::FallThrough]),
+            _ => (BlockExit::Branch, vec![EdgeLabel::Taken, EdgeLabel::NotTaken]),
+        };
+        let start = index as u32 * 10;
+        BlockInfo {
+            start,
+            end: start + 10,
+            last: start + 7,
+            exit,
+            labels: labels.into_iter().collect(),
+        }
+    };
+    let blocks: Vec<BlockInfo> = (0..7).map(block).collect();
+    let method = |index: u32| MethodMap {
+        name: format!("m{index}"),
+        descriptor: "()V".to_owned(),
+        code_length: 70,
+        blocks: blocks.clone(),
+        graph: graph.clone(),
+        dag: dag.clone(),
+        lines: Vec::new(),
+        unobserved: Vec::new(),
+    };
+    ClassMap {
+        name: name.to_owned(),
+        sha256: [7; 32],
+        source_file: None,
+        methods: (0..methods).map(method).collect(),
+    }
+}
+
+/// What is recorded and analysed at once: the trace, and the profile as the agent would have it.
+fn live(programs: &[Vec<Call>], options: &ProfileOptions, batch: usize, finish: bool) -> (Vec<u8>, Profile) {
+    let run = RunInfo {
+        probe: "events".to_owned(),
+        exact: true,
+        ..RunInfo::default()
+    };
+    let kinds = EventKinds::ACTIVATION_PATHS;
+    let recorder = Arc::new(TraceRecorder::new(
+        TraceWriter::new(Vec::new(), kinds, &run).unwrap(),
+    ));
+    let pipeline = Pipeline::of(options)
+        .unwrap()
+        .with_recorder(recorder.clone(), kinds);
+    let mut methods = MethodTable::default();
+    let streams: Vec<Vec<u64>> = programs.iter().map(|calls| record(calls, true).0).collect();
+    let threads: Vec<_> = (0..streams.len() as u64)
+        .map(|id| {
+            pipeline.open(ThreadInfo {
+                id,
+                name: format!("t{id}"),
+                is_virtual: id > 0,
+            })
+        })
+        .collect();
+    let longest = streams.iter().map(Vec::len).max().unwrap_or(0);
+    for from in (0..longest).step_by(batch) {
+        for (thread, stream) in threads.iter().zip(&streams) {
+            let to = (from + batch).min(stream.len());
+            if from < to {
+                thread.consume(&stream[from..to]);
+            }
+        }
+        // Classes come when they come.
+        if from == 0 {
+            for (first, name) in [(1, "b/C"), (0, "a/B")] {
+                let class = class(name, if first == 0 { 1 } else { 2 });
+                recorder.define_class(first, &class);
+                methods.insert_class(first, Arc::new(class)).unwrap();
+            }
+        }
+    }
+    let skipped = vec![Skipped {
+        class: "x".to_owned(),
+        method: None,
+        reason: "y".to_owned(),
+    }];
+    recorder.skipped(&skipped);
+    let mut threads = threads.into_iter();
+    let running = threads.next();
+    threads.for_each(|thread| thread.end());
+    let mut profile = pipeline.profile(&methods).unwrap();
+    let run = RunInfo { seconds: 2.0, ..run };
+    profile.run = RunInfo {
+        facts: profile.run.facts,
+        exact: profile.run.exact,
+        ..run.clone()
+    };
+    profile.skipped = skipped;
+    let trace = match finish {
+        true => recorder.finish(&run).unwrap().unwrap(),
+        false => Vec::new(),
+    };
+    drop(running);
+    (trace, profile)
+}
+
+fn any_options() -> impl Strategy<Value = ProfileOptions> {
+    prop::sample::select(vec![
+        vec![("profile", "paths")],
+        vec![("profile", "kpaths"), ("k", "3")],
+        vec![("profile", "paths+kpaths"), ("k", "4")],
+        vec![("profile", "kpaths"), ("k", "3"), ("budget", "12")],
+        vec![("profile", "kpaths"), ("k", "3"), ("burst", "static:5:3")],
+        vec![("profile", "kpaths+paths"), ("burst", "static:5:3")],
+    ])
+    .prop_map(|pairs| ProfileOptions::from_pairs(&pairs).unwrap())
+}
+
+proptest! {
+    /// A replay gives the profile that the run gave.
+    #[test]
+    fn a_replay_is_the_run_again(
+        programs in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4),
+        options in any_options(), batch in 1..40usize,
+    ) {
+        let (trace, profile) = live(&programs, &options, batch, true);
+        let mut seen = 0;
+        let reader = TraceReader::new(&trace[..]).unwrap();
+        let again = replay(reader, &Pipeline::of(&options).unwrap(), |at| seen = at).unwrap();
+        prop_assert_eq!(seen, trace.len() as u64);
+        prop_assert_eq!(again.truncation, None);
+        prop_assert_eq!(again.profile.to_bytes().unwrap(), profile.to_bytes().unwrap());
+        prop_assert_eq!(again.profile, profile);
+    }
+
+    /// Any analysis of a recording: as if it had been there, and as brute force has it.
+    #[test]
+    fn any_analysis_of_a_recording(
+        programs in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4), k in 2..6u32,
+    ) {
+        let options = |profile: &str| ProfileOptions::from_pairs(&[("profile", profile), ("k", &k.to_string())]).unwrap();
+        let (trace, _) = live(&programs, &options("paths"), 11, true);
+        let reader = TraceReader::new(&trace[..]).unwrap();
+        let profile = replay(reader, &Pipeline::of(&options("kpaths")).unwrap(), |_| ()).unwrap().profile;
+        let mut expected = Sequences::new();
+        for calls in &programs {
+            for (sequence, count) in n_grams(&record(calls, true).1, k as usize) {
+                *expected.entry(sequence).or_default() += count;
+            }
+        }
+        // Method 0 is a/B's only one, 1 and 2 are b/C's.
+        let ids = [(0, 0), (1, 0), (1, 1)];
+        let forests = profile.kpaths.unwrap().methods;
+        let mut found = Sequences::new();
+        for (place, forest) in &forests {
+            let method = ids.iter().position(|id| id == place).unwrap() as u32;
+            found.extend(forest.sequences().map(|(sequence, count)| ((method, sequence), count)));
+        }
+        prop_assert_eq!(&found, &expected);
+        for (method, (class, index)) in ids.into_iter().enumerate() {
+            let level_1 = expected.iter().filter(|((m, paths), _)| *m == method as u32 && paths.len() == 1);
+            let level_1: BTreeMap<u64, u64> = level_1.map(|((_, paths), &count)| (paths[0], count)).collect();
+            prop_assert_eq!(&profile.classes[class].counts[index].paths, &level_1);
+        }
+    }
+
+    /// Killed anywhere: what is whole is replayed, and the profile says that it is not all.
+    #[test]
+    fn a_killed_run_is_replayed_as_far_as_it_goes(
+        programs in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4), at in any::<prop::sample::Index>(),
+    ) {
+        let options = ProfileOptions::default();
+        let (trace, profile) = live(&programs, &options, 5, true);
+        let cut = &trace[..at.index(trace.len())];
+        if let Ok(reader) = TraceReader::new(cut) {
+            let part = replay(reader, &Pipeline::of(&options).unwrap(), |_| ()).unwrap();
+            prop_assert!(part.truncation.is_some());
+            prop_assert_eq!(part.profile.run.facts["truncated"].as_str(), "true");
+            let total = |p: &Profile| -> u64 { p.classes.iter().flat_map(|c| &c.counts).map(|c| c.total()).sum() };
+            prop_assert!(total(&part.profile) <= total(&profile));
+            part.profile.to_bytes().unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_trace_without_activations_has_no_k_paths() {
+    let run = RunInfo::default();
+    let trace = TraceWriter::new(Vec::new(), EventKinds::PATHS, &run)
+        .unwrap()
+        .finish(&run)
+        .unwrap();
+    let k_paths = Pipeline::new().with_k_paths(&KPathsOptions::default()).unwrap();
+    let error = replay(TraceReader::new(&trace[..]).unwrap(), &k_paths, |_| ()).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the trace has no activations: it was recorded for another kind of profile"
+    );
+    let paths = Pipeline::new().with(PathCounts);
+    assert!(replay(TraceReader::new(&trace[..]).unwrap(), &paths, |_| ()).is_ok());
+}
+
+#[test]
+fn methods_of_two_classes_are_told() {
+    let run = RunInfo::default();
+    let mut trace = TraceWriter::new(Vec::new(), EventKinds::PATHS, &run).unwrap();
+    trace.define_class(0, &class("a/B", 2)).unwrap();
+    trace.define_class(1, &class("c/D", 1)).unwrap();
+    let trace = trace.finish(&run).unwrap();
+    let error = replay(TraceReader::new(&trace[..]).unwrap(), &Pipeline::new(), |_| ()).unwrap_err();
+    assert!(matches!(error, ReplayError::Classes(_)), "{error}");
+    assert!(error.to_string().contains("c/D"), "{error}");
+}
+
+/// A full disk ends the recording, not the program.
+#[test]
+fn a_recorder_that_fails_is_quiet_until_the_end() {
+    struct Full(usize);
+    impl std::io::Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self
+                .0
+                .checked_sub(bytes.len())
+                .ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let run = RunInfo::default();
+    let writer = TraceWriter::new(Full(300), EventKinds::PATHS, &run).unwrap();
+    let recorder = Arc::new(TraceRecorder::new(writer));
+    let pipeline = Pipeline::new()
+        .with(PathCounts)
+        .with_recorder(recorder.clone(), EventKinds::PATHS);
+    let thread = pipeline.open(ThreadInfo::default());
+    for path in 0..100 {
+        thread.consume(&[Word::path_end(1, path).0]);
+    }
+    thread.end();
+    assert_eq!(recorder.written(), None);
+    assert!(recorder.finish(&run).is_err());
+    assert_eq!(
+        pipeline.profile(&MethodTable::default()).unwrap().run.facts["events"],
+        "100"
+    );
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use trodden_profile::{Accuracy, AccuracyOptions, Profile};
+use trodden_profile::{Accuracy, AccuracyOptions, KPathsOverlap, Profile};
 
 use crate::error::CliError;
 use crate::output;
@@ -42,9 +42,26 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
         );
     }
     let accuracy = trodden_profile::compare(&exact, &estimate, &AccuracyOptions::default());
+    let overlap = trodden_profile::kpaths_overlap(&exact, &estimate);
+    if overlap.is_none() {
+        for (one, other) in [(&exact, &args.estimate), (&estimate, &args.exact)] {
+            if one.kpaths.is_some() {
+                eprintln!(
+                    "trodden: note: {} has no k-iteration paths to compare",
+                    other.display()
+                );
+            }
+        }
+    }
     let text = match args.format {
-        CompareFormat::Text => text(&accuracy),
-        CompareFormat::Json => format!("{:#}\n", as_json(&accuracy)),
+        CompareFormat::Text => text(&accuracy) + &overlap.map_or(String::new(), |o| overlap_text(&o)),
+        CompareFormat::Json => {
+            let mut document = as_json(&accuracy);
+            if let Some(overlap) = &overlap {
+                document["kpaths"] = overlap_json(overlap);
+            }
+            format!("{document:#}\n")
+        }
     };
     output::write(None, text.as_bytes())
 }
@@ -79,8 +96,65 @@ fn as_json(a: &Accuracy) -> serde_json::Value {
     })
 }
 
+fn overlap_json(o: &KPathsOverlap) -> serde_json::Value {
+    let levels = o.levels.iter().map(|l| {
+        json!({
+            "length": l.length, "overlap": l.overlap,
+            "exact_sequences": l.sequences[0], "estimated_sequences": l.sequences[1], "common": l.common,
+        })
+    });
+    let methods = o.methods.iter().map(|m| {
+        json!({
+            "class": m.class, "name": m.name, "descriptor": m.descriptor,
+            "exact_share": m.share[0], "estimated_share": m.share[1], "overlap": m.overlap,
+        })
+    });
+    json!({
+        "k": o.k,
+        "levels": levels.collect::<Vec<_>>(),
+        "methods": methods.collect::<Vec<_>>(),
+        "unmatched_methods": o.unmatched_methods,
+    })
+}
+
+fn overlap_text(o: &KPathsOverlap) -> String {
+    let mut out = String::from(
+        "\nk-iteration paths: overlap of all sequences of a length (different ones: exact, estimated, in both)\n",
+    );
+    for l in &o.levels {
+        let [exact, estimated] = l.sequences;
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            out,
+            "{:>9} {:>9} {exact:>11} {estimated:>11} {:>11}",
+            l.length,
+            share(l.overlap),
+            l.common
+        );
+    }
+    if !o.methods.is_empty() {
+        out.push_str(
+            "\nmethods whose sequences differ most (share of path ends: exact, estimated; overlap)\n",
+        );
+    }
+    for m in &o.methods {
+        let [exact, estimated] = m.share.map(|s| share(Some(s)));
+        let class = m.class.replace('/', ".");
+        let overlap = share(m.overlap);
+        let _ = writeln!(
+            out,
+            "{exact:>9} {estimated:>9} {overlap:>9}  {class}.{}{}",
+            m.name, m.descriptor
+        );
+    }
+    out
+}
+
+fn share(value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |v| format!("{:.2} %", 100.0 * v))
+}
+
 fn text(a: &Accuracy) -> String {
-    let share = |value: Option<f64>| value.map_or("-".to_owned(), |v| format!("{:.2} %", 100.0 * v));
     let rows = [
         ("path accuracy", share(a.path_accuracy)),
         ("edge relative overlap", share(a.edge_relative_overlap)),

@@ -13,6 +13,7 @@ mod merge;
 mod output;
 mod profile_args;
 mod render;
+mod replay;
 mod report;
 mod run;
 
@@ -41,6 +42,7 @@ enum Command {
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
     Merge(merge::MergeArgs),
+    Replay(replay::ReplayArgs),
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
 }
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),
+        Command::Replay(args) => replay::replay(&args).map(|()| ExitCode::SUCCESS),
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
     };

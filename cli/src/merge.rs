@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use trodden_profile::Profile;
+use trodden_profile::{MergeError, Profile};
 
 use crate::error::CliError;
 
@@ -33,5 +33,18 @@ pub fn load_merged(paths: &[PathBuf]) -> Result<Profile, CliError> {
     if let [_] = profiles.as_slice() {
         return Ok(profiles.into_iter().next().unwrap_or_default());
     }
-    trodden_profile::merge(&profiles).map_err(|e| CliError::Failed(format!("cannot merge: {e}")))
+    trodden_profile::merge(&profiles).map_err(|e| match e {
+        MergeError::DifferentK {
+            inputs: [a, b],
+            k: [k_a, k_b],
+        } => {
+            let name = |input: usize| paths[input].display();
+            CliError::Failed(format!(
+                "cannot merge: {} has k-iteration paths of k = {k_a}, {} of k = {k_b}",
+                name(a),
+                name(b)
+            ))
+        }
+        e => CliError::Failed(format!("cannot merge: {e}")),
+    })
 }

@@ -19,6 +19,11 @@ impl ProfileArgs {
         ProfileOptions::from_pairs(&self.pairs).map_err(wrong)
     }
 
+    /// Names of all options that were given.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.pairs.iter().map(|&(name, _)| name)
+    }
+
     /// Was this option given?
     pub fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(given, _)| *given == name)

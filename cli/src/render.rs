@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{Report, ReportOptions};
+use trodden_report::{KPathsOptions, Report, ReportOptions};
 
 use crate::error::CliError;
 
@@ -28,7 +28,7 @@ impl Format {
     /// The report format of a file name's extension; `None` if it asks for the profile itself.
     pub fn of_file(format: FileFormat) -> Option<Self> {
         match format {
-            FileFormat::Trodden => None,
+            FileFormat::Trodden | FileFormat::Trace => None,
             FileFormat::Json => Some(Format::Json),
             FileFormat::Html => Some(Format::Html),
             FileFormat::Text => Some(Format::Text),
@@ -49,6 +49,8 @@ pub struct RenderOptions {
     pub sources: Vec<PathBuf>,
     /// Colour in text.
     pub colour: bool,
+    /// How to show k-iteration path forests.
+    pub kpaths: KPathsOptions,
 }
 
 /// Renders.
@@ -57,6 +59,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         method: options.method.clone(),
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
+        kpaths: options.kpaths,
         ..ReportOptions::default()
     };
     let report = Report::new(profile, &report_options).map_err(CliError::failed)?;

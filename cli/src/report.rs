@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
+use trodden_report::KPathsOptions;
 
 use crate::error::CliError;
 use crate::output;
@@ -31,6 +32,28 @@ pub struct ReportArgs {
     /// Directory with Java sources; may be repeated.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Of what came after a path: only what makes up this much of its times [default: 1].
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "k-iteration paths")]
+    min_parent: Option<f64>,
+    /// And this much of the times of the tree's first path [default: 5; html and json 1].
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "k-iteration paths")]
+    min_root: Option<f64>,
+    /// Show every path of a sequence on its own, instead of 5 ×4.
+    #[arg(long, help_heading = "k-iteration paths")]
+    unfold: bool,
+}
+
+/// A percentage as a share.
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .trim_end_matches('%')
+        .trim()
+        .parse()
+        .map_err(|_| "not a number".to_owned())?;
+    match (0.0..=100.0).contains(&number) {
+        true => Ok(number / 100.0),
+        false => Err("not from 0 to 100".to_owned()),
+    }
 }
 
 /// Does it.
@@ -51,6 +74,11 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         method: args.method.clone(),
         sources: args.sources.clone(),
         colour: args.output.is_none() && output::colour(&io::stdout()),
+        kpaths: KPathsOptions {
+            min_parent: args.min_parent,
+            min_root: args.min_root,
+            unfold: args.unfold,
+        },
     };
     let bytes = render::render(&profile, format, &options)?;
     output::write(args.output.as_deref(), &bytes)

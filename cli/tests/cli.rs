@@ -82,8 +82,18 @@ fn wrong_usage_is_2() {
         ),
         (&["run", "--prob", "counters", "--", "java"], "--probe"),
         (
-            &["run", "--probe", "events", "--", "java"],
+            &["run", "--profile", "contexts", "--", "java"],
             "not yet available in this version",
+        ),
+        (
+            &["run", "--probe", "counters", "-o", "a.trace", "--", "java"],
+            "needs probe=events",
+        ),
+        (&["replay", "a.trace"], "--output"),
+        (&["replay", "a.trace", "-o", "b.trace"], "a trace again"),
+        (
+            &["replay", "a.trace", "-o", "b.trodden", "--include", "a.*"],
+            "option 'include' is about recording",
         ),
         (&["run", "--interval", "20", "--", "java"], "lacks a unit"),
         (
@@ -285,6 +295,29 @@ fn quiet_run_says_nothing_and_no_profile_is_told() {
     let mut again = room.trodden();
     again.args(["run", "-o", "q.trodden", "--", "./java"]);
     again.assert().code(3).stderr(contains("no profile was written"));
+}
+
+/// The agent records; there is nothing to report yet, but what to do next is told.
+#[test]
+fn a_run_may_leave_a_trace() {
+    let room = Room::new();
+    room.script("java", PLAY_AGENT);
+    let java = room.path("java");
+    room.trodden()
+        .args(["run", "-o", "x.trace", "--"])
+        .arg(&java)
+        .assert()
+        .success()
+        .stdout(is_empty())
+        .stderr(contains("trodden replay").and(contains("x.trace")));
+    assert!(room.path("x.trace").exists());
+    let several = room.script("mvn", "exit 0");
+    room.trodden()
+        .args(["run", "-o", "y.trace", "--"])
+        .arg(&several)
+        .assert()
+        .code(2)
+        .stderr(contains("traces cannot be merged"));
 }
 
 #[test]

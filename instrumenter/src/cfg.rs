@@ -1,12 +1,14 @@
 //! From code to control-flow graph: basic blocks, labelled edges, handlers as extra starts.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
-use trodden_numbering::{BlockId, SimpleGraph};
+use trodden_numbering::{BlockId, Rows, SimpleGraph};
 use trodden_profile::{BlockExit, BlockInfo, EdgeLabel};
 
-use crate::classfile::code::{Code, Instruction};
-use crate::classfile::opcodes as op;
-use crate::classfile::reader::{Read, fault};
+use crate::classfile::code::{Code, Control, Marks, mark};
+use crate::classfile::opcodes::{KIND, kind};
+use crate::classfile::reader::Fault;
 
 /// The control-flow graph of a method.
 #[derive(Clone, Debug)]
@@ -15,181 +17,191 @@ pub struct Cfg {
     pub blocks: Vec<BlockInfo>,
     /// Edges between them; handlers are the extra starts.
     pub graph: SimpleGraph,
-    /// Per block: index of its first instruction.
-    pub first_instruction: Vec<usize>,
-    /// Per block: does a branch, switch or exception lead here (rather than only execution running on)?
-    pub jump_target: Vec<bool>,
 }
 
-/// What the code is like, before a graph is worth building.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    /// Has a conditional branch or switch.
-    pub branches: bool,
-    /// Uses jsr or ret.
-    pub subroutines: bool,
+/// Why there is no graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CfgError {
+    /// A branch leads to where no instruction starts.
+    Fault(Fault),
+    /// The last instruction lets execution run on.
+    RunsOffTheEnd,
 }
 
-/// A quick look over the opcodes.
-pub fn shape(code: &Code) -> Shape {
-    let mut shape = Shape {
-        branches: false,
-        subroutines: false,
-    };
-    for instruction in &code.instructions {
-        match instruction.op {
-            op::JSR | op::JSR_W | op::RET => shape.subroutines = true,
-            op::WIDE => shape.subroutines |= code.bytes[instruction.pc as usize + 1] == op::RET,
-            op::TABLESWITCH | op::LOOKUPSWITCH => shape.branches = true,
-            other => shape.branches |= op::is_conditional(other),
-        }
+impl From<Fault> for CfgError {
+    fn from(fault: Fault) -> Self {
+        CfgError::Fault(fault)
     }
-    shape
+}
+
+/// What the branch heuristics want to know about a block's instructions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contents {
+    /// Kinds of all instructions together.
+    pub kinds: u8,
+    /// The instruction before the last one, if the block has one.
+    pub before_last: Option<u32>,
+}
+
+/// Notes made while the graph is built. The memory is used again.
+#[derive(Debug, Default)]
+pub struct CfgScratch {
+    /// Per block.
+    pub contents: Vec<Contents>,
+    /// Per bytecode index that starts a block: the block. Left over from other methods elsewhere.
+    block_of: Vec<u32>,
+    /// Per target of one switch: position among the block's successors.
+    positions: FxHashMap<u32, u32>,
+    handlers: Vec<BlockId>,
 }
 
 impl Cfg {
     /// Builds the graph. The code must not use subroutines.
-    pub fn build(code: &Code) -> Read<Self> {
+    pub fn build(code: &Code, marks: &mut Marks, scratch: &mut CfgScratch) -> Result<Self, CfgError> {
         let len = code.len();
-        let mut leader = vec![false; len as usize + 1];
-        let mut target = vec![false; len as usize + 1];
-        leader[0] = true;
-        let mut jump = |pc: u32, leader: &mut Vec<bool>| {
-            leader[pc as usize] = true;
-            target[pc as usize] = true;
+        mark_leaders(code, marks)?;
+        if scratch.block_of.len() < len as usize {
+            scratch.block_of.resize(len as usize, 0);
+        }
+        let mut blocks = list_blocks(code, marks, scratch);
+
+        let block_of = &scratch.block_of;
+        // The same for targets, which were checked, and for what comes next.
+        let at = |pc: u32| BlockId::new(block_of[pc as usize] as usize);
+        let next = |block: &BlockInfo| match block.end < len {
+            true => Ok(at(block.end)),
+            false => Err(CfgError::RunsOffTheEnd),
         };
-        for instruction in &code.instructions {
-            let next = instruction.pc + instruction.len;
-            match instruction.op {
-                op::GOTO | op::GOTO_W => jump(code.target(instruction)?, &mut leader),
-                op::TABLESWITCH | op::LOOKUPSWITCH => {
-                    let switch = code.switch(instruction)?;
-                    jump(switch.default, &mut leader);
-                    switch.cases.iter().for_each(|&(_, to)| jump(to, &mut leader));
+        let edges = blocks.iter().map(|b| b.labels.len()).sum();
+        let mut successors = Rows::with_capacity(blocks.len(), edges);
+        for block in &mut blocks {
+            match block.exit {
+                BlockExit::Return | BlockExit::Throw => {}
+                BlockExit::FallThrough => successors.push(next(block)?),
+                BlockExit::Goto => successors.push(at(code.target(block.last, marks)?)),
+                BlockExit::Branch => {
+                    successors.push(at(code.target(block.last, marks)?));
+                    successors.push(next(block)?);
                 }
-                other if op::is_conditional(other) => jump(code.target(instruction)?, &mut leader),
-                other if op::is_return(other) || other == op::ATHROW => {}
-                _ => continue,
-            }
-            leader[next as usize] = true;
-        }
-        code.handlers.iter().for_each(|h| jump(h.handler, &mut leader));
-
-        let mut block_of = BlockOf(vec![NO_BLOCK; len as usize + 1]);
-        let mut first_instruction = Vec::new();
-        for (index, instruction) in code.instructions.iter().enumerate() {
-            if leader[instruction.pc as usize] {
-                block_of.0[instruction.pc as usize] = first_instruction.len() as u32;
-                first_instruction.push(index);
-            }
-        }
-        let mut blocks = Vec::with_capacity(first_instruction.len());
-        let mut successors = Vec::with_capacity(first_instruction.len());
-        for (index, &first) in first_instruction.iter().enumerate() {
-            let after = first_instruction
-                .get(index + 1)
-                .copied()
-                .unwrap_or(code.instructions.len());
-            let last = &code.instructions[after - 1];
-            let (exit, labels, to) = leave(code, last, &block_of)?;
-            blocks.push(BlockInfo {
-                start: code.instructions[first].pc,
-                end: last.pc + last.len,
-                last: last.pc,
-                exit,
-                labels,
-            });
-            successors.push(to);
-        }
-        let mut handlers: Vec<BlockId> = code.handlers.iter().map(|h| block_of.at(h.handler)).collect();
-        handlers.sort();
-        handlers.dedup();
-        let jump_target = blocks.iter().map(|b| target[b.start as usize]).collect();
-        let graph = SimpleGraph::from_parts(BlockId::new(0), successors, handlers);
-        Ok(Cfg {
-            blocks,
-            graph,
-            first_instruction,
-            jump_target,
-        })
-    }
-}
-
-/// Per bytecode index: the block that starts there.
-struct BlockOf(Vec<u32>);
-
-const NO_BLOCK: u32 = u32::MAX;
-
-impl BlockOf {
-    fn get(&self, pc: u32) -> Option<BlockId> {
-        let block = self.0.get(pc as usize).copied().filter(|&b| b != NO_BLOCK)?;
-        Some(BlockId::new(block as usize))
-    }
-
-    /// The block at a checked target of a jump.
-    fn at(&self, pc: u32) -> BlockId {
-        self.get(pc).expect("every target is a leader")
-    }
-}
-
-type Leaving = (BlockExit, Vec<EdgeLabel>, Vec<BlockId>);
-
-fn leave(code: &Code, last: &Instruction, block_of: &BlockOf) -> Read<Leaving> {
-    let next = || {
-        block_of.get(last.pc + last.len).map_or_else(
-            || {
-                fault(
-                    code.offset + last.pc as usize,
-                    format!("execution runs off the end of the code at {}", last.pc),
-                )
-            },
-            Ok,
-        )
-    };
-    Ok(match last.op {
-        op::GOTO | op::GOTO_W => (
-            BlockExit::Goto,
-            vec![EdgeLabel::Goto],
-            vec![block_of.at(code.target(last)?)],
-        ),
-        op::TABLESWITCH | op::LOOKUPSWITCH => {
-            let switch = code.switch(last)?;
-            let mut labels: Vec<EdgeLabel> = Vec::new();
-            let mut to: Vec<BlockId> = Vec::new();
-            let mut position = FxHashMap::default();
-            let cases = switch.cases.iter().map(|&(key, target)| (Some(key), target));
-            for (key, target) in cases.chain([(None, switch.default)]) {
-                let index = *position.entry(target).or_insert_with(|| {
-                    labels.push(EdgeLabel::Switch {
-                        keys: Vec::new(),
-                        default: false,
+                BlockExit::Switch => {
+                    block.labels = switch(code, block.last, &mut scratch.positions, |to| {
+                        successors.push(at(to));
                     });
-                    to.push(block_of.at(target));
-                    to.len() - 1
-                });
-                if let EdgeLabel::Switch { keys, default } = &mut labels[index] {
-                    match key {
-                        Some(key) => keys.push(key),
-                        None => *default = true,
-                    }
                 }
             }
-            (BlockExit::Switch, labels, to)
+            successors.end_row();
         }
-        other if op::is_conditional(other) => {
-            let taken = block_of.at(code.target(last)?);
-            (
-                BlockExit::Branch,
-                vec![EdgeLabel::Taken, EdgeLabel::NotTaken],
-                vec![taken, next()?],
-            )
+        scratch.handlers.clear();
+        scratch.handlers.extend(code.handlers().map(|h| at(h.handler)));
+        scratch.handlers.sort_unstable();
+        scratch.handlers.dedup();
+        let graph = SimpleGraph::from_rows(BlockId::new(0), successors, scratch.handlers.as_slice().into());
+        Ok(Cfg { blocks, graph })
+    }
+}
+
+/// Notes where blocks start, and where jumps lead. All targets are checked.
+fn mark_leaders(code: &Code, marks: &mut Marks) -> Result<(), Fault> {
+    const JUMP: u8 = mark::LEADER | mark::TARGET;
+    marks.add(0, mark::LEADER);
+    let control = std::mem::take(&mut marks.control);
+    let mut mark_one = |&Control { pc, op, next }: &Control| {
+        match KIND[op as usize] & kind::CONTROL {
+            kind::GOTO | kind::BRANCH => {
+                let to = code.target(pc, marks)?;
+                marks.add(to, JUMP);
+            }
+            kind::SWITCH => {
+                let switch = code.switch(pc);
+                code.check_switch(&switch, marks)?;
+                marks.add(switch.default(), JUMP);
+                switch.cases().for_each(|(_, to)| marks.add(to, JUMP));
+            }
+            _ => {}
         }
-        op::ATHROW => (BlockExit::Throw, Vec::new(), Vec::new()),
-        other if op::is_return(other) => (BlockExit::Return, Vec::new(), Vec::new()),
-        _ => (
-            BlockExit::FallThrough,
-            vec![EdgeLabel::FallThrough],
-            vec![next()?],
-        ),
-    })
+        marks.add(next, mark::LEADER);
+        Ok(())
+    };
+    let result = control.iter().try_for_each(&mut mark_one);
+    marks.control = control;
+    code.handlers().for_each(|h| marks.add(h.handler, JUMP));
+    result
+}
+
+/// The blocks in order; the labels of switches are still missing.
+fn list_blocks(code: &Code, marks: &Marks, scratch: &mut CfgScratch) -> Vec<BlockInfo> {
+    let mut blocks: Vec<BlockInfo> = Vec::with_capacity(marks.count(code.len(), mark::LEADER));
+    scratch.contents.clear();
+    let mut contents = Contents::default();
+    let mut start = 0;
+    let mut last = (0, 0u8);
+    let mut finish = |blocks: &mut Vec<BlockInfo>, start, end, (last, op): (u32, u8), contents| {
+        let (exit, labels) = leave(op);
+        scratch.block_of[start as usize] = blocks.len() as u32;
+        scratch.contents.push(contents);
+        blocks.push(BlockInfo {
+            start,
+            end,
+            last,
+            exit,
+            labels: Cow::Borrowed(labels),
+        });
+    };
+    for (pc, op) in code.instructions(0, code.len()) {
+        if marks.has(pc, mark::LEADER) {
+            if pc > 0 {
+                finish(&mut blocks, start, pc, last, contents);
+            }
+            contents = Contents::default();
+            start = pc;
+        } else {
+            contents.before_last = Some(last.0);
+        }
+        contents.kinds |= KIND[op as usize];
+        last = (pc, op);
+    }
+    finish(&mut blocks, start, code.len(), last, contents);
+    blocks
+}
+
+/// How an instruction leaves its block. A switch's labels depend on its cases.
+fn leave(op: u8) -> (BlockExit, &'static [EdgeLabel]) {
+    match KIND[op as usize] & kind::CONTROL {
+        kind::GOTO => (BlockExit::Goto, &[EdgeLabel::Goto]),
+        kind::BRANCH => (BlockExit::Branch, &[EdgeLabel::Taken, EdgeLabel::NotTaken]),
+        kind::SWITCH => (BlockExit::Switch, &[]),
+        kind::LEAVES if op == crate::classfile::opcodes::ATHROW => (BlockExit::Throw, &[]),
+        kind::LEAVES => (BlockExit::Return, &[]),
+        _ => (BlockExit::FallThrough, &[EdgeLabel::FallThrough]),
+    }
+}
+
+/// The labels of a switch, one per distinct target; each target is told when it is met first.
+fn switch(
+    code: &Code,
+    pc: u32,
+    positions: &mut FxHashMap<u32, u32>,
+    mut successor: impl FnMut(u32),
+) -> Cow<'static, [EdgeLabel]> {
+    let switch = code.switch(pc);
+    let mut labels: Vec<EdgeLabel> = Vec::new();
+    positions.clear();
+    let cases = switch.cases().map(|(key, target)| (Some(key), target));
+    for (key, target) in cases.chain([(None, switch.default())]) {
+        let position = *positions.entry(target).or_insert_with(|| {
+            labels.push(EdgeLabel::Switch {
+                keys: Vec::new(),
+                default: false,
+            });
+            successor(target);
+            labels.len() as u32 - 1
+        });
+        if let EdgeLabel::Switch { keys, default } = &mut labels[position as usize] {
+            match key {
+                Some(key) => keys.push(key),
+                None => *default = true,
+            }
+        }
+    }
+    Cow::Owned(labels)
 }

@@ -42,6 +42,8 @@ pub enum SkipReason {
     ConstantPoolFull,
     /// More paths than numbers even with all cut points.
     TooManyPaths,
+    /// The last instruction lets execution run off the end of the code: no JVM accepts the method.
+    RunsOffTheEnd,
     /// Version 51 or later and a branch target has no stack map frame: the class would not verify as it is.
     MissingFrame,
     /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
@@ -62,6 +64,7 @@ impl SkipReason {
             SkipReason::TooManyLocals => "no free local variable for the path register",
             SkipReason::ConstantPoolFull => "constant pool is full",
             SkipReason::TooManyPaths => "too many paths",
+            SkipReason::RunsOffTheEnd => "execution can run off the end of the code",
             SkipReason::MissingFrame => "a branch target has no stack map frame",
             SkipReason::BrokenTable => "a debug table or type annotation is malformed",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",

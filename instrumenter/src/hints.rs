@@ -1,70 +1,75 @@
 //! What bytecode tells the static branch heuristics (`trodden_numbering::heuristics`).
 
-use trodden_numbering::heuristics::{BlockTraits, BranchTest, Condition, HintTable};
-use trodden_numbering::{BlockId, FlowGraph};
+use trodden_numbering::heuristics::{BlockTraits, BranchHints, BranchTest, Condition};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::{BlockExit, EdgeLabel};
 
-use crate::cfg::Cfg;
-use crate::classfile::code::{Code, Instruction};
-use crate::classfile::opcodes as op;
+use crate::cfg::{Cfg, Contents};
+use crate::classfile::code::Code;
+use crate::classfile::opcodes::{self as op, kind};
 
-/// Hints for every block of a method.
-pub fn hints(code: &Code, cfg: &Cfg) -> HintTable {
-    let blocks = 0..cfg.blocks.len();
-    HintTable {
-        traits: blocks.clone().map(|b| traits(code, cfg, b)).collect(),
-        tests: blocks.clone().map(|b| test(code, cfg, b)).collect(),
-        keys: blocks
-            .map(|b| cfg.blocks[b].labels.iter().map(keys).collect())
-            .collect(),
-    }
+/// Hints about every block of a method, worked out when they are asked for.
+pub struct Hints<'h, 'a> {
+    /// The code.
+    pub code: &'h Code<'a>,
+    /// Its graph.
+    pub cfg: &'h Cfg,
+    /// Per block.
+    pub contents: &'h [Contents],
 }
 
-fn instructions<'c>(code: &'c Code, cfg: &Cfg, block: usize) -> &'c [Instruction] {
-    let after = cfg
-        .first_instruction
-        .get(block + 1)
-        .copied()
-        .unwrap_or(code.instructions.len());
-    &code.instructions[cfg.first_instruction[block]..after]
-}
-
-fn traits(code: &Code, cfg: &Cfg, block: usize) -> BlockTraits {
-    let exit = cfg.blocks[block].exit;
-    let has = |wanted: fn(u8) -> bool| instructions(code, cfg, block).iter().any(|i| wanted(i.op));
-    BlockTraits {
-        returns: exit == BlockExit::Return,
-        throws: exit == BlockExit::Throw,
-        calls: has(|op| (op::INVOKEVIRTUAL..=op::INVOKEDYNAMIC).contains(&op)),
-        stores: has(|op| matches!(op, op::PUTSTATIC | op::PUTFIELD | op::IASTORE..=op::SASTORE)),
-    }
-}
-
-fn keys(label: &EdgeLabel) -> u32 {
-    match label {
-        EdgeLabel::Switch { keys, default } => keys.len() as u32 + u32::from(*default),
-        _ => 1,
-    }
-}
-
-fn test(code: &Code, cfg: &Cfg, block: usize) -> Option<BranchTest> {
-    if cfg.blocks[block].exit != BlockExit::Branch {
-        return None;
-    }
-    let (last, before) = instructions(code, cfg, block).split_last()?;
-    let (condition, holds) = condition(last.op, before.last().map(|i| i.op));
-    let mut test = BranchTest::new(condition, holds);
-    // The guard heuristic: the operand is a local that the successor goes on to use.
-    if let Some(local) = before.last().and_then(|i| local_load(code, i)) {
-        for (guards, to) in test
-            .guards
-            .iter_mut()
-            .zip(cfg.graph.successors(BlockId::new(block)))
-        {
-            *guards = uses_before_assigning(code, instructions(code, cfg, to.index()), local);
+impl BranchHints for Hints<'_, '_> {
+    fn traits(&self, block: BlockId) -> BlockTraits {
+        let exit = self.cfg.blocks[block.index()].exit;
+        let kinds = self.contents[block.index()].kinds;
+        BlockTraits {
+            returns: exit == BlockExit::Return,
+            throws: exit == BlockExit::Throw,
+            calls: kinds & kind::CALL != 0,
+            stores: kinds & kind::STORE != 0,
         }
     }
-    Some(test)
+
+    fn test(&self, block: BlockId) -> Option<BranchTest> {
+        let info = &self.cfg.blocks[block.index()];
+        if info.exit != BlockExit::Branch {
+            return None;
+        }
+        let op_at = |pc: u32| self.code.bytes[pc as usize];
+        let before = self.contents[block.index()].before_last;
+        let (condition, holds) = condition(op_at(info.last), before.map(op_at));
+        let mut test = BranchTest::new(condition, holds);
+        // The guard heuristic: the operand is a local that the successor goes on to use.
+        if let Some(local) = before.and_then(|pc| local_load(self.code, pc, op_at(pc))) {
+            for (guards, to) in test.guards.iter_mut().zip(self.cfg.graph.successors(block)) {
+                *guards = self.uses_before_assigning(*to, local);
+            }
+        }
+        Some(test)
+    }
+
+    fn keys(&self, edge: EdgeRef) -> u32 {
+        let labels = &self.cfg.blocks[edge.from.index()].labels;
+        match labels.get(edge.index as usize) {
+            Some(EdgeLabel::Switch { keys, default }) => keys.len() as u32 + u32::from(*default),
+            _ => 1,
+        }
+    }
+}
+
+impl Hints<'_, '_> {
+    fn uses_before_assigning(&self, block: BlockId, local: u16) -> bool {
+        let info = &self.cfg.blocks[block.index()];
+        self.code
+            .instructions(info.start, info.end)
+            .find_map(|(pc, op)| {
+                if local_load(self.code, pc, op) == Some(local) {
+                    return Some(true);
+                }
+                (local_store(self.code, pc, op) == Some(local)).then_some(false)
+            })
+            .unwrap_or(false)
+    }
 }
 
 /// What a conditional branch asks, and at which successor (0: taken, 1: not taken) the answer is yes.
@@ -94,33 +99,21 @@ fn condition(branch: u8, before: Option<u8>) -> (Condition, u32) {
 }
 
 /// The slot an `iload` or `aload` reads.
-fn local_load(code: &Code, instruction: &Instruction) -> Option<u16> {
-    let operand = || u16::from(code.bytes[instruction.pc as usize + 1]);
-    match instruction.op {
-        op::ILOAD | op::ALOAD => Some(operand()),
-        short @ op::ILOAD_0..=op::ILOAD_3 => Some(u16::from(short - op::ILOAD_0)),
-        short @ op::ALOAD_0..=op::ALOAD_3 => Some(u16::from(short - op::ALOAD_0)),
+fn local_load(code: &Code, pc: u32, op: u8) -> Option<u16> {
+    match op {
+        op::ILOAD | op::ALOAD => Some(u16::from(code.bytes[pc as usize + 1])),
+        op::ILOAD_0..=op::ILOAD_3 => Some(u16::from(op - op::ILOAD_0)),
+        op::ALOAD_0..=op::ALOAD_3 => Some(u16::from(op - op::ALOAD_0)),
         _ => None,
     }
 }
 
-fn local_store(code: &Code, instruction: &Instruction) -> Option<u16> {
-    let operand = || u16::from(code.bytes[instruction.pc as usize + 1]);
-    match instruction.op {
-        op::ISTORE | op::ASTORE => Some(operand()),
-        short @ op::ISTORE_0..=op::ISTORE_3 => Some(u16::from(short - op::ISTORE_0)),
-        short @ op::ASTORE_0..=op::ASTORE_3 => Some(u16::from(short - op::ASTORE_0)),
+/// The slot an `istore` or `astore` assigns to.
+fn local_store(code: &Code, pc: u32, op: u8) -> Option<u16> {
+    match op {
+        op::ISTORE | op::ASTORE => Some(u16::from(code.bytes[pc as usize + 1])),
+        op::ISTORE_0..=op::ISTORE_3 => Some(u16::from(op - op::ISTORE_0)),
+        op::ASTORE_0..=op::ASTORE_3 => Some(u16::from(op - op::ASTORE_0)),
         _ => None,
     }
-}
-
-fn uses_before_assigning(code: &Code, block: &[Instruction], local: u16) -> bool {
-    block
-        .iter()
-        .find_map(|i| match (local_load(code, i), local_store(code, i)) {
-            (Some(read), _) if read == local => Some(true),
-            (_, Some(written)) if written == local => Some(false),
-            _ => None,
-        })
-        .unwrap_or(false)
 }

@@ -22,6 +22,7 @@ mod options;
 mod prepare;
 mod probes;
 mod rewrite;
+mod scratch;
 
 pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
@@ -33,20 +34,20 @@ use std::sync::Arc;
 /// Rewrites classes. Cheap to clone, usable from many threads at once.
 #[derive(Clone, Debug)]
 pub struct Instrumenter {
-    options: Arc<InstrumentOptions>,
+    shared: Arc<scratch::Shared>,
 }
 
 impl Instrumenter {
     /// An instrumenter with these options.
     pub fn new(options: InstrumentOptions) -> Self {
         Instrumenter {
-            options: Arc::new(options),
+            shared: Arc::new(scratch::Shared::new(options)),
         }
     }
 
     /// The options.
     pub fn options(&self) -> &InstrumentOptions {
-        &self.options
+        &self.shared.options
     }
 
     /// Reads and numbers a class. Filters are applied to the class's own name and its methods.
@@ -54,6 +55,6 @@ impl Instrumenter {
     /// # Errors
     /// If the bytes are not a well-formed class file; the error tells class, method and offset.
     pub fn prepare<'a>(&self, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
-        prepare::prepare(&self.options, bytes)
+        prepare::prepare(&self.shared, bytes)
     }
 }

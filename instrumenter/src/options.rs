@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use trodden_profile::events::EventKinds;
+
 use crate::filter::Filter;
 
 /// Which probes are emitted.
@@ -13,11 +15,19 @@ pub enum ProbeKind {
     Counters,
     /// The path register only; the agent reads it from frames at safepoints.
     Safepoint,
+    /// Each path end is appended to a buffer of the thread, and what else
+    /// [`InstrumentOptions::events`] asks for.
+    Events,
 }
 
 impl ProbeKind {
     /// All kinds, for sweeps.
-    pub const ALL: [ProbeKind; 3] = [ProbeKind::Yieldpoint, ProbeKind::Counters, ProbeKind::Safepoint];
+    pub const ALL: [ProbeKind; 4] = [
+        ProbeKind::Yieldpoint,
+        ProbeKind::Counters,
+        ProbeKind::Safepoint,
+        ProbeKind::Events,
+    ];
 
     /// The name used in options and profiles.
     pub const fn name(self) -> &'static str {
@@ -25,6 +35,7 @@ impl ProbeKind {
             ProbeKind::Yieldpoint => "yieldpoint",
             ProbeKind::Counters => "counters",
             ProbeKind::Safepoint => "safepoint",
+            ProbeKind::Events => "events",
         }
     }
 }
@@ -34,7 +45,8 @@ impl FromStr for ProbeKind {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known.ok_or_else(|| format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint)"))
+        known
+            .ok_or_else(|| format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events)"))
     }
 }
 
@@ -43,10 +55,16 @@ impl FromStr for ProbeKind {
 /// | method | used by | meaning |
 /// | --- | --- | --- |
 /// | `static void pathEnd(int method, int path)` | `yieldpoint` | flag test, ring store |
-/// | `static long[] counters(int class)` | `counters` | the calling thread's array for that class, or the shared one |
-/// | `static void count(long[] counters, int slot)` | `counters` | one more, in a method that fetched its array at entry |
-/// | `static void count(int class, int slot)` | `counters` | one more, array fetched here (methods that end one path per activation) |
+/// | `static long counters(int offset)` | `counters` | where the calling thread counts for the class whose slots begin at that offset |
+/// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched `counters` at entry |
+/// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one path per activation) |
 /// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths for dense slots |
+/// | `static long events()` | `events` | the calling thread's block |
+/// | `static int enter(long block, int upper)` | `events` | an activation begins; how many are below it |
+/// | `static void path(long block, int depth, int upper, int path)` | `events` | a path of that activation ended |
+/// | `static void lastPath(long block, int depth, int upper, int path)` | `events` | and with it the activation |
+/// | `static void path(long block, int upper, int path)` | `events` | a path ended, where activations are not wanted |
+/// | `static void onlyPath(int upper, int path)` | `events` | a whole activation |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.
@@ -67,6 +85,8 @@ impl Default for Shim {
 pub struct InstrumentOptions {
     /// Which probes.
     pub probe: ProbeKind,
+    /// Which events, if the probe is [`ProbeKind::Events`].
+    pub events: EventKinds,
     /// Which classes and methods.
     pub filter: Filter,
     /// What the probes call.
@@ -82,6 +102,7 @@ impl InstrumentOptions {
     pub fn new(probe: ProbeKind) -> Self {
         InstrumentOptions {
             probe,
+            events: EventKinds::ACTIVATION_PATHS,
             filter: Filter::default(),
             shim: Shim::default(),
             path_limit: i32::MAX as u64,

@@ -4,31 +4,26 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan};
-use trodden_profile::{ClassMap, CounterLayout, LineEntry, MethodMap, Skipped};
+use trodden_numbering::Plan;
+use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 
-use crate::cfg::{self, Cfg};
-use crate::classfile::class::{Class, Head, Method};
+use crate::cfg::{Cfg, CfgError};
+use crate::classfile::class::{Attribute, Class, Head, Method};
 use crate::classfile::code::Code;
-use crate::classfile::frames::Frames;
+use crate::classfile::opcodes::kind;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
-use crate::hints::hints;
 use crate::options::InstrumentOptions;
 use crate::probes::{ProbeStrategy, ProbedMethod, strategy};
-use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewrittenMethod, rewrite};
+use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
+use crate::scratch::{Scratch, Shared};
+use judge::{Verdict, judge, read_frames};
 
 /// Newest class file version that is known to hold nothing new inside Code (JDK 27).
 const NEWEST_MAJOR: u16 = 71;
-/// First version whose methods must have stack map frames.
-const FRAMES_REQUIRED: u16 = 51;
-/// First version whose stack map frames are read.
-const FRAMES_READ: u16 = 50;
 /// HotSpot never compiles a method with more bytecode than this (`HugeMethodLimit`).
 const HUGE_METHOD_LIMIT: u32 = 8_000;
-/// Locals the probes of any strategy may need.
-const MAX_ADDED_LOCALS: u16 = 4;
 
 /// The identity that an emitted class's probes carry, given out by whoever collects the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +43,7 @@ impl ClassIds {
 }
 
 mod bound;
+mod judge;
 
 /// What there is to do for a class.
 #[derive(Debug)]
@@ -78,7 +74,7 @@ pub struct Prepared<'a> {
     methods: Vec<Candidate<'a>>,
     map: Arc<ClassMap>,
     skipped: Vec<Skipped>,
-    options: Arc<InstrumentOptions>,
+    shared: Arc<Shared>,
 }
 
 /// A method that takes probes.
@@ -87,24 +83,15 @@ struct Candidate<'a> {
     /// Position in the class file.
     index: usize,
     code: Code<'a>,
-    frames: Option<Frames>,
+    /// Checked.
+    frames: Option<Attribute<'a>>,
     plan: Plan,
     /// Does an activation end at most one path?
     one_end: bool,
 }
 
-/// What became of a method.
-enum Verdict<'a> {
-    Takes(Box<(Candidate<'a>, MethodMap)>),
-    /// Only one path: nothing to tell apart.
-    Trivial,
-    Skip(SkipReason),
-}
-
-pub(crate) fn prepare<'a>(
-    options: &Arc<InstrumentOptions>,
-    bytes: &'a [u8],
-) -> Result<Preparation<'a>, ClassError> {
+pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
+    let options = &shared.options;
     let outside = |fault: Fault| ClassError::new(None, None, fault);
     let head = Head::read(bytes).map_err(outside)?;
     let name = decode(head.name).into_owned();
@@ -125,6 +112,7 @@ pub(crate) fn prepare<'a>(
         return Ok(whole_class(SkipReason::UnknownVersion));
     }
 
+    let mut scratch = shared.scratch();
     let mut skipped = Vec::new();
     let mut methods = Vec::new();
     let mut maps = Vec::new();
@@ -132,11 +120,10 @@ pub(crate) fn prepare<'a>(
         if !options.filter.method(&name, &decode(method.name)) {
             continue;
         }
-        let verdict = judge(options, &class, index, method)
+        let verdict = judge(options, &class, index, method, &mut scratch)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
-            Verdict::Takes(taken) => {
-                let (candidate, map) = *taken;
+            Verdict::Takes(candidate, map) => {
                 methods.push(candidate);
                 maps.push(map);
             }
@@ -148,7 +135,16 @@ pub(crate) fn prepare<'a>(
     if !methods.is_empty() && class.pool.find_utf8(options.shim.class.as_bytes()).is_some() {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
-    drop_what_does_not_fit(options, &class, &name, &mut methods, &mut maps, &mut skipped);
+    let class_and_name = (&class, name.as_str());
+    drop_what_does_not_fit(
+        options,
+        class_and_name,
+        &mut methods,
+        &mut maps,
+        &mut skipped,
+        &mut scratch.rewrite,
+    );
+    drop(scratch);
     if methods.is_empty() {
         return Ok(Preparation::Unchanged { skipped });
     }
@@ -164,107 +160,8 @@ pub(crate) fn prepare<'a>(
         methods,
         map,
         skipped,
-        options: options.clone(),
+        shared: shared.clone(),
     })))
-}
-
-fn judge<'a>(
-    options: &InstrumentOptions,
-    class: &Class<'a>,
-    index: usize,
-    method: &Method<'a>,
-) -> Read<Verdict<'a>> {
-    let Some(attribute) = method.code() else {
-        return Ok(Verdict::Trivial);
-    };
-    let code = Code::read(attribute, &class.pool)?;
-    let shape = cfg::shape(&code);
-    if !shape.branches && code.handlers.is_empty() {
-        return Ok(Verdict::Trivial);
-    }
-    if shape.subroutines {
-        return Ok(Verdict::Skip(SkipReason::Subroutines));
-    }
-    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 4 {
-        return Ok(Verdict::Skip(SkipReason::TooManyLocals));
-    }
-    let cfg = Cfg::build(&code)?;
-    let weights = EdgeWeights::heuristic(&cfg.graph, &hints(&code, &cfg));
-    let Cfg {
-        blocks,
-        graph,
-        jump_target,
-        ..
-    } = cfg;
-    let limit = options.path_limit.min(i32::MAX as u64);
-    let Ok(dag) = PathDag::build(&graph, &weights, &NumberingOptions { limit, smart: true }) else {
-        return Ok(Verdict::Skip(SkipReason::TooManyPaths));
-    };
-    if dag.num_paths() < 2 {
-        return Ok(Verdict::Trivial);
-    }
-    let frames = read_frames(class, &code)?;
-    let unframed = || {
-        (0..blocks.len()).any(|b| jump_target[b] && !frames.as_ref().is_some_and(|f| f.has(blocks[b].start)))
-    };
-    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && unframed() {
-        return Ok(Verdict::Skip(SkipReason::MissingFrame));
-    }
-    let plan = Plan::new(&graph, &dag, options.skip_single_path_loops);
-    let one_end = graph.edges().all(|(_, to)| dag.end_cause(to).is_none());
-    let mut unobserved: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
-    unobserved.sort_unstable();
-    let map = MethodMap {
-        name: decode(method.name).into_owned(),
-        descriptor: decode(method.descriptor).into_owned(),
-        code_length: code.len(),
-        blocks,
-        graph,
-        dag,
-        lines: lines(&code)?,
-        unobserved,
-    };
-    let candidate = Candidate {
-        index,
-        code,
-        frames,
-        plan,
-        one_end,
-    };
-    Ok(Verdict::Takes(Box::new((candidate, map))))
-}
-
-fn read_frames(class: &Class, code: &Code) -> Read<Option<Frames>> {
-    let attribute = code.attributes.iter().find(|a| a.name == b"StackMapTable");
-    let Some(attribute) = attribute.filter(|_| class.major >= FRAMES_READ) else {
-        return Ok(None);
-    };
-    let frames = Frames::read(attribute.reader(), code)?;
-    match frames.check_uninitialized(code) {
-        Ok(()) => Ok(Some(frames)),
-        Err(pc) => fault(
-            attribute.offset,
-            format!("a stack map frame names a 'new' at {pc}, which is no instruction"),
-        ),
-    }
-}
-
-fn lines(code: &Code) -> Read<Vec<LineEntry>> {
-    let mut lines = Vec::new();
-    for table in code.attributes.iter().filter(|a| a.name == b"LineNumberTable") {
-        let mut reader = table.reader();
-        for _ in 0..reader.u2()? {
-            let bci = u32::from(reader.u2()?);
-            lines.push(LineEntry {
-                bci,
-                line: u32::from(reader.u2()?),
-            });
-        }
-    }
-    // The first of several entries for one place is the one that HotSpot shows.
-    lines.sort_by_key(|e| e.bci);
-    lines.dedup_by_key(|e| e.bci);
-    Ok(lines)
 }
 
 /// Takes probes back from methods that they would make too large. A method that is far from every limit
@@ -272,11 +169,11 @@ fn lines(code: &Code) -> Read<Vec<LineEntry>> {
 /// done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
-    class: &Class,
-    name: &str,
+    (class, name): (&Class, &str),
     methods: &mut Vec<Candidate>,
     maps: &mut Vec<MethodMap>,
     skipped: &mut Vec<Skipped>,
+    scratch: &mut RewriteScratch,
 ) {
     let constants: usize = methods
         .iter()
@@ -284,6 +181,12 @@ fn drop_what_does_not_fit(
         .map(|(c, m)| bound::constants(c, m))
         .sum();
     let pool_has_room = class.pool.len() + constants + bound::SHIM_CONSTANTS < u16::MAX as usize;
+    let surely_fits =
+        |candidate: &Candidate, map: &MethodMap| pool_has_room && bound::fits(class, candidate, map);
+    if methods.iter().zip(maps.iter()).all(|(c, m)| surely_fits(c, m)) {
+        return;
+    }
+    let mut written = Vec::new();
     loop {
         let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
         let job = Job {
@@ -296,18 +199,20 @@ fn drop_what_does_not_fit(
         let marked = mark(options, &mut pool);
         let mut keep = Vec::with_capacity(methods.len());
         for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
-            let descriptor = class.methods[candidate.index].descriptor;
-            if pool_has_room && bound::fits(candidate, map, descriptor) {
+            if surely_fits(candidate, map) {
                 keep.push(true);
                 continue;
             }
             let rewritten = match marked {
-                Ok(()) => job.rewrite(position, candidate, map, &mut pool),
+                Ok(()) => {
+                    written.clear();
+                    job.rewrite(position, candidate, map, &mut pool, scratch, &mut written)
+                }
                 Err(full) => Err(full.into()),
             };
             let verdict = match rewritten {
-                Ok(new)
-                    if candidate.code.len() <= HUGE_METHOD_LIMIT && new.code_length > HUGE_METHOD_LIMIT =>
+                Ok(new_length)
+                    if candidate.code.len() <= HUGE_METHOD_LIMIT && new_length > HUGE_METHOD_LIMIT =>
                 {
                     Some(SkipReason::HugeMethodLimit)
                 }
@@ -341,13 +246,16 @@ struct Job<'j, 'a> {
 }
 
 impl<'j, 'a> Job<'j, 'a> {
+    /// Appends the method to `out`; tells the length of its code.
     fn rewrite(
         &self,
         position: usize,
         candidate: &Candidate<'a>,
         map: &MethodMap,
         pool: &mut PoolBuilder<'j, 'a>,
-    ) -> Result<RewrittenMethod, RewriteError> {
+        scratch: &mut RewriteScratch,
+        out: &mut Vec<u8>,
+    ) -> Result<u32, RewriteError> {
         let input = MethodInput {
             class: self.class,
             method: &self.class.methods[candidate.index],
@@ -363,14 +271,14 @@ impl<'j, 'a> Job<'j, 'a> {
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
         };
-        let strategy: &'static dyn ProbeStrategy = strategy(self.options.probe);
+        let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {
             plan: &candidate.plan,
             strategy,
             method,
             shim: &self.options.shim.class,
         };
-        rewrite(&input, Some(&probes), pool)
+        rewrite(&input, Some(&probes), pool, scratch, out)
     }
 }
 
@@ -387,45 +295,59 @@ impl Prepared<'_> {
 
     /// The class with probes. Deterministic: same bytes, options and ids give the same result.
     pub fn emit(&self, ids: ClassIds) -> Vec<u8> {
-        self.emit_with_code(ids).0
+        self.emit_to(ids, |_, _| ())
     }
 
     /// The class with probes, and per method of the path map where its register is and where its instructions
     /// went.
     pub fn emit_with_code(&self, ids: ClassIds) -> (Vec<u8>, Vec<MethodCode>) {
+        let mut codes = Vec::with_capacity(self.methods.len());
+        let out = self.emit_to(ids, |code, scratch| {
+            codes.push(MethodCode {
+                register_slot: code.max_locals,
+                pc_map: scratch.map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
+            });
+        });
+        (out, codes)
+    }
+
+    /// Writes the class; tells of each method what is known right after it was written, nothing if it was not.
+    fn emit_to(&self, ids: ClassIds, mut tell: impl FnMut(&Code, Option<&RewriteScratch>)) -> Vec<u8> {
         let class = &self.class;
         let layout = CounterLayout::of(&self.map);
         let mut pool = PoolBuilder::new(&class.pool);
         let job = Job {
-            options: &self.options,
+            options: &self.shared.options,
             class,
             layout: &layout,
             ids,
         };
-        let mut methods: Vec<Cow<[u8]>> = class.methods.iter().map(|m| Cow::Borrowed(m.raw)).collect();
-        let mut codes = Vec::with_capacity(self.methods.len());
+        let mut scratch = self.shared.scratch();
+        let Scratch { rewrite, methods, .. } = &mut *scratch;
+        methods.clear();
+        let mut done = 0;
         for (position, (candidate, map)) in self.methods.iter().zip(&self.map.methods).enumerate() {
-            let register_slot = candidate.code.max_locals;
+            class.methods[done..candidate.index]
+                .iter()
+                .for_each(|m| methods.extend_from_slice(m.raw));
+            done = candidate.index + 1;
             // It was written once already, with the widest ids. Should it fail all the same, the method stays
             // as it was and is never counted.
-            let pc_map = match job.rewrite(position, candidate, map, &mut pool) {
-                Ok(new) => {
-                    methods[candidate.index] = Cow::Owned(new.bytes);
-                    new.pc_map
-                }
+            match job.rewrite(position, candidate, map, &mut pool, rewrite, methods) {
+                Ok(_) => tell(&candidate.code, Some(rewrite)),
                 Err(error) => {
                     debug_assert!(false, "{}.{}: {error:?}", self.map.name, map.name);
-                    Vec::new()
+                    methods.extend_from_slice(class.methods[candidate.index].raw);
+                    tell(&candidate.code, None);
                 }
-            };
-            codes.push(MethodCode {
-                register_slot,
-                pc_map,
-            });
+            }
         }
-        let marked = mark(&self.options, &mut pool);
+        class.methods[done..]
+            .iter()
+            .for_each(|m| methods.extend_from_slice(m.raw));
+        let marked = mark(&self.shared.options, &mut pool);
         debug_assert!(marked.is_ok(), "{}: no room for the mark", self.map.name);
-        (write_class(class, &pool, &methods), codes)
+        write_class(class, &pool, methods)
     }
 }
 
@@ -435,15 +357,14 @@ fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolF
     pool.utf8(options.shim.class.as_bytes()).map(drop)
 }
 
-fn write_class(class: &Class, pool: &PoolBuilder, methods: &[Cow<[u8]>]) -> Vec<u8> {
-    let size: usize = methods.iter().map(|m| m.len()).sum();
-    let mut out =
-        Vec::with_capacity(size + class.middle.len() + class.tail.len() + class.pool.bytes().len() + 1024);
+fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {
+    let around = class.head.len() + pool.written_len() + class.middle.len() + 2 + class.tail.len();
+    let mut out = Vec::with_capacity(around + methods.len());
     out.extend_from_slice(class.head);
     pool.write(&mut out);
     out.extend_from_slice(class.middle);
-    put_u2(&mut out, methods.len() as u16);
-    methods.iter().for_each(|m| out.extend_from_slice(m));
+    put_u2(&mut out, class.methods.len() as u16);
+    out.extend_from_slice(methods);
     out.extend_from_slice(class.tail);
     out
 }
@@ -457,18 +378,28 @@ pub fn round_trip(bytes: &[u8]) -> Result<Vec<u8>, ClassError> {
     let class = Class::read(bytes).map_err(|fault| ClassError::new(None, None, fault))?;
     let name = decode(class.name);
     let mut pool = PoolBuilder::new(&class.pool);
-    let mut methods: Vec<Cow<[u8]>> = Vec::with_capacity(class.methods.len());
+    let mut methods = Vec::new();
+    let mut scratch = Scratch::default();
     for method in &class.methods {
-        let mut again = || -> Read<Cow<[u8]>> {
-            let Some(attribute) = method.code() else {
-                return Ok(Cow::Borrowed(method.raw));
+        let mut again = || -> Read<()> {
+            let Some(attribute) = &method.code else {
+                methods.extend_from_slice(method.raw);
+                return Ok(());
             };
-            let code = Code::read(attribute, &class.pool)?;
-            if cfg::shape(&code).subroutines {
-                return Ok(Cow::Borrowed(method.raw));
+            let code = Code::read(attribute, &class.pool, &mut scratch.marks)?;
+            if code.kinds & kind::SUBROUTINE != 0 {
+                methods.extend_from_slice(method.raw);
+                return Ok(());
             }
-            let Cfg { blocks, graph, .. } = Cfg::build(&code)?;
-            let frames = read_frames(&class, &code)?;
+            let Cfg { blocks, graph } = match Cfg::build(&code, &mut scratch.marks, &mut scratch.cfg) {
+                Ok(cfg) => cfg,
+                Err(CfgError::Fault(fault)) => return Err(fault),
+                Err(CfgError::RunsOffTheEnd) => {
+                    methods.extend_from_slice(method.raw);
+                    return Ok(());
+                }
+            };
+            let frames = read_frames(&class, &code, &mut scratch.marks)?;
             let input = MethodInput {
                 class: &class,
                 method,
@@ -477,14 +408,13 @@ pub fn round_trip(bytes: &[u8]) -> Result<Vec<u8>, ClassError> {
                 blocks: &blocks,
                 graph: &graph,
             };
-            match rewrite(&input, None, &mut pool) {
-                Ok(new) => Ok(Cow::Owned(new.bytes)),
+            match rewrite(&input, None, &mut pool, &mut scratch.rewrite, &mut methods) {
+                Ok(_) => Ok(()),
                 Err(RewriteError::Fault(fault)) => Err(fault),
                 Err(other) => fault(attribute.offset, format!("cannot be written again: {other:?}")),
             }
         };
-        let again = again().map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
-        methods.push(again);
+        again().map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
     }
     Ok(write_class(&class, &pool, &methods))
 }

@@ -197,6 +197,44 @@ fn class_with(code: &[u8], handlers: &[[usize; 3]]) -> Vec<u8> {
     out
 }
 
+/// A method whose last instruction lets execution run on is left alone; the class's other methods take probes.
+#[test]
+fn code_that_runs_off_the_end_is_the_methods_own_trouble() {
+    // iload_0; ifeq +5; iconst_0; istore_0; then return or nop.
+    let sound = class_with(&[0x1a, 0x99, 0, 5, 0x03, 0x3b, 0xb1], &[]);
+    let runs_off = class_with(&[0x1a, 0x99, 0, 5, 0x03, 0x3b, 0x00], &[]);
+    // The two differ in one instruction of their only method: put both methods into one class.
+    let texts = ["Big", "java/lang/Object", "m", "(I)V", "Code"];
+    let methods = 10 + texts.map(|t| 3 + t.len()).iter().sum::<usize>() + 6 + 10;
+    let method = methods + 2..sound.len() - 2;
+    let both = [
+        &sound[..methods],
+        &[0, 2],
+        &sound[method.clone()],
+        &runs_off[method],
+        &[0, 0],
+    ]
+    .concat();
+    assert_eq!(round_trip(&both).unwrap(), both);
+    for instrumenter in instrumenters() {
+        let Preparation::Ready(prepared) = instrumenter.prepare(&both).unwrap() else {
+            panic!("the sound method takes no probes");
+        };
+        assert_eq!(prepared.map().methods.len(), 1);
+        assert_eq!(prepared.skipped().len(), 1);
+        assert_eq!(
+            prepared.skipped()[0].reason,
+            "execution can run off the end of the code"
+        );
+        let emitted = prepared.emit(IDS);
+        assert_eq!(round_trip(&emitted).unwrap(), emitted);
+        match instrumenter.prepare(&runs_off).unwrap() {
+            Preparation::Unchanged { skipped } => assert_eq!(skipped.len(), 1),
+            Preparation::Ready(_) => panic!("it has no end to report paths at"),
+        }
+    }
+}
+
 /// Both sides of the largest methods: very many branches, very many handlers, one target of very many branches.
 #[test]
 fn big_methods_take_no_quadratic_time() {

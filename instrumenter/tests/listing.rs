@@ -37,8 +37,8 @@ fn listing(kind: ProbeKind) -> String {
             0x11 => format!("sipush {}", common::u2(bytes, 1)),
             0x15 | 0x1a..=0x1d => "iload".to_owned(),
             0x36 | 0x3b..=0x3e => "istore".to_owned(),
-            0x19 | 0x2a..=0x2d => "aload".to_owned(),
-            0x3a | 0x4b..=0x4e => "astore".to_owned(),
+            0x16 | 0x1e..=0x21 => "lload".to_owned(),
+            0x37 | 0x3f..=0x42 => "lstore".to_owned(),
             0x84 => format!("iinc local {} by {}", bytes[1], bytes[2] as i8),
             0x99..=0xa6 => format!("if.. to {}", pc as i32 + i32::from(common::u2(bytes, 1) as i16)),
             0xa7 => format!("goto {}", pc as i32 + i32::from(common::u2(bytes, 1) as i16)),
@@ -68,4 +68,9 @@ fn counters() {
 #[test]
 fn safepoint() {
     insta::assert_snapshot!(listing(ProbeKind::Safepoint));
+}
+
+#[test]
+fn events() {
+    insta::assert_snapshot!(listing(ProbeKind::Events));
 }

@@ -15,6 +15,7 @@ use trodden_instrumenter::{
     ClassIds, Filter, InstrumentOptions, Instrumenter, MethodCode, Preparation, ProbeKind,
 };
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, PathEnd, StartKind};
+use trodden_profile::events::EventKinds;
 use trodden_profile::{BlockExit, CounterLayout, EdgeLabel, MethodMap};
 
 const IDS: [ClassIds; 2] = [
@@ -108,6 +109,7 @@ struct Walk<'w> {
     slot: u16,
     base: u64,
     kind: ProbeKind,
+    events: EventKinds,
     /// Constant that names the method (or its class) in calls to the shim.
     ids: [i64; 2],
 }
@@ -117,6 +119,7 @@ struct Walk<'w> {
 enum Value {
     Int(i64),
     Address,
+    Depth,
 }
 
 impl Walk<'_> {
@@ -319,21 +322,38 @@ impl Walk<'_> {
         let (class, name) = self.class.callee(callee);
         assert_eq!(class, "java/lang/Trodden");
         let [first_counter, method_id] = self.ids;
-        if name == "counters" {
-            assert_eq!(stack.pop(), Some(Value::Int(first_counter)));
-            stack.push(Value::Address);
-            return;
+        // Upper half of an event's word: kind and method.
+        let upper = |kind: i64| Some(Value::Int(kind << 28 | method_id));
+        match name.as_str() {
+            "counters" => {
+                assert_eq!(stack.pop(), Some(Value::Int(first_counter)));
+                return stack.push(Value::Address);
+            }
+            "events" => return stack.push(Value::Address),
+            "enter" => {
+                assert_eq!(stack.pop(), upper(1));
+                assert_eq!(stack.pop(), Some(Value::Address));
+                return stack.push(Value::Depth);
+            }
+            _ => {}
         }
         let Some(Value::Int(value)) = stack.pop() else {
             panic!("no path number")
         };
-        let first = match (name.as_str(), stack.pop()) {
-            ("count", Some(Value::Address)) => None,
-            ("count", Some(Value::Int(id))) => Some((id, first_counter)),
-            ("pathEnd" | "countHashed", Some(Value::Int(id))) => Some((id, method_id)),
+        let first = stack.pop();
+        match (name.as_str(), &first) {
+            ("count", Some(Value::Address)) => {}
+            ("count", Some(Value::Int(id))) => assert_eq!(*id, first_counter),
+            ("pathEnd" | "countHashed", Some(Value::Int(id))) => assert_eq!(*id, method_id),
+            ("onlyPath", _) => assert_eq!(first, upper(4)),
+            ("path" | "lastPath", _) => {
+                assert_eq!(first, upper(if name == "path" { 0 } else { 3 }));
+                let keeps_depth = self.events.activations;
+                assert!(!keeps_depth || stack.pop() == Some(Value::Depth));
+                assert_eq!(stack.pop(), Some(Value::Address));
+            }
             other => panic!("call of {other:?}"),
-        };
-        assert!(first.is_none_or(|(is, should)| is == should));
+        }
         reports.push(u64::try_from(value).unwrap() - self.base);
     }
 
@@ -350,9 +370,16 @@ impl Walk<'_> {
 fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Random) -> (u64, u64) {
     let old = Class::parse(bytes);
     let (mut methods, mut ended) = (0, 0);
-    for kind in ProbeKind::ALL {
+    let all_activations = EventKinds {
+        only_paths: false,
+        ..EventKinds::ACTIVATION_PATHS
+    };
+    let default = ProbeKind::ALL.map(|kind| (kind, EventKinds::ACTIVATION_PATHS));
+    let others = [EventKinds::PATHS, all_activations].map(|events| (ProbeKind::Events, events));
+    for (kind, events) in default.into_iter().chain(others) {
         for ids in IDS {
             let mut options = InstrumentOptions::new(kind);
+            options.events = events;
             options.filter = Filter::new(&["*", "java.*", "jdk.*", "sun.*"], &[]).unwrap();
             options.path_limit = limit;
             let prepared = match Instrumenter::new(options).prepare(bytes) {
@@ -397,6 +424,7 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                         _ => 0,
                     },
                     kind,
+                    events,
                     ids: [
                         i64::from(ids.first_counter),
                         i64::from(ids.first_method) + position as i64,
@@ -417,7 +445,7 @@ fn fixtures_report_the_paths_they_walk() {
     let mut random = Random(0x7421);
     let shapes = include_bytes!("fixtures/Shapes.class");
     let (methods, ended) = check(shapes, 400, 400, i32::MAX as u64, &mut random);
-    assert_eq!(methods, 9 * 3 * 2);
+    assert_eq!(methods, 9 * 6 * 2);
     assert!(ended > 30_000, "{ended} paths");
     // With few numbers cut points end paths inside of the methods.
     let (methods, _) = check(shapes, 200, 400, 12, &mut random);
@@ -429,7 +457,7 @@ fn fixtures_report_the_paths_they_walk() {
         i32::MAX as u64,
         &mut random,
     );
-    assert_eq!(methods, 3 * 2);
+    assert_eq!(methods, 6 * 2);
 }
 
 fn jdks() -> Vec<PathBuf> {

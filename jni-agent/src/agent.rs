@@ -3,17 +3,26 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use jvmti_bindings::sys::jvmti::JVMTI_EVENT_CLASS_FILE_LOAD_HOOK;
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END,
+    jvmtiCapabilities,
+};
+use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::ProbeKind;
+use trodden_profile::events::ThreadInfo;
+use trodden_profile::options::ConsumedBy;
 
 use crate::blocks::Blocks;
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
 use crate::dump;
+use crate::events::Streams;
 use crate::jvm::guard::guard;
+use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::thread::Vm;
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{FieldId, Jni, JvmError, Jvmti};
 use crate::log::{error, info, warning};
+use crate::record::TraceFile;
 use crate::registry::Registry;
 use crate::retransform::{Restored, retransform};
 use crate::safepoint::SafepointSampler;
@@ -35,6 +44,10 @@ pub struct Agent {
     pub registry: Registry,
     /// Native memory of threads.
     pub blocks: Blocks,
+    /// Events that threads write to their blocks.
+    pub streams: Streams,
+    /// `Thread.tid`.
+    thread_id: OnceLock<FieldId>,
     shim: OnceLock<Shim>,
     /// What the hook instruments with while profiling runs.
     active: RwLock<Option<Arc<Settings>>>,
@@ -50,6 +63,8 @@ pub struct Control {
     clock: Option<Clock>,
     /// Settings of the running or last profile.
     pub settings: Option<Arc<Settings>>,
+    /// The trace that is being written.
+    pub trace: Option<Arc<TraceFile>>,
     /// Wall-clock time at which the profile began.
     pub started: Option<SystemTime>,
     /// Time profiled before the current stretch.
@@ -85,10 +100,19 @@ pub enum StartError {
     #[error(transparent)]
     Jvm(#[from] JvmError),
     /// No address space for a thread's counters.
-    #[error("probe 'counters' needs {} MB of address space per thread, and the system has none left (see ulimit -v)", u64::from(Blocks::SLOTS) * 8 >> 20)]
+    #[error(
+        "this probe needs {} MB of address space per thread, and the system has none left (see ulimit -v)",
+        Blocks::MEGABYTES
+    )]
     NoRoom,
-    /// No clock.
-    #[error("no thread for the clock: {0}")]
+    /// The analyses cannot be set up.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// The trace cannot be written.
+    #[error("no trace: {0}")]
+    Trace(String),
+    /// No clock, or no consumer.
+    #[error("no thread for the agent: {0}")]
     Thread(std::io::Error),
 }
 
@@ -121,6 +145,8 @@ impl Agent {
             reads_frames,
             registry: Registry::default(),
             blocks: Blocks::new(),
+            streams: Streams::default(),
+            thread_id: OnceLock::new(),
             shim: OnceLock::new(),
             active: RwLock::new(None),
             control: Mutex::default(),
@@ -134,8 +160,30 @@ impl Agent {
             return Ok(shim);
         }
         // Called under the control lock only, so nobody defines it a second time.
+        let current = self.jvmti.current_thread()?;
+        let thread_id = match self.thread_id.get() {
+            Some(&field) => field,
+            None => {
+                let field = jni.long_field_id(current, c"tid")?;
+                *self.thread_id.get_or_init(|| field)
+            }
+        };
         let shim = Shim::define(jni, &self.blocks, window)?;
+        if let Some(block) = shim.first_block() {
+            let info = ThreadInfo {
+                id: jni.long_field(current, thread_id) as u64,
+                name: self.jvmti.thread_name(current)?,
+                is_virtual: false,
+            };
+            self.streams.thread_begins(block, info);
+        }
         Ok(self.shim.get_or_init(|| shim))
+    }
+
+    /// A thread's number in the whole run of the JVM.
+    pub fn thread_id(&self, jni: Jni<'_>, thread: ThreadRef) -> Option<u64> {
+        let field = *self.thread_id.get()?;
+        Some(jni.long_field(thread, field) as u64)
     }
 
     /// The shim, if it is there.
@@ -184,7 +232,7 @@ impl Agent {
                 room: shim.ring_entries(),
             });
         }
-        if settings.probe == ProbeKind::Counters && !shim.counts() {
+        if matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events) && shim.first_block().is_none() {
             return Err(StartError::NoRoom);
         }
         if self.registry.configure(&settings.configuration()) && control.started.is_some() {
@@ -194,6 +242,9 @@ impl Agent {
             *control = Control::default();
         }
         shim.lay_out(jni, settings.strata())?;
+        if settings.probe == ProbeKind::Events {
+            self.start_streams(control, &settings)?;
+        }
         self.set_active(Some(Arc::clone(&settings)));
         self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
         let filter = &settings.instrumenter.options().filter;
@@ -207,6 +258,34 @@ impl Agent {
         control.started.get_or_insert_with(SystemTime::now);
         control.since = Some(Instant::now());
         Ok(done)
+    }
+
+    /// Sets the analyses up, or goes on with those of a profile that was stopped.
+    fn start_streams(&self, control: &mut Control, settings: &Arc<Settings>) -> Result<(), StartError> {
+        // Only newer JVMs have virtual threads; on older ones both fail, and nothing is lost.
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_support_virtual_threads(true);
+        if self.jvmti.add_capabilities(&capabilities).is_ok() {
+            let _ = self.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
+        }
+        self.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
+        if control.started.is_some() && !settings.records() {
+            return Ok(());
+        }
+        let pipeline = if settings.records() {
+            let file = dump::file_name(settings).map_err(|e| StartError::Trace(e.to_string()))?;
+            let kinds = settings.instrumenter.options().events;
+            let run = dump::run_info(self, control, settings);
+            let trace = TraceFile::create(file, kinds, &run).map_err(StartError::Trace)?;
+            let trace = Arc::new(trace);
+            control.trace = Some(Arc::clone(&trace));
+            Pipeline::new().with_recorder(trace, kinds)
+        } else {
+            Pipeline::of(&settings.options)?
+        };
+        self.streams
+            .begin(pipeline, settings.options.consumer == ConsumedBy::Agent)
+            .map_err(StartError::Thread)
     }
 
     fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
@@ -258,6 +337,10 @@ impl Agent {
         if let (Some(shim), Some(settings)) = (self.shim_if_defined(), &control.settings) {
             self.collector()
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
+            if let Some(pipeline) = self.streams.pipeline() {
+                self.streams.flush();
+                pipeline.reset();
+            }
         }
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
@@ -290,7 +373,7 @@ impl Ticker {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
             }
-            ProbeKind::Counters => Ok(()),
+            ProbeKind::Counters | ProbeKind::Events => Ok(()),
         };
         if let Err(e) = result {
             error!("sampling stops: {e}");

@@ -8,9 +8,11 @@ use memmap2::{MmapOptions, MmapRaw};
 
 /// Blocks of all threads, never given back: threads to come take over those of threads that have ended.
 ///
-/// Slot 0 of a block is at its address, slot `n` at `8 * n` bytes behind it.
+/// Slot 0 of a block is at its address, slot `n` at `8 * n` bytes behind it. First comes a header, then counters, at the
+/// end a buffer for events. Small blocks, of virtual threads, have a header and a buffer only.
 pub struct Blocks {
     blocks: Mutex<Vec<MmapRaw>>,
+    small: Mutex<SmallBlocks>,
     /// Where the shim finds a thread's block by the thread's id.
     index: Box<[AtomicU64]>,
 }
@@ -24,9 +26,99 @@ pub struct Index {
     pub entries: i64,
 }
 
+/// Blocks that hold events only.
+#[derive(Default)]
+struct SmallBlocks {
+    chunks: Vec<Box<[AtomicU64]>>,
+    free: Vec<Block>,
+}
+
+/// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
+/// activations (an `int`), 3 beginning of the buffer; cursor and ends are addresses.
+///
+/// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Block(usize);
+
+impl Block {
+    /// Slots of the header.
+    pub const HEADER: u32 = 8;
+
+    /// A block by the address that the shim knows.
+    ///
+    /// # Safety
+    /// The address must have been given out by [`Blocks`]; so it is one for ever.
+    pub unsafe fn from_address(address: i64) -> Self {
+        Block(address as usize)
+    }
+
+    /// Its address.
+    pub fn address(self) -> i64 {
+        self.0 as i64
+    }
+
+    fn slot(self, slot: usize) -> &'static AtomicU64 {
+        // SAFETY: blocks are never given back, and have at least a header.
+        unsafe { &*(self.0 as *const AtomicU64).add(slot) }
+    }
+
+    fn set_up(self, buffer: usize, words: usize) {
+        self.slot(3).store(buffer as u64, Ordering::Relaxed);
+        self.slot(1).store((buffer + 8 * words) as u64, Ordering::Relaxed);
+        self.empty();
+    }
+
+    /// Number of words that have been appended and not been [`empty`](Self::empty)d.
+    pub fn words(self) -> usize {
+        let cursor = self.slot(0).load(Ordering::Acquire);
+        (cursor.saturating_sub(self.slot(3).load(Ordering::Relaxed)) / 8) as usize
+    }
+
+    /// The words of a range, all below what [`words`](Self::words) told.
+    ///
+    /// # Safety
+    /// Nobody may empty the block meanwhile.
+    pub unsafe fn read(self, range: Range<usize>) -> &'static [u64] {
+        let first = self.slot(3).load(Ordering::Relaxed) as *const u64;
+        // SAFETY: `words` counts inside the buffer (by the caller's promise), and these words are written no more.
+        unsafe { std::slice::from_raw_parts(first.add(range.start), range.len()) }
+    }
+
+    /// What a probe does.
+    #[cfg(test)]
+    pub fn append_for_test(self, word: u64) {
+        let at = self.slot(0).load(Ordering::Relaxed);
+        assert!(at < self.slot(1).load(Ordering::Relaxed));
+        // SAFETY: inside of the buffer.
+        unsafe { (at as *mut u64).write(word) };
+        self.slot(0).store(at + 8, Ordering::Relaxed);
+    }
+
+    /// Starts filling the buffer from its beginning. For the block's own thread, or when it has ended.
+    pub fn empty(self) {
+        self.slot(0)
+            .store(self.slot(3).load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// No activation is open. For the block's own thread, or when it has ended.
+    pub fn forget_activations(self) {
+        self.slot(2).store(0, Ordering::Relaxed);
+    }
+}
+
 impl Blocks {
-    /// Counter slots of a block: address space, not memory (256 MB).
-    pub const SLOTS: u32 = 1 << 25;
+    /// Slots of a block: address space, not memory (256 MB).
+    const ALL_SLOTS: u32 = 1 << 25;
+    /// The same in megabytes.
+    pub const MEGABYTES: u32 = (Self::ALL_SLOTS / (1 << 20)) * 8;
+    /// Words of a thread's buffer of events.
+    const BUFFER_WORDS: u32 = 4096;
+    /// Words of a virtual thread's buffer of events.
+    const SMALL_BUFFER_WORDS: usize = 120;
+    /// Words behind the end of a buffer to which many threads write.
+    const SLACK: usize = 1 << 16;
+    /// One behind the last counter slot; the first one is behind the header.
+    pub const SLOTS: u32 = Self::ALL_SLOTS - Self::BUFFER_WORDS;
     /// Threads that find their block at once; others look for it.
     const INDEX_ENTRIES: usize = 1 << 16;
 
@@ -34,6 +126,7 @@ impl Blocks {
     pub fn new() -> Self {
         Blocks {
             blocks: Mutex::default(),
+            small: Mutex::default(),
             index: zeros(2 * Self::INDEX_ENTRIES),
         }
     }
@@ -46,9 +139,9 @@ impl Blocks {
         }
     }
 
-    /// Address of a new block, zeroed; `None` if the system has no room for one.
-    pub fn reserve(&self) -> Option<i64> {
-        let length = Self::SLOTS as usize * size_of::<u64>();
+    /// A new block, zeroed; `None` if the system has no room for one.
+    pub fn reserve(&self) -> Option<Block> {
+        let length = Self::ALL_SLOTS as usize * size_of::<u64>();
         let map = MmapOptions::new().len(length).no_reserve_swap().map_anon().ok()?;
         // Many threads that use a little each: whole huge pages would be memory for nothing.
         #[cfg(target_os = "linux")]
@@ -57,9 +150,55 @@ impl Blocks {
             let _ = map.advise(memmap2::Advice::DontDump);
         }
         let map = MmapRaw::from(map);
-        let address = map.as_mut_ptr() as i64;
+        let block = Block(map.as_mut_ptr() as usize);
+        block.set_up(block.0 + 8 * Self::SLOTS as usize, Self::BUFFER_WORDS as usize);
         self.lock().push(map);
-        Some(address)
+        Some(block)
+    }
+
+    /// A block for events only.
+    pub fn reserve_small(&self) -> Block {
+        const LENGTH: usize = Block::HEADER as usize + Blocks::SMALL_BUFFER_WORDS;
+        const PER_CHUNK: usize = 64;
+        let mut small = self.small.lock().unwrap_or_else(PoisonError::into_inner);
+        if small.free.is_empty() {
+            let chunk = zeros(LENGTH * PER_CHUNK);
+            let first = chunk.as_ptr() as usize;
+            small
+                .free
+                .extend((0..PER_CHUNK).map(|i| Block(first + 8 * LENGTH * i)));
+            small.chunks.push(chunk);
+        }
+        let block = small.free.pop().expect("a chunk has blocks");
+        block.set_up(block.0 + 8 * Block::HEADER as usize, Self::SMALL_BUFFER_WORDS);
+        block.forget_activations();
+        block
+    }
+
+    /// Takes a small block back, for threads to come.
+    pub fn release_small(&self, block: Block) {
+        self.small
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .free
+            .push(block);
+    }
+
+    /// A block for threads that find no memory: it can be written to by many at once.
+    pub fn sink(&self) -> Block {
+        let mut small = self.small.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = Self::BUFFER_WORDS as usize;
+        let chunk = zeros(Block::HEADER as usize + words + Self::SLACK);
+        let block = Block(chunk.as_ptr() as usize);
+        small.chunks.push(chunk);
+        block.set_up(block.0 + 8 * Block::HEADER as usize, words);
+        block
+    }
+
+    /// Forgets which block a thread has, once it has ended.
+    pub fn forget(&self, thread: u64) {
+        let entry = &self.index[2 * (thread as usize & (Self::INDEX_ENTRIES - 1))];
+        let _ = entry.compare_exchange(thread, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Sums of the slots of a range over all blocks. Threads may go on counting meanwhile.
@@ -95,10 +234,8 @@ fn zeros(length: usize) -> Box<[AtomicU64]> {
 mod tests {
     use super::*;
 
-    fn add(block: i64, slot: u32, count: u64) {
-        let at = block as *const AtomicU64;
-        // SAFETY: the tests name slots inside of a block that is still mapped.
-        unsafe { &*at.add(slot as usize) }.fetch_add(count, Ordering::Relaxed);
+    fn add(block: Block, slot: u32, count: u64) {
+        block.slot(slot as usize).fetch_add(count, Ordering::Relaxed);
     }
 
     #[test]
@@ -106,12 +243,12 @@ mod tests {
         let blocks = Blocks::new();
         let [a, b] = [(); 2].map(|()| blocks.reserve().unwrap());
         assert_ne!(a, b);
-        assert_eq!([a % 4096, b % 4096], [0, 0]);
-        add(a, 7, 5);
-        add(b, 7, 6);
-        add(b, 9, 1);
+        assert_eq!([a, b].map(|block| block.address() % 4096), [0, 0]);
+        add(a, 8, 5);
+        add(b, 8, 6);
+        add(b, 10, 1);
         add(a, Blocks::SLOTS - 1, 2);
-        assert_eq!(blocks.sums(6..10), [0, 11, 0, 1]);
+        assert_eq!(blocks.sums(8..11), [11, 0, 1]);
         assert_eq!(blocks.sums(Blocks::SLOTS - 1..Blocks::SLOTS), [2]);
     }
 
@@ -120,5 +257,32 @@ mod tests {
         let blocks = Blocks::new();
         assert!(blocks.index().entries as u64 >= 1 << 10);
         assert!(blocks.index.iter().all(|word| word.load(Ordering::Relaxed) == 0));
+    }
+
+    #[test]
+    fn events_are_read_in_order_and_emptied() {
+        let blocks = Blocks::new();
+        let large = blocks.reserve().unwrap();
+        for block in [large, blocks.reserve_small(), blocks.sink()] {
+            assert_eq!(block.words(), 0);
+            (1..=100).for_each(|word| block.append_for_test(word));
+            assert_eq!(block.words(), 100);
+            // SAFETY: nobody empties it.
+            assert_eq!(unsafe { block.read(98..100) }, [99, 100]);
+            block.empty();
+            assert_eq!(block.words(), 0);
+        }
+        assert_eq!(blocks.sums(Block::HEADER..100), vec![0; 92]);
+    }
+
+    #[test]
+    fn small_blocks_are_used_again() {
+        let blocks = Blocks::new();
+        let first = blocks.reserve_small();
+        first.append_for_test(7);
+        blocks.release_small(first);
+        let again = blocks.reserve_small();
+        assert_eq!(again, first);
+        assert_eq!(again.words(), 0);
     }
 }

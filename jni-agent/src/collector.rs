@@ -127,14 +127,12 @@ impl Collector {
         // Counts first: a class that is registered in between is then a class without counts, not a count without class.
         let (dense, hashed) = match probe {
             ProbeKind::Counters => (blocks.sums(0..registry.counters()), hashed(shim, jni)?),
-            ProbeKind::Yieldpoint | ProbeKind::Safepoint => Default::default(),
+            _ => Default::default(),
         };
         let profile = |entry: ClassEntry| {
             let method = |m: usize| match probe {
                 ProbeKind::Counters => self.exact_counts(&dense, &hashed, &entry, m),
-                ProbeKind::Yieldpoint | ProbeKind::Safepoint => {
-                    self.samples.method_counts(entry.ids.first_method + m as u32)
-                }
+                _ => self.samples.method_counts(entry.ids.first_method + m as u32),
             };
             ClassProfile {
                 counts: (0..entry.map.methods.len()).map(method).collect(),

@@ -25,6 +25,12 @@ pub enum DumpError {
     /// The counts could not be had.
     #[error("the profile could not be collected: {0}")]
     Jvm(#[from] JvmError),
+    /// An analysis has no result.
+    #[error("the profile could not be made: {0}")]
+    Analysis(String),
+    /// A trace is no profile.
+    #[error("{}: a trace is written as the program runs; it is complete when profiling stops", .0.display())]
+    Trace(PathBuf),
     /// The file could not be written.
     #[error("the profile was not written: {0}")]
     Save(String),
@@ -40,10 +46,26 @@ pub fn dump(
     let (Some(settings), Some(shim)) = (&control.settings, agent.shim_if_defined()) else {
         return Err(DumpError::Nothing);
     };
+    if let Some(trace) = &control.trace {
+        if control.running() {
+            return Err(DumpError::Trace(trace.file().to_owned()));
+        }
+        agent.streams.flush();
+        let mut run = run_info(agent, control, settings);
+        run.facts
+            .insert("lost".to_owned(), agent.streams.lost().to_string());
+        run.facts.insert("panics".to_owned(), panics().to_string());
+        trace.finish(&run).map_err(DumpError::Save)?;
+        return Ok(trace.file().to_owned());
+    }
     let file = match file {
         Some(file) => file.to_owned(),
         None => file_name(settings)?,
     };
+    if settings.probe == ProbeKind::Events {
+        dump_streams(agent, control, settings, &file)?;
+        return Ok(file);
+    }
     let collector = agent.collector();
     let mut run = run_info(agent, control, settings);
     let classes = collector.classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
@@ -86,9 +108,26 @@ pub fn dump(
     Ok(file)
 }
 
+/// Writes what the analyses of the event stream know.
+fn dump_streams(agent: &Agent, control: &Control, settings: &Settings, file: &Path) -> Result<(), DumpError> {
+    let pipeline = agent.streams.pipeline().ok_or(DumpError::Nothing)?;
+    agent.streams.flush();
+    let mut profile = pipeline
+        .profile(&agent.registry.method_table())
+        .map_err(|e| DumpError::Analysis(e.to_string()))?;
+    let found = std::mem::take(&mut profile.run.facts);
+    profile.run = run_info(agent, control, settings);
+    profile.run.facts.extend(found);
+    let mut fact = |name: &str, value: u64| profile.run.facts.insert(name.to_owned(), value.to_string());
+    fact("lost", agent.streams.lost());
+    fact("panics", panics());
+    profile.skipped = agent.registry.skipped();
+    profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
 /// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside it, and
 /// whoever started the program turns it into the report.
-fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
+pub fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
     let pattern = &settings.options.file;
     // %t is the time of this dump: periodic dumps to such a name do not replace each other.
     let name = pattern
@@ -97,13 +136,14 @@ fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
         })
         .map_err(|e| DumpError::Name(e.to_string()))?;
     let mut file = PathBuf::from(name);
-    if pattern.format() != FileFormat::Trodden {
+    if !matches!(pattern.format(), FileFormat::Trodden | FileFormat::Trace) {
         file.set_extension("trodden");
     }
     Ok(file)
 }
 
-fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
+/// What there is to say about the run.
+pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
     let property = |name: &str| agent.jvmti.system_property(name).unwrap_or_default();
     let mut facts = BTreeMap::new();
     let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
@@ -129,7 +169,7 @@ fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
         probe: settings.probe.name().to_owned(),
         schedule: (settings.probe == ProbeKind::Yieldpoint).then(|| settings.options.schedule.to_string()),
         interval_ns: samples.then_some(settings.options.interval.as_nanos() as u64),
-        exact: settings.probe == ProbeKind::Counters,
+        exact: matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),
         options: options
             .iter()
             .map(|(name, value)| format!("{name}={value}"))

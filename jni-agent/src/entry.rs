@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jlong, jobject};
+use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
@@ -69,6 +69,8 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMInit = Some(vm_init);
     callbacks.VMDeath = Some(vm_death);
+    callbacks.ThreadEnd = Some(thread_end);
+    callbacks.VirtualThreadEnd = Some(thread_end);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
@@ -178,13 +180,16 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     });
 }
 
-/// `java.lang.TroddenThreads.reserve`: address of a new block, or 0. Found by its name: registering natives of a class in
-/// java.base would make the JVM print a warning.
-#[unsafe(no_mangle)]
-pub extern "system" fn Java_java_lang_TroddenThreads_reserve(_: *mut JNIEnv, _: jclass) -> jlong {
-    guard("reserving a block", 0, || {
-        Agent::get().and_then(|agent| agent.blocks.reserve()).unwrap_or(0)
-    })
+unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    guard("ThreadEnd", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni)
+            && let Some(id) = agent.thread_id(jni, thread)
+        {
+            agent.streams.thread_ends(&agent.blocks, id);
+        }
+    });
 }
 
 unsafe extern "system" fn class_file_load_hook(

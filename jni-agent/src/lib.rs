@@ -7,18 +7,19 @@
 //!
 //! | module | work |
 //! | --- | --- |
-//! | `entry` | the functions that the JVM calls |
+//! | `entry`, `natives` | the functions that the JVM and the shim call |
 //! | `control` | commands: start, stop, dump, reset, status |
 //! | `agent` | state; starting, ticking, stopping |
 //! | `settings`, `log` | options turned into settings; messages |
 //! | `hook`, `registry`, `retransform` | classes: rewriting, ids, sending loaded ones through the hook again |
 //! | `shim` | the Java half: defining it, arming it, reading it |
+//! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
 //! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
 //! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
-//! | `dump` | the profile file |
+//! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
-//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry` and one line of `shim`.
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line of `events`.
 
 mod agent;
 mod blocks;
@@ -27,9 +28,12 @@ mod collector;
 mod control;
 mod dump;
 mod entry;
+mod events;
 mod hook;
 mod jvm;
 mod log;
+mod natives;
+mod record;
 mod registry;
 mod retransform;
 mod safepoint;

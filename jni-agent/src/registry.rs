@@ -8,7 +8,7 @@ use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, MethodCode};
 use trodden_profile::{ClassMap, CounterLayout, Skipped};
 
-use crate::blocks::Blocks;
+use crate::blocks::{Block, Blocks};
 
 /// One registered class.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ struct Inner {
     /// By class index.
     classes: Vec<(usize, ClassEntry)>,
     methods: MethodTable,
-    /// Counter slots given out.
+    /// First counter slot that is not given out.
     counters: u32,
     skipped: BTreeSet<Skipped>,
 }
@@ -76,6 +76,7 @@ impl Registry {
         let class = inner.classes.len();
         let layout = Arc::new(CounterLayout::of(map));
         let method_limit = i32::MAX as u32 - 1;
+        inner.counters = inner.counters.max(Block::HEADER);
         if inner.methods.len() > method_limit - map.methods.len() as u32
             || inner.counters + layout.slots > Blocks::SLOTS
         {
@@ -123,10 +124,26 @@ impl Registry {
 
     /// The classes of the current configuration.
     pub fn classes(&self) -> Vec<ClassEntry> {
+        self.classes_from(&mut 0)
+    }
+
+    /// The classes of the current configuration among those that came after the first `seen` ones, which is moved on.
+    pub fn classes_from(&self, seen: &mut usize) -> Vec<ClassEntry> {
         let inner = self.read();
+        let new = inner.classes.get(*seen..).unwrap_or_default().iter();
+        *seen = inner.classes.len();
         let current = |(configuration, _): &&(usize, ClassEntry)| *configuration == inner.current;
-        let classes = inner.classes.iter().filter(current);
-        classes.map(|(_, entry)| entry.clone()).collect()
+        new.filter(current).map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// The methods of the current configuration.
+    pub fn method_table(&self) -> MethodTable {
+        let mut table = MethodTable::default();
+        for entry in self.classes() {
+            // Ids were given out once each, so they cannot be taken.
+            let _ = table.insert_class(entry.ids.first_method, entry.map);
+        }
+        table
     }
 
     /// The class of this name, if the current configuration has exactly one.

@@ -2,12 +2,25 @@
 
 use std::time::Duration;
 
+use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::Schedule;
-use trodden_profile::options::{LogLevel, Probe, ProfileOptions};
+use trodden_profile::events::EventKinds;
+use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileOptions};
 
 use crate::log::{self, Level, error};
 use crate::strata::Strata;
+
+/// Why nothing can be recorded with these options.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// A pattern cannot be understood.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// An analysis cannot be set up.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
 
 /// What a profile is recorded with.
 pub struct Settings {
@@ -23,17 +36,19 @@ impl Settings {
     /// Reads the filters and fixes the probe.
     ///
     /// # Errors
-    /// If a pattern cannot be understood.
-    pub fn new(options: ProfileOptions) -> Result<Self, FilterError> {
-        let probe = match options.probe.resolved() {
+    /// If a pattern cannot be understood, or an analysis cannot be set up.
+    pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
+        let probe = match options.probe_in_use() {
             Probe::Counters => ProbeKind::Counters,
             Probe::Safepoint => ProbeKind::Safepoint,
             Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+            Probe::Events => ProbeKind::Events,
         };
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.include, &options.exclude)?,
             path_limit: options.path_limit.into(),
             skip_single_path_loops: options.skips_single_path_loops(),
+            events: events(&options)?,
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -47,8 +62,13 @@ impl Settings {
     pub fn configuration(&self) -> String {
         let o = &self.options;
         let loops = o.skips_single_path_loops();
+        // Other analyses make another profile, even where the classes would be the same.
+        let analyses = match self.probe {
+            ProbeKind::Events => format!(" {:?} {} {:?} {}", o.profile, o.k, o.budget, o.burst),
+            _ => String::new(),
+        };
         format!(
-            "{} {} {loops} {:?} {:?}",
+            "{}{analyses} {} {loops} {:?} {:?}",
             self.probe.name(),
             o.path_limit,
             o.include,
@@ -56,9 +76,14 @@ impl Settings {
         )
     }
 
+    /// Is the stream recorded, and not analysed?
+    pub fn records(&self) -> bool {
+        self.options.file.format() == FileFormat::Trace
+    }
+
     /// Does the clock drive this probe?
     pub fn samples(&self) -> bool {
-        self.probe != ProbeKind::Counters
+        matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
     }
 
     /// How windows lie in the ring.
@@ -92,7 +117,7 @@ impl Settings {
                 Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
                 schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
             },
-            ProbeKind::Counters | ProbeKind::Safepoint => 0,
+            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events => 0,
         }
     }
 
@@ -103,6 +128,14 @@ impl Settings {
         } else {
             self.options.dump
         }
+    }
+}
+
+/// The events that the probes must tell: a trace has all that any analysis of paths may want.
+fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
+    match options.file.format() {
+        FileFormat::Trace => Ok(EventKinds::ACTIVATION_PATHS),
+        _ => Ok(Pipeline::of(options)?.needs()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Block, Blocks};
 use crate::jvm::{GlobalRef, Jni, JvmError, MethodId};
 use crate::strata::Strata;
 
@@ -37,7 +37,7 @@ pub struct Shim {
     class: GlobalRef,
     ring: GlobalRef,
     ring_entries: u64,
-    counts: bool,
+    first: Option<Block>,
     arm: MethodId,
     disarm: MethodId,
     snapshot_hashed: MethodId,
@@ -57,9 +57,10 @@ impl Shim {
         let index = blocks.index();
         jni.set_static_long(config, c"index", index.address)?;
         jni.set_static_long(config, c"indexEntries", index.entries)?;
-        let shared = blocks.reserve();
-        jni.set_static_long(config, c"sharedBlock", shared.unwrap_or(0))?;
-        jni.set_static_long(config, c"firstBlock", blocks.reserve().unwrap_or(0))?;
+        let (shared, first) = (blocks.reserve(), blocks.reserve());
+        jni.set_static_long(config, c"sharedBlock", shared.map_or(0, Block::address))?;
+        jni.set_static_long(config, c"firstBlock", first.map_or(0, Block::address))?;
+        jni.set_static_long(config, c"sinkBlock", blocks.sink().address())?;
         define(table)?;
         define(threads)?;
         let class = define(main)?;
@@ -69,7 +70,7 @@ impl Shim {
             class: jni.global_class(class),
             ring: jni.global(jni.call_object(class, ring)?),
             ring_entries,
-            counts: shared.is_some(),
+            first: shared.and(first),
             arm: method(c"arm", c"(I)V")?,
             disarm: method(c"disarm", c"()I")?,
             snapshot_hashed: method(c"snapshotHashed", c"()[J")?,
@@ -111,9 +112,9 @@ impl Shim {
         jni.global_longs(self.ring, entries.min(self.ring_entries as usize))
     }
 
-    /// Is there memory for exact counters?
-    pub fn counts(&self) -> bool {
-        self.counts
+    /// The block of the thread that defined the shim, if there was memory for blocks at all.
+    pub fn first_block(&self) -> Option<Block> {
+        self.first
     }
 
     /// All hashed counts: (method, path, count).

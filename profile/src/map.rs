@@ -1,5 +1,7 @@
 //! The path map: what is needed to turn a path number back into bytecode and source lines.
 
+use std::borrow::Cow;
+
 use trodden_numbering::{BlockId, PathDag, SimpleGraph};
 
 /// One line-number entry: the line of the instructions from `bci` on.
@@ -60,7 +62,7 @@ pub struct BlockInfo {
     /// How the block is left.
     pub exit: BlockExit,
     /// Labels of the out-edges, in successor order.
-    pub labels: Vec<EdgeLabel>,
+    pub labels: Cow<'static, [EdgeLabel]>,
 }
 
 /// The path map of one method. Bytecode indices are those of the original, uninstrumented code.

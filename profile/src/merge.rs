@@ -63,12 +63,21 @@ pub enum MergeError {
 }
 
 /// Facts that are numbers of things and add up; all others are listed.
-const SUMMED_FACTS: [&str; 8] = [
+const SUMMED_FACTS: [&str; 17] = [
+    "activations",
+    "activations_sampled",
+    "bad_words",
     "doubled",
     "events",
+    "gaps",
+    "kpaths_dropped",
+    "kpaths_unknown",
     "lost",
+    "lost_exits",
+    "orphans",
     "runs",
     "samples",
+    "threads",
     "ticks",
     "unknown",
     "unknown_paths",

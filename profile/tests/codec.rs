@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use trodden_profile::{FORMAT_VERSION, LoadError, Profile, ReadError, WriteError, merge};
+use trodden_profile::{FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError, WriteError, merge};
 
 fn describe_everything(profile: &Profile) -> usize {
     let mut steps = 0;
@@ -277,6 +277,9 @@ fn saved_in_one_step_and_errors_name_the_file() {
 fn rewrite_the_golden_file() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/example-v1.trodden");
     example().save(file).unwrap();
+    example_with_forest()
+        .save(file.replace("example-v1", "kpaths-v1"))
+        .unwrap();
     for byte in plain_file(&example(), |_, _| ()) {
         print!("{byte:02x} ");
     }
@@ -289,6 +292,109 @@ fn the_golden_file_is_still_read() {
         Profile::read(include_bytes!("data/example-v1.trodden")).unwrap(),
         example()
     );
+    assert_eq!(
+        Profile::read(include_bytes!("data/kpaths-v1.trodden")).unwrap(),
+        example_with_forest()
+    );
+}
+
+/// The example's profile with the path forest of the documentation.
+fn example_with_forest() -> Profile {
+    let rows = [(1, 0, 2), (2, 1, 2), (1, 1, 3), (2, 0, 1), (2, 1, 1)];
+    Profile {
+        kpaths: Some(KPaths {
+            k: 2,
+            slab_nodes: 5,
+            slab_bytes: 300,
+            methods: [((0, 0), PathForest::from_preorder(rows).unwrap())].into(),
+            ..KPaths::default()
+        }),
+        ..example()
+    }
+}
+
+#[test]
+fn the_documented_forest_is_right() {
+    let page = include_str!("../../docs/file-format.md");
+    let dump = page
+        .split("```forest")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let bytes = |part: &str| -> Vec<u8> {
+        part.lines()
+            .map(|line| line.split('#').next().unwrap())
+            .flat_map(str::split_whitespace)
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect()
+    };
+    let (about, trees) = dump.split_once("# kptr").unwrap();
+    let with_forest = example_with_forest();
+    let mut found = Vec::new();
+    plain_file(&with_forest, |tag, plain| match tag {
+        b"kpth" | b"kptr" => found.push(plain.clone()),
+        _ => (),
+    });
+    assert_eq!(found, [bytes(about), bytes(trees)]);
+    assert_eq!(
+        Profile::read(&with_forest.to_bytes().unwrap()).unwrap(),
+        with_forest
+    );
+    // A reader that does not know the sections may leave them out; one that does wants both.
+    let file = plain_file(&with_forest, |_, _| ());
+    let at = |tag: &[u8]| file.windows(4).position(|w| w == tag).unwrap();
+    let (about, trees, skip) = (at(b"kpth"), at(b"kptr"), at(b"SKIP"));
+    let without = |from: usize, to: usize| Profile::read(&[&file[..from], &file[to..]].concat());
+    assert_eq!(without(about, skip).unwrap(), example());
+    let message = without(about, trees).unwrap_err().to_string();
+    assert!(
+        message.contains("1 path forests, but nothing tells about them"),
+        "{message}"
+    );
+    let message = without(trees, skip).unwrap_err().to_string();
+    assert!(
+        message.contains("holds 0 records of path forests, it says 1"),
+        "{message}"
+    );
+}
+
+/// Forests that break a rule, under right checksums: each error names the section and what is wrong.
+#[test]
+fn forests_that_cannot_be_are_refused() {
+    let refused = |change: &dyn Fn(&[u8], &mut Vec<u8>)| {
+        let bytes = plain_file(&example_with_forest(), change);
+        Profile::read(&bytes).unwrap_err().to_string()
+    };
+    let trees = |at: usize, byte: u8| {
+        refused(&move |tag, plain| {
+            if tag == b"kptr" {
+                plain[at] = byte;
+            }
+        })
+    };
+    assert!(trees(0, 1).contains("there is no method 0 of class 1"));
+    assert!(trees(1, 7).contains("there is no method 7 of class 0"));
+    assert!(trees(4, 5).contains("a node rises above its root"));
+    assert!(trees(9, 9).contains("section 'END '") && trees(9, 9).contains("exceed its own, 2"));
+    assert!(trees(11, 0).contains("path 0, does not come in order"));
+    assert!(trees(3, 6).contains("section 'kptr'"));
+    let k = refused(&|tag, plain| {
+        if tag == b"kpth" {
+            plain[0] = 1;
+        }
+    });
+    assert!(
+        k.contains("k = 1 of the path forest is not from 2 to 1024"),
+        "{k}"
+    );
+    let twice = refused(&|tag, plain| {
+        if tag == b"kptr" {
+            *plain = [&plain[..], &plain[..]].concat();
+        }
+    });
+    assert!(twice.contains("holds 2 records"), "{twice}");
 }
 
 /// The annotated example of the format's documentation is a file, and the one that it says it is.

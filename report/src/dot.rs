@@ -1,15 +1,16 @@
-//! Control-flow graphs for Graphviz.
+//! Control-flow graphs, and trees of k-iteration path forests, for Graphviz.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 
+use crate::kpaths::{self, Limits};
 use crate::layout;
 use crate::view::{MethodView, View};
 use crate::words::{decision_short, thousands};
 
-pub(crate) fn write(view: &View, top: usize) -> String {
+pub(crate) fn write(view: &View, top: usize, trees: &Limits) -> String {
     let mut out = String::from(
         "digraph trodden {\n  node [shape=box, style=\"rounded\", fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n",
     );
@@ -18,6 +19,7 @@ pub(crate) fn write(view: &View, top: usize) -> String {
     }
     for (index, method) in view.methods.iter().take(top).enumerate() {
         cluster(&mut out, index, method);
+        kpaths::cluster(&mut out, view.kpaths, index, method, trees);
     }
     out += "}\n";
     out
@@ -100,7 +102,7 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
 }
 
 /// A double-quoted DOT string.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let escaped = text
         .replace('\\', "\\\\")
         .replace('"', "\\\"")

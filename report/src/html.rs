@@ -3,6 +3,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::kpaths::{self, Limits};
 use crate::source::Sources;
 use crate::view::View;
 use crate::words::{self, percent, thousands};
@@ -13,7 +14,7 @@ const SCRIPT: &str = include_str!("assets/page.js");
 /// Methods that are open when the page loads.
 const OPEN: usize = 3;
 
-pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize) -> String {
+pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, trees: &Limits) -> String {
     let shown = &view.methods[..view.methods.len().min(top)];
     let title = match view.run.command.split(' ').next() {
         Some(command) if !command.is_empty() => format!("Path profile of {command}"),
@@ -42,7 +43,8 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize) ->
                     (guide(view))
                     (table(view, shown))
                     @for (index, method) in shown.iter().enumerate() {
-                        (html_method::section(method, index + 1, index < OPEN, sources, paths))
+                        @let trees = kpaths::section(view.kpaths, method, trees);
+                        (html_method::section(method, index + 1, index < OPEN, sources, paths, trees))
                     }
                     (skipped(view))
                 }

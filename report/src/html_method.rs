@@ -16,7 +16,14 @@ const AROUND: u32 = 2;
 /// Source lines of one method at most.
 const MAX_LINES: usize = 1500;
 
-pub(crate) fn section(view: &MethodView, rank: usize, open: bool, sources: &Sources, limit: usize) -> Markup {
+pub(crate) fn section(
+    view: &MethodView,
+    rank: usize,
+    open: bool,
+    sources: &Sources,
+    limit: usize,
+    trees: Option<Markup>,
+) -> Markup {
     let source = sources.find(view.class, view.source_file);
     let prefix = format!("m{rank}-");
     html! {
@@ -40,6 +47,7 @@ pub(crate) fn section(view: &MethodView, rank: usize, open: bool, sources: &Sour
                     (picture(view, &prefix))
                 }
             }
+            @if let Some(trees) = trees { (trees) }
         }
     }
 }
@@ -83,14 +91,14 @@ fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
             div.path-head {
                 (bar(path.share_of_method))
                 b { (percent(path.share_of_method)) } " of this method"
-                span.soft { (thousands(path.count)) " times · " (percent(path.share)) " of all" }
+                span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
             (route(path))
         } }
     }
 }
 
-fn route(path: &PathView) -> Markup {
+pub(crate) fn route(path: &PathView) -> Markup {
     let d = &path.description;
     html! {
         div.route {

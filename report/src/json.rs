@@ -4,6 +4,7 @@ use serde::Serialize;
 use trodden_profile::{PathDescription, Place};
 
 use crate::ReportError;
+use crate::kpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words;
 
@@ -15,6 +16,8 @@ struct Document<'a> {
     totals: Totals,
     methods: Vec<Method<'a>>,
     skipped: Vec<Skipped<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kpaths: Option<kpaths::Forests<'a>>,
 }
 
 #[derive(Serialize)]
@@ -62,7 +65,7 @@ struct Method<'a> {
 }
 
 #[derive(Serialize)]
-struct Path {
+pub(crate) struct Path {
     id: u64,
     count: u64,
     flow: u64,
@@ -126,7 +129,12 @@ struct Skipped<'a> {
     reason: &'a str,
 }
 
-pub(crate) fn write(view: &View, top: usize, paths: usize) -> Result<String, ReportError> {
+pub(crate) fn write(
+    view: &View,
+    top: usize,
+    paths: usize,
+    trees: &kpaths::Limits,
+) -> Result<String, ReportError> {
     let run = view.run;
     let mut skipped: Vec<Skipped> = view
         .skipped
@@ -164,6 +172,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize) -> Result<String, Rep
         },
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped,
+        kpaths: kpaths::forests(view, top, trees),
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
@@ -198,7 +207,7 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
     }
 }
 
-fn path(view: &PathView) -> Path {
+pub(crate) fn path(view: &PathView) -> Path {
     let d: &PathDescription = &view.description;
     let point = |kind, at: Place| Point {
         kind,

@@ -19,6 +19,7 @@ mod dot;
 mod html;
 mod html_method;
 mod json;
+mod kpaths;
 mod layout;
 mod pattern;
 mod source;
@@ -31,11 +32,12 @@ use std::path::PathBuf;
 
 use trodden_profile::Profile;
 
+pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
 pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
 
 /// What to report on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ReportOptions {
     /// Only methods that match `Class#method`, with `*` and `?`; `Class` alone means all its methods. Dots or
     /// slashes. A pattern without a package also matches the simple class name.
@@ -47,6 +49,8 @@ pub struct ReportOptions {
     pub paths: usize,
     /// Folders with source files, searched by package path and SourceFile attribute.
     pub sources: Vec<PathBuf>,
+    /// How to show k-iteration path forests, if the profile has one.
+    pub kpaths: KPathsOptions,
 }
 
 /// Why there is no report.
@@ -103,12 +107,9 @@ impl<'p> Report<'p> {
 
     /// For a terminal, 100 columns wide; `color` adds ANSI styles.
     pub fn text(&self, color: bool) -> String {
-        text::write(
-            &self.view,
-            limit(self.options.top, 10),
-            limit(self.options.paths, 5),
-            color,
-        )
+        let paths = limit(self.options.paths, 5);
+        let trees = self.options.kpaths.limits(0.05, paths);
+        text::write(&self.view, limit(self.options.top, 10), paths, &trees, color)
     }
 
     /// JSON, format `trodden-report` version 1.
@@ -117,11 +118,9 @@ impl<'p> Report<'p> {
     /// If the JSON writer fails.
     pub fn json(&self) -> Result<String, ReportError> {
         let all = usize::MAX;
-        json::write(
-            &self.view,
-            limit(self.options.top, all),
-            limit(self.options.paths, all),
-        )
+        let paths = limit(self.options.paths, all);
+        let trees = self.options.kpaths.limits(0.01, paths);
+        json::write(&self.view, limit(self.options.top, all), paths, &trees)
     }
 
     /// One HTML page that needs nothing else: no network, and no script to be read.
@@ -131,15 +130,18 @@ impl<'p> Report<'p> {
     pub fn html(&self) -> Result<String, ReportError> {
         let sources = source::Sources::new(&self.options.sources);
         let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
-        Ok(html::write(&self.view, &sources, top, paths))
+        let trees = self.options.kpaths.limits(0.01, paths);
+        Ok(html::write(&self.view, &sources, top, paths, &trees))
     }
 
-    /// Control-flow graphs in DOT, one cluster per method, the hottest path marked.
+    /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
+    /// its k-iteration path forest, if it has one.
     ///
     /// # Errors
     /// None at present; the signature leaves room.
     pub fn dot(&self) -> Result<String, ReportError> {
-        Ok(dot::write(&self.view, limit(self.options.top, 1)))
+        let trees = self.options.kpaths.limits(0.05, limit(self.options.paths, 5));
+        Ok(dot::write(&self.view, limit(self.options.top, 1), &trees))
     }
 
     /// Control-flow graphs as one standalone SVG, the hottest path marked.

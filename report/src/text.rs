@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::kpaths::{self, Limits, Row};
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
@@ -19,7 +20,7 @@ struct Page {
     color: bool,
 }
 
-pub(crate) fn write(view: &View, top: usize, paths: usize, color: bool) -> String {
+pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color: bool) -> String {
     let mut page = Page {
         out: String::new(),
         color,
@@ -31,6 +32,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, color: bool) -> Strin
         page.table(view, top);
         for (index, method) in view.methods.iter().take(top).enumerate() {
             page.method(index + 1, method, paths);
+            page.trees(&kpaths::lines(view.kpaths, method, trees));
         }
         if view.methods.len() > top {
             page.line("");
@@ -198,6 +200,34 @@ impl Page {
         }
     }
 
+    /// The trees of a k-iteration path forest.
+    fn trees(&mut self, rows: &[Row]) {
+        for row in rows {
+            match row {
+                Row::Title(text) => {
+                    for line in wrap(text, WIDTH - 3) {
+                        let line = self.styled(SOFT, &line);
+                        self.line(&format!("   {line}"));
+                    }
+                }
+                Row::Note(text) => self.wrapped(5, text),
+                Row::Branch([first, others], label, words) => {
+                    let used = 5 + first.chars().count() + label.chars().count() + 2;
+                    let label = self.styled(HOT, label);
+                    for (i, text) in wrap(words, WIDTH.saturating_sub(used).max(20)).iter().enumerate() {
+                        let text = self.styled(DECISION, text);
+                        if i == 0 {
+                            self.line(&format!("     {first}{label}  {text}"));
+                        } else {
+                            let gap = " ".repeat(used - 5 - others.chars().count());
+                            self.line(&format!("     {others}{gap}{text}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn path(&mut self, path: &PathView, what: &str) {
         let d = &path.description;
         let share = self.styled(HOT, &format!("{:>7}", percent(path.share_of_method)));
@@ -271,7 +301,7 @@ impl Page {
 }
 
 /// `7 → 8–9 not taken → 12`.
-fn route(path: &PathView) -> String {
+pub(crate) fn route(path: &PathView) -> String {
     let mut out = String::new();
     for (i, stop) in path.stops.iter().enumerate() {
         if i > 0 {

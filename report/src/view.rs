@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, MethodCounts, MethodMap, PathDescription, Place,
-    Profile, RunInfo,
+    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, PathDescription,
+    PathForest, Place, Profile, RunInfo,
 };
 
 use crate::pattern::MethodPattern;
@@ -24,6 +24,8 @@ pub struct View<'p> {
     pub idle: Vec<(&'p str, &'p MethodMap)>,
     /// What was left as it was: reason to (class, method) entries.
     pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
+    /// The k-iteration path forest, if the profile has one.
+    pub kpaths: Option<&'p KPaths>,
 }
 
 /// Sums over the whole profile.
@@ -66,6 +68,8 @@ pub struct MethodView<'p> {
     pub branches: Vec<BranchView>,
     /// How often each block ran and each edge was followed, as far as counted; with partial samples.
     pub edges: EdgeProfile,
+    /// Which of its paths followed which, if the profile tells.
+    pub forest: Option<&'p PathForest>,
 }
 
 /// One path, or a prefix of one.
@@ -155,20 +159,33 @@ impl<'p> View<'p> {
         let mut totals = [0u128; 4];
         let mut methods = Vec::new();
         let mut idle = Vec::new();
-        for class in &profile.classes {
+        for (position, class) in profile.classes.iter().enumerate() {
             for (index, map) in class.map.methods.iter().enumerate() {
+                let forests = profile.kpaths.as_ref().map(|k| &k.methods);
+                let forest = forests
+                    .and_then(|f| f.get(&(position, index)))
+                    .filter(|f| !f.is_empty());
                 let chosen = pattern.is_none_or(|p| p.matches(&class.map.name, &map.name, &map.descriptor));
                 let counts = class
                     .counts
                     .get(index)
                     .filter(|c| c.paths.values().chain(c.partial.values()).any(|&n| n > 0));
-                let Some(counts) = counts else {
+                // A forest knows the plain profile: it is its first level.
+                let roots = match (counts, forest) {
+                    (None, Some(forest)) => Some(MethodCounts {
+                        paths: forest.roots().map(|(_, root)| (root.path, root.count)).collect(),
+                        ..MethodCounts::default()
+                    }),
+                    _ => None,
+                };
+                let Some(counts) = counts.or(roots.as_ref()) else {
                     if chosen {
                         idle.push((class.map.name.as_str(), map));
                     }
                     continue;
                 };
-                let method = MethodView::new(class, map, counts);
+                let mut method = MethodView::new(class, map, counts);
+                method.forest = forest;
                 totals[0] += u128::from(method.count);
                 totals[1] += u128::from(method.flow);
                 totals[2] += 1;
@@ -215,6 +232,7 @@ impl<'p> View<'p> {
             methods,
             idle,
             skipped,
+            kpaths: profile.kpaths.as_ref(),
         }
     }
 }
@@ -234,6 +252,7 @@ impl<'p> MethodView<'p> {
             unreadable: Vec::new(),
             branches: Vec::new(),
             edges: EdgeProfile::new(map),
+            forest: None,
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));
@@ -334,6 +353,24 @@ impl<'p> MethodView<'p> {
                 share(path.count, count)
             };
         }
+    }
+
+    /// The path of a number, with its count; or why there is none.
+    pub(crate) fn path(&self, number: u64) -> Result<PathView, String> {
+        if let Some(damage) = damage(self.map) {
+            return Err(damage);
+        }
+        let path = self
+            .map
+            .dag
+            .regenerate(&self.map.graph, number)
+            .map_err(|e| e.to_string())?;
+        let counted = self.paths.iter().find(|p| p.number == number);
+        let mut path = PathView::new(self.map, path, number, counted.map_or(0, |p| p.count));
+        if let Some(counted) = counted {
+            (path.share, path.share_of_method) = (counted.share, counted.share_of_method);
+        }
+        Ok(path)
     }
 
     /// The path to mark as hot: the hottest whole path, else the hottest prefix.

@@ -201,7 +201,7 @@ fn damage_is_listed() {
     // A path map whose tables do not fit each other.
     let map = Arc::get_mut(&mut profile.classes[0].map).unwrap();
     map.methods[0].blocks.pop();
-    map.methods[1].blocks[0].labels.pop();
+    map.methods[1].blocks[0].labels.to_mut().pop();
     all_formats(&profile);
     assert_eq!(json(&profile)["methods"][0]["name"], "a\"b</script>");
 }

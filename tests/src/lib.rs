@@ -9,6 +9,7 @@
 //! - [`profile`]: running a target under the agent and reading what it wrote;
 //! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
+//! - [`javap`], [`feasible`]: is what a report says possible by `javap`'s listing of the code?
 //! - [`live`]: profiles that appear while the program runs;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
@@ -17,6 +18,8 @@ pub mod ahead;
 pub mod artefacts;
 pub mod build;
 pub mod expect;
+pub mod feasible;
+pub mod javap;
 pub mod jdk;
 pub mod live;
 pub mod process;

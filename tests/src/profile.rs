@@ -65,6 +65,12 @@ pub fn agent_flag(probe: &str, include: &str, file: &Path) -> Result<String> {
 /// Exact counts: method to path number to count. Only methods that counted anything.
 pub type Counts = BTreeMap<MethodId, BTreeMap<u64, u64>>;
 
+/// Per method, the paths of each of its activations in order.
+pub type Sequences = BTreeMap<MethodId, Vec<Vec<u64>>>;
+
+/// Per method, how often each sequence of consecutive paths occurred.
+pub type SequenceCounts = BTreeMap<MethodId, BTreeMap<Vec<u64>, u64>>;
+
 /// A profile's counts, without those that are 0.
 pub fn counts(profile: &Profile) -> Counts {
     let mut all = Counts::new();
@@ -116,18 +122,20 @@ pub fn run_oracle(target: &Target, jdk: &Jdk, expected: &Outcome) -> Result<Vec<
     trace::read(&std::fs::read(&log)?)
 }
 
-/// Counts the paths that the oracle saw, by the profile's path maps.
+/// The paths that the oracle saw, by the profile's path maps: per method, those of each activation in order.
 ///
 /// # Errors
 /// If the log contradicts a path map, or a method took a branch of which the profile knows nothing.
-pub fn oracle_counts(activations: &[Activation], profile: &Profile) -> Result<Counts> {
+pub fn oracle_paths(activations: &[Activation], profile: &Profile) -> Result<Sequences> {
     let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(id, map, _)| (id, map)).collect();
-    let mut counts = Counts::new();
+    let mut sequences = Sequences::new();
     for activation in activations {
         let id = &activation.method;
         if let Some(map) = maps.get(id) {
-            walk::walk(map, &activation.events, counts.entry(id.clone()).or_default())
-                .map_err(|e| format!("{}: {e}", id.class))?;
+            let paths = walk::walk(map, &activation.events).map_err(|e| format!("{}: {e}", id.class))?;
+            if !paths.is_empty() {
+                sequences.entry(id.clone()).or_default().push(paths);
+            }
         } else {
             let branched = activation
                 .events
@@ -145,7 +153,76 @@ pub fn oracle_counts(activations: &[Activation], profile: &Profile) -> Result<Co
             }
         }
     }
-    counts.retain(|_, paths| !paths.is_empty());
+    Ok(sequences)
+}
+
+/// Counts the paths that the oracle saw.
+///
+/// # Errors
+/// As [`oracle_paths`].
+pub fn oracle_counts(activations: &[Activation], profile: &Profile) -> Result<Counts> {
+    let mut counts = Counts::new();
+    for (id, sequences) in oracle_paths(activations, profile)? {
+        let counts = counts.entry(id).or_default();
+        for path in sequences.into_iter().flatten() {
+            *counts.entry(path).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
+/// Counts all sequences of up to `k` consecutive paths of one activation, one after the other.
+pub fn brute_force(sequences: &Sequences, k: usize) -> SequenceCounts {
+    let mut counts = SequenceCounts::new();
+    for (id, activations) in sequences {
+        let counts = counts.entry(id.clone()).or_default();
+        for paths in activations {
+            for length in 1..=k {
+                for window in paths.windows(length) {
+                    *counts.entry(window.to_vec()).or_default() += 1;
+                }
+            }
+        }
+    }
+    counts
+}
+
+/// The sequences in a profile's k-iteration path forests.
+///
+/// # Errors
+/// If it has none.
+pub fn forests(profile: &Profile) -> Result<SequenceCounts> {
+    let kpaths = profile
+        .kpaths
+        .as_ref()
+        .ok_or("no k-iteration paths in the profile")?;
+    let ids: BTreeMap<(usize, usize), MethodId> = profile
+        .classes
+        .iter()
+        .enumerate()
+        .flat_map(|(c, class)| {
+            let methods = class.map.methods.iter().enumerate();
+            methods.map(move |(m, map)| {
+                let id = MethodId {
+                    class: class.map.name.clone(),
+                    name: map.name.clone(),
+                    descriptor: map.descriptor.clone(),
+                };
+                ((c, m), id)
+            })
+        })
+        .collect();
+    let mut counts = SequenceCounts::new();
+    for (place, forest) in &kpaths.methods {
+        let id = ids.get(place).ok_or("a forest of no method")?;
+        let counts = counts.entry(id.clone()).or_default();
+        let mut sequence: Vec<u64> = Vec::new();
+        for node in forest.nodes() {
+            sequence.truncate(node.length as usize - 1);
+            sequence.push(node.path);
+            *counts.entry(sequence.clone()).or_default() += node.count;
+        }
+    }
     Ok(counts)
 }
 

@@ -7,25 +7,23 @@
 //! edges' values, and must regenerate to the very same list: so neither the agent's additions nor the
 //! regeneration is believed without the other.
 
-use std::collections::BTreeMap;
-
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, StartKind};
 use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 
 use crate::trace::Event;
 use crate::{Error, Result};
 
-/// Walks one activation; adds the numbers of its paths to `counts`.
+/// Walks one activation. The numbers of its paths, in order.
 ///
 /// # Errors
 /// If the log does something that the graph does not allow.
-pub fn walk(map: &MethodMap, events: &[Event], counts: &mut BTreeMap<u64, u64>) -> Result<()> {
+pub fn walk(map: &MethodMap, events: &[Event]) -> Result<Vec<u64>> {
     let mut walker = Walker {
         map,
         path: None,
         at: map.graph.entry(),
         fresh: false,
-        counts,
+        paths: Vec::new(),
     };
     let explain = |e: Error| format!("{}{}: {e}\nlog: {events:?}", map.name, map.descriptor);
     walker
@@ -34,7 +32,7 @@ pub fn walk(map: &MethodMap, events: &[Event], counts: &mut BTreeMap<u64, u64>) 
     for &event in events {
         walker.event(event).map_err(explain)?;
     }
-    Ok(())
+    Ok(walker.paths)
 }
 
 struct Walker<'a> {
@@ -44,7 +42,7 @@ struct Walker<'a> {
     at: BlockId,
     /// Has control just followed an edge to `at`, and nothing else happened since?
     fresh: bool,
-    counts: &'a mut BTreeMap<u64, u64>,
+    paths: Vec<u64>,
 }
 
 impl Walker<'_> {
@@ -95,7 +93,7 @@ impl Walker<'_> {
         if regenerated != path {
             return Err(format!("number {number} regenerates to {regenerated:?}, not {path:?}").into());
         }
-        *self.counts.entry(number).or_default() += 1;
+        self.paths.push(number);
         Ok(())
     }
 

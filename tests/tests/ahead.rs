@@ -9,8 +9,8 @@ use trodden_tests::sweep::{Container, Judge};
 use trodden_tests::target::Target;
 use trodden_tests::{Result, ahead, build};
 
-/// Targets that run long enough for something, together with exceptions that nobody catches.
-const TARGETS: [&str; 4] = ["Classes", "Exceptions", "Loops", "Switches"];
+/// Among them one that ends by an exception that nobody catches, and one with more paths than slots.
+const TARGETS: [&str; 5] = ["Classes", "Exceptions", "Loops", "ManyPaths", "Switches"];
 
 #[test]
 fn an_instrumented_jar_runs_as_before_and_counts_as_under_the_agent() -> Result<()> {
@@ -32,7 +32,7 @@ fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
     let file = folder.path().join("agent.trodden");
     profile::run_profiled(target, jdk, "counters", &file)?;
     let agent = Profile::load(&file)?;
-    for probe in ["yieldpoint", "safepoint"] {
+    for probe in ["yieldpoint", "counters", "safepoint"] {
         let out = folder.path().join(format!("{probe}.jar"));
         let instrumented = ahead::instrument(&jar, probe, &out)?;
         assert_eq!(instrumented.map.run.probe, probe);
@@ -43,7 +43,7 @@ fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
         assert_eq!(outcome, plain, "{probe}");
         if let Some(counts) = counting {
             let expected = observable(&agent, &instrumented.map)?;
-            assert!(expected.len() > 5, "{expected:?}");
+            assert!(expected.len() > 2, "{expected:?}");
             assert_eq!(ahead::counts(&instrumented, counts)?, expected, "{probe}");
         }
     }

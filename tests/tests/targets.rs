@@ -1,12 +1,15 @@
 //! Every target on the oldest and the newest JDK: the agent changes nothing that can be seen, its exact counts are
 //! what the target's comments say, and they are what the oracle saw. One trial per target and JDK.
 
+use std::collections::BTreeMap;
+
 use libtest_mimic::{Arguments, Failed, Trial};
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::Outcome;
+use trodden_tests::profile::SequenceCounts;
 use trodden_tests::target::Target;
-use trodden_tests::trace::Activation;
+use trodden_tests::trace::{Activation, MethodId};
 use trodden_tests::{Result, expect, profile};
 
 fn main() -> Result<()> {
@@ -43,21 +46,85 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
     };
     let plain = profile::run_plain(target, jdk)?;
     let folder = tempfile::tempdir()?;
-    for probe in ["yieldpoint", "counters", "safepoint"] {
-        let file = folder.path().join(format!("{probe}.trodden"));
+    let mut profiles = BTreeMap::new();
+    for probe in ["yieldpoint", "counters", "safepoint", "events", KPATHS] {
+        let file = folder.path().join("profile.trodden");
         let outcome = profile::run_profiled(target, jdk, probe, &file)?;
         same(probe, &plain, &outcome)?;
         let found = Profile::load(&file).map_err(|e| format!("{probe}: {e}"))?;
-        if found.run.probe != probe || found.classes.is_empty() {
+        if !probe.starts_with(&found.run.probe) || found.classes.is_empty() {
             return Err(format!("{probe}: the profile is of {} classes", found.classes.len()).into());
         }
+        profiles.insert(probe, found);
     }
-    let exact = Profile::load(folder.path().join("counters.trodden"))?;
-    right(expect::check(&expectations, &exact)?)?;
+    for probe in ["counters", "events", KPATHS] {
+        let exact = &profiles[probe];
+        let judged = || {
+            right(expect::check(&expectations, exact)?)?;
+            match &activations {
+                Some(activations) => compare_with_oracle(activations, exact, &target.uncounted),
+                None => Ok(()),
+            }
+        };
+        judged().map_err(|e| format!("{probe}: {e}"))?;
+    }
+    let forests = &profiles[KPATHS];
+    let uncounted = |id: &MethodId| target.uncounted.contains(&id.name);
     match activations {
-        Some(activations) => compare_with_oracle(&activations, &exact, &target.uncounted),
-        None => Ok(()),
+        Some(activations) => {
+            let expected = profile::brute_force(&profile::oracle_paths(&activations, forests)?, K);
+            compare_sequences(&expected, &profile::forests(forests)?, uncounted)
+        }
+        // Without the oracle, single paths at least.
+        None => compare_sequences(
+            &single(profile::counts(forests)),
+            &profile::forests(forests)?,
+            |id| uncounted(id),
+        ),
     }
+}
+
+/// Longest sequences of paths that are compared.
+const K: usize = 4;
+/// Probe and options that profile them.
+const KPATHS: &str = "events,profile=paths+kpaths,k=4";
+
+fn single(counts: profile::Counts) -> SequenceCounts {
+    let sequences =
+        |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(path, n)| (vec![path], n)).collect();
+    counts
+        .into_iter()
+        .map(|(id, counts)| (id, sequences(counts)))
+        .collect()
+}
+
+/// Holds what was found against what is expected, up to the length of the longest expected sequence.
+fn compare_sequences(
+    expected: &SequenceCounts,
+    found: &SequenceCounts,
+    uncounted: impl Fn(&MethodId) -> bool,
+) -> Result<()> {
+    let longest = expected
+        .values()
+        .flat_map(|c| c.keys().map(Vec::len))
+        .max()
+        .ok_or("nothing is expected")?;
+    let cut = |counts: Option<&BTreeMap<Vec<u64>, u64>>| -> BTreeMap<Vec<u64>, u64> {
+        let counts = counts.into_iter().flatten();
+        counts
+            .filter(|(sequence, _)| sequence.len() <= longest)
+            .map(|(s, n)| (s.clone(), *n))
+            .collect()
+    };
+    for method in expected.keys().chain(found.keys()).filter(|id| !uncounted(id)) {
+        let (expected, found) = (cut(expected.get(method)), cut(found.get(method)));
+        if expected != found {
+            return Err(
+                format!("sequences of {method:?}:\nexpected {expected:?}\nfound    {found:?}").into(),
+            );
+        }
+    }
+    Ok(())
 }
 
 fn right(wrong: Vec<String>) -> Result<()> {

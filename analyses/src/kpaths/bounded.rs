@@ -114,6 +114,13 @@ impl BoundedSlabForest {
         self.losses.of(method, length)
     }
 
+    /// Nodes, and bytes held: those of [`stats`](Self::stats), without a walk.
+    pub fn size(&self) -> (u64, u64) {
+        let (nodes, bytes) = self.forest.size();
+        let account = self.before.capacity() * size_of::<u64>() + self.losses.bytes();
+        (nodes, bytes + account as u64)
+    }
+
     /// Size and shape, the error's account included in the bytes.
     pub fn stats(&self) -> ForestStats {
         let mut stats = self.forest.stats();

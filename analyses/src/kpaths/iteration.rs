@@ -107,6 +107,27 @@ impl IterationForest {
         self.trees.sorted()
     }
 
+    /// Every sequence as method, length, last path and counter, sorted by method and then by sequence: each one stands
+    /// right before those that go on from it.
+    pub fn preorder(&self) -> Vec<(u32, u32, u64, u64)> {
+        let mut rows = Vec::with_capacity(self.trees.arena.len() as usize);
+        let path = |node| self.trees.labels.path(self.trees.arena.get(node).label);
+        let roots = self
+            .trees
+            .roots()
+            .map(|(method, root)| (method, 1, path(root), root));
+        let mut stack: Vec<(u32, u32, u64, u32)> = roots.collect();
+        stack.sort_unstable_by(|a, b| b.cmp(a));
+        while let Some((method, length, last, node)) = stack.pop() {
+            rows.push((method, length, last, self.trees.arena.get(node).count));
+            let from = stack.len();
+            let children = self.trees.arena.children(node);
+            stack.extend(children.map(|child| (method, length + 1, path(child), child)));
+            stack[from..].sort_unstable_by(|a, b| b.cmp(a));
+        }
+        rows
+    }
+
     /// Size and shape.
     pub fn stats(&self) -> ForestStats {
         self.trees.stats()

@@ -99,6 +99,11 @@ impl SlabForest {
         self.trees.lookups
     }
 
+    /// Nodes, and bytes held by nodes and tables: those of [`stats`](Self::stats), without a walk.
+    pub fn size(&self) -> (u64, u64) {
+        (u64::from(self.trees.arena.len()), self.trees.bytes() as u64)
+    }
+
     /// Size and shape.
     pub fn stats(&self) -> ForestStats {
         self.trees.stats()

@@ -1,9 +1,12 @@
 //! k-iteration path forests of the event stream.
 
-use std::num::NonZeroU64;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::{Profile, Schedule};
+use trodden_profile::options::{Burst, ProfileOptions};
+use trodden_profile::{PathForest, Profile, Schedule};
 
 use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError, add_fact};
 use crate::MethodPlaces;
@@ -33,13 +36,54 @@ impl Default for KPathsOptions {
     }
 }
 
-/// Windows of activations; see [`Bursts::every`].
+impl KPathsOptions {
+    /// What the profile's options say.
+    pub fn of(options: &ProfileOptions) -> Self {
+        KPathsOptions {
+            k: options.k,
+            nodes: options.budget,
+            bursts: match options.burst {
+                Burst::Off => None,
+                Burst::Static { interval, length } => BurstWindows::new(interval, length),
+            },
+        }
+    }
+}
+
+/// Windows of activations of a thread; see [`Bursts::every`].
+///
+/// Before each window some activations are skipped, in rotation (Arnold and Grove's stride, simplified as in PEP section
+/// 4.4), so that windows do not fall in step with what the program repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstWindows {
-    /// From the beginning of a window to that of the next, in activations of the thread.
-    pub every: NonZeroU64,
-    /// Which of them are taken.
-    pub schedule: Schedule,
+    interval: NonZeroU64,
+    length: NonZeroU32,
+}
+
+impl BurstWindows {
+    /// After every `interval` activations, `length` of them. `None` if that does not fit.
+    pub fn new(interval: NonZeroU64, length: NonZeroU32) -> Option<Self> {
+        (u64::from(length.get()) <= interval.get()).then_some(BurstWindows { interval, length })
+    }
+
+    /// Which activations of an interval are taken.
+    pub fn schedule(&self) -> Schedule {
+        let room = self.interval.get() - u64::from(self.length.get());
+        let stride = Schedule::DEFAULT
+            .stride()
+            .min(u32::try_from(room + 1).unwrap_or(u32::MAX));
+        Schedule::Sag {
+            samples: self.length,
+            stride: NonZeroU32::new(stride).unwrap_or(NonZeroU32::MIN),
+        }
+    }
+}
+
+impl fmt::Display for BurstWindows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (interval, length) = (self.interval, self.length);
+        Burst::Static { interval, length }.fmt(f)
+    }
 }
 
 /// A forest that can be kept per thread: with or without a budget.
@@ -61,6 +105,9 @@ pub trait KSink: PathSink<Activation: Send> + Clone + Send + 'static {
 
     /// Paths in no counter.
     fn dropped(&self) -> u64;
+
+    /// Nodes and bytes.
+    fn size(&self) -> (u64, u64);
 }
 
 impl KSink for SlabForest {
@@ -78,6 +125,10 @@ impl KSink for SlabForest {
 
     fn dropped(&self) -> u64 {
         SlabForest::dropped(self)
+    }
+
+    fn size(&self) -> (u64, u64) {
+        SlabForest::size(self)
     }
 }
 
@@ -97,6 +148,10 @@ impl KSink for BoundedSlabForest {
     fn dropped(&self) -> u64 {
         self.slabs().dropped()
     }
+
+    fn size(&self) -> (u64, u64) {
+        BoundedSlabForest::size(self)
+    }
 }
 
 impl Pipeline {
@@ -115,7 +170,7 @@ impl Pipeline {
 /// The analysis: a forest per thread, merged in the result.
 #[derive(Clone, Debug)]
 pub struct KPaths<S> {
-    bursts: Option<BurstWindows>,
+    options: KPathsOptions,
     empty: S,
 }
 
@@ -133,8 +188,8 @@ pub enum KPathsThread<S: KSink> {
 pub struct KPathsResult<S> {
     /// The merged forest.
     pub forest: S,
-    /// Number of threads in it.
-    pub threads: u64,
+    /// Nodes and bytes of the threads' forests, summed.
+    pub size: (u64, u64),
     /// What did not fit together.
     pub tally: StackTally,
     /// With bursts: activations entered and, of these, sampled.
@@ -148,7 +203,7 @@ impl<S: KSink> KPaths<S> {
     /// If they are out of range.
     pub fn new(options: &KPathsOptions) -> Result<Self, ForestError> {
         Ok(KPaths {
-            bursts: options.bursts,
+            options: *options,
             empty: S::empty(options)?,
         })
     }
@@ -164,10 +219,10 @@ impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
 
     fn thread(&self, _: &ThreadInfo) -> KPathsThread<S> {
         let all = Activations::new(self.empty.clone());
-        match self.bursts {
+        match self.options.bursts {
             None => KPathsThread::All(ActivationWords::new(all)),
             Some(windows) => {
-                let bursts = Bursts::every(windows.every, windows.schedule, all);
+                let bursts = Bursts::every(windows.interval, windows.schedule(), all);
                 KPathsThread::Bursts(ActivationWords::new(bursts))
             }
         }
@@ -198,9 +253,9 @@ impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
     fn result(&self) -> KPathsResult<S> {
         KPathsResult {
             forest: self.empty.clone(),
-            threads: 0,
+            size: (0, 0),
             tally: StackTally::default(),
-            activations: self.bursts.map(|_| (0, 0)),
+            activations: self.options.bursts.map(|_| (0, 0)),
         }
     }
 
@@ -215,7 +270,8 @@ impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
                 (bursts.inner().sink(), words.tally())
             }
         };
-        result.threads += 1;
+        let (nodes, bytes) = sink.size();
+        result.size = (result.size.0 + nodes, result.size.1 + bytes);
         result.tally.add(&tally);
         Ok(result.forest.add(sink)?)
     }
@@ -227,17 +283,37 @@ impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
         profile: &mut Profile,
     ) -> Result<(), StreamError> {
         let forest = result.forest.iteration_forest();
+        let mut section = trodden_profile::KPaths {
+            k: self.options.k,
+            slab_nodes: result.size.0,
+            slab_bytes: result.size.1,
+            budget: self.options.nodes.map(u64::from),
+            bursts: self.options.bursts.map(|windows| windows.to_string()),
+            orphans: result.tally.orphans,
+            dropped: result.forest.dropped(),
+            methods: BTreeMap::new(),
+        };
         let mut unknown = 0;
-        // Level 1 is the plain path profile.
-        for root in forest.roots() {
-            match places.place(root.method()) {
-                Some((class, method)) => {
-                    let paths = &mut profile.classes[class].counts[method].paths;
-                    paths.entry(root.path()).or_insert(root.count());
-                }
-                None => unknown += root.count(),
+        for rows in forest.preorder().chunk_by(|a, b| a.0 == b.0) {
+            let method = rows[0].0;
+            // Level 1 is the plain path profile.
+            let level_1 = rows.iter().filter(|row| row.1 == 1);
+            let Some((class, index)) = places.place(method) else {
+                unknown += level_1.map(|row| row.3).sum::<u64>();
+                continue;
+            };
+            let paths = &mut profile.classes[class].counts[index].paths;
+            if paths.is_empty() {
+                paths.extend(level_1.map(|row| (row.2, row.3)));
+                profile.run.exact &= self.options.bursts.is_none();
             }
+            let missing = (2..=self.options.k as usize).map(|length| forest.missing(method, length));
+            let trees = PathForest::from_preorder(rows.iter().map(|row| (row.1, row.2, row.3)))?;
+            section
+                .methods
+                .insert((class, index), trees.with_missing(missing.collect()));
         }
+        profile.kpaths = Some(section);
         add_fact(profile, "kpaths_unknown", unknown);
         add_fact(profile, "kpaths_dropped", result.forest.dropped());
         add_fact(profile, "orphans", result.tally.orphans);

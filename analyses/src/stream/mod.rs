@@ -34,18 +34,23 @@ mod k_paths;
 mod null;
 mod path_counts;
 mod pipeline;
+mod record;
+mod replay;
 mod stack;
 
 pub use k_paths::{BurstWindows, KPaths, KPathsOptions, KPathsResult, KPathsThread, KSink};
 pub use null::NullStream;
 pub use path_counts::{PathCounts, ThreadPathCounts};
 pub use pipeline::{Pipeline, Recorder, ThreadStream};
+pub use record::TraceRecorder;
+pub use replay::{ReplayError, Replayed, replay};
 pub use stack::{ActivationWords, StackTally};
 
-use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
+use trodden_profile::{ForestProblem, Profile};
 
 use crate::MethodPlaces;
+use crate::contexts::TooManyContexts;
 use crate::kpaths::ForestError;
 
 /// Why a stream gave no result.
@@ -55,6 +60,12 @@ pub enum StreamError {
     /// A forest cannot be built or merged.
     #[error("k-iteration paths: {0}")]
     Forest(#[from] ForestError),
+    /// A forest cannot be kept in a profile.
+    #[error("k-iteration paths: {0}")]
+    Section(#[from] ForestProblem),
+    /// Contexts cannot be merged.
+    #[error("contexts: {0}")]
+    Contexts(#[from] TooManyContexts),
 }
 
 /// An analysis that consumes the event stream.

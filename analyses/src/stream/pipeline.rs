@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
+use trodden_profile::options::{ProfileKind, ProfileOptions};
 
-use super::{StreamAnalysis, StreamError, add_fact};
+use super::{KPathsOptions, PathCounts, StreamAnalysis, StreamError, add_fact};
 use crate::{MethodPlaces, MethodTable};
 
 /// Something that keeps the stream as it is, such as a trace.
@@ -49,7 +50,23 @@ impl Pipeline {
         Pipeline::default()
     }
 
-    /// Adds an analysis. Where two write the same counts into a profile, the first one's stay.
+    /// The analyses that a profile's options ask for.
+    ///
+    /// # Errors
+    /// If they are out of range.
+    pub fn of(options: &ProfileOptions) -> Result<Self, StreamError> {
+        let mut pipeline = Pipeline::new();
+        // First, so that exact counts stay where another analysis has sampled ones.
+        if options.profile.contains(&ProfileKind::Paths) {
+            pipeline = pipeline.with(PathCounts);
+        }
+        if options.profile.contains(&ProfileKind::KPaths) {
+            pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;
+        }
+        Ok(pipeline)
+    }
+
+    /// Adds an analysis.
     #[must_use]
     pub fn with<A: StreamAnalysis>(mut self, analysis: A) -> Self {
         self.needs = self.needs.and(analysis.needs());
@@ -104,8 +121,8 @@ impl Pipeline {
         self.counters.words.load(Ordering::Relaxed)
     }
 
-    /// What is known of all threads so far: classes, counts and the analyses' own sections. In `run` only the facts are
-    /// filled in: those of the analyses, and `events` and `threads`.
+    /// What is known of all threads so far: classes, counts and the analyses' own sections. Of `run` only two things are
+    /// filled in: whether every path was counted (`exact`), and facts: those of the analyses, `events` and `threads`.
     ///
     /// # Errors
     /// If an analysis has no result.
@@ -115,6 +132,7 @@ impl Pipeline {
             classes,
             ..Profile::default()
         };
+        profile.run.exact = true;
         for stage in &self.stages {
             stage.write(&places, &mut profile)?;
         }

@@ -125,6 +125,11 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
         Probe::Counters => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Auto | Probe::Yieldpoint => ProbeKind::Yieldpoint,
+        Probe::Events => {
+            return Err(CliError::Usage(
+                "error: --probe events is not available here: its events need the agent".to_owned(),
+            ));
+        }
     };
     let instrument = InstrumentOptions {
         filter: Filter::new(&options.include, &options.exclude).map_err(|e| usage(&e))?,

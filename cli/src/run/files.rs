@@ -47,7 +47,13 @@ impl Destination {
         let directory = sample.parent().unwrap_or(Path::new("/")).to_owned();
         // Several JVMs would overwrite one file, and the agent writes profiles only.
         let shared = launcher == Launcher::Other && !wanted.has_pid();
-        let (agent, parts) = if wanted.format() == FileFormat::Trodden && !shared {
+        let whole = matches!(wanted.format(), FileFormat::Trodden | FileFormat::Trace);
+        if wanted.format() == FileFormat::Trace && shared {
+            return Err(CliError::Usage(format!(
+                "error: the command may start several JVMs, and traces cannot be merged: give each its own, with %p in '{file}'"
+            )));
+        }
+        let (agent, parts) = if whole && !shared {
             (wanted.clone(), None)
         } else {
             let parts = tempfile::Builder::new()

@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
-use trodden_profile::options::{Action, AgentCommand, FilePattern};
+use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern};
 
 use crate::agent_library;
 use crate::error::CliError;
@@ -52,6 +52,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     if let Some(output) = &args.output {
         let wrong = |e| CliError::Usage(format!("error: -o: {e}"));
         options.file = output.parse::<FilePattern>().map_err(wrong)?;
+        options.check().map_err(|e| wrong(e.to_string()))?;
     }
     let library = agent_library::find()?;
     let (program, arguments) = args
@@ -115,6 +116,17 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
     };
     let results = destination.finish(&written, &whole)?;
     if quiet {
+        return Ok(());
+    }
+    if destination.wanted().format() == FileFormat::Trace {
+        for trace in &written {
+            let name = shell_word(&trace.display().to_string());
+            eprintln!("trace: {name}");
+            eprintln!(
+                "as a profile: trodden replay {name} -o {}",
+                shell_word(&trace.with_extension("trodden").display().to_string())
+            );
+        }
         return Ok(());
     }
     let profile = load_merged(&written)?;

@@ -4,22 +4,25 @@ use super::class::Attribute;
 use super::code::Code;
 use super::reader::{Read, Reader, fault, put_u2};
 
-/// Moves bytecode indices from old code to new.
+/// Moves bytecode indices from old code to new. Both tables have an entry per byte of the old code and one for its
+/// end; an index inside an instruction (debug tables are not checked by the JVM) moves with the instruction.
+#[derive(Clone, Copy, Debug)]
 pub struct Mover<'m> {
     /// New index of an old instruction's own code.
-    pub exact: &'m dyn Fn(u32) -> Option<u32>,
-    /// New index of the code inserted in front of an old instruction (its own, if there is none). Defined for
-    /// the end of the code too.
-    pub begin: &'m dyn Fn(u32) -> Option<u32>,
+    pub exact: &'m [u32],
+    /// New index of the code inserted in front of an old instruction (its own, if there is none).
+    pub begin: &'m [u32],
 }
 
 impl Mover<'_> {
+    #[inline]
     fn exact(&self, pc: u16, at: usize) -> Read<u16> {
-        moved((self.exact)(u32::from(pc)), pc, at)
+        moved(self.exact, pc, at)
     }
 
+    #[inline]
     fn begin(&self, pc: u16, at: usize) -> Read<u16> {
-        moved((self.begin)(u32::from(pc)), pc, at)
+        moved(self.begin, pc, at)
     }
 
     /// A range `start, length`.
@@ -41,9 +44,10 @@ impl Mover<'_> {
     }
 }
 
-fn moved(new: Option<u32>, old: u16, at: usize) -> Read<u16> {
-    match new {
-        Some(new) => Ok(new as u16),
+#[inline]
+fn moved(table: &[u32], old: u16, at: usize) -> Read<u16> {
+    match table.get(usize::from(old)) {
+        Some(&new) => Ok(new as u16),
         None => fault(at, format!("bytecode index {old} is not on an instruction")),
     }
 }
@@ -72,50 +76,49 @@ pub fn can_move(attribute: &Attribute, code: &Code) -> bool {
 }
 
 /// LineNumberTable.
-pub fn line_numbers(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
-    let mut out = Vec::with_capacity(reader.remaining());
+pub fn line_numbers(mut reader: Reader, mover: &Mover, out: &mut Vec<u8>) -> Read<()> {
+    out.reserve(reader.remaining());
     let count = reader.u2()?;
-    put_u2(&mut out, count);
+    put_u2(out, count);
     for _ in 0..count {
         let at = reader.offset();
         let start = mover.begin(reader.u2()?, at)?;
-        put_u2(&mut out, start);
-        put_u2(&mut out, reader.u2()?);
+        put_u2(out, start);
+        put_u2(out, reader.u2()?);
     }
     reader.finish("the LineNumberTable")?;
-    Ok(out)
+    Ok(())
 }
 
 /// LocalVariableTable and LocalVariableTypeTable. `extra` entries are appended as they are, if there is room.
-pub fn local_variables(mut reader: Reader, mover: &Mover, extra: &[[u16; 5]]) -> Read<Vec<u8>> {
-    let mut out = Vec::with_capacity(reader.remaining());
+pub fn local_variables(mut reader: Reader, mover: &Mover, extra: &[[u16; 5]], out: &mut Vec<u8>) -> Read<()> {
+    out.reserve(reader.remaining());
     let count = reader.u2()?;
     let extra = match count.checked_add(extra.len() as u16) {
         Some(all) => {
-            put_u2(&mut out, all);
+            put_u2(out, all);
             extra
         }
         None => {
-            put_u2(&mut out, count);
+            put_u2(out, count);
             &[]
         }
     };
     for _ in 0..count {
-        mover.range(&mut reader, &mut out)?;
+        mover.range(&mut reader, out)?;
         out.extend_from_slice(reader.bytes(6)?);
     }
     reader.finish("the LocalVariableTable")?;
     for entry in extra {
-        entry.iter().for_each(|&field| put_u2(&mut out, field));
+        entry.iter().for_each(|&field| put_u2(out, field));
     }
-    Ok(out)
+    Ok(())
 }
 
 /// RuntimeVisibleTypeAnnotations and RuntimeInvisibleTypeAnnotations of Code.
-pub fn type_annotations(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
-    let mut out = Vec::with_capacity(reader.remaining());
+pub fn type_annotations(mut reader: Reader, mover: &Mover, out: &mut Vec<u8>) -> Read<()> {
     let count = reader.u2()?;
-    put_u2(&mut out, count);
+    put_u2(out, count);
     for _ in 0..count {
         let at = reader.offset();
         let target = reader.u1()?;
@@ -123,16 +126,16 @@ pub fn type_annotations(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
         match target {
             0x40 | 0x41 => {
                 let ranges = reader.u2()?;
-                put_u2(&mut out, ranges);
+                put_u2(out, ranges);
                 for _ in 0..ranges {
-                    mover.range(&mut reader, &mut out)?;
-                    put_u2(&mut out, reader.u2()?);
+                    mover.range(&mut reader, out)?;
+                    put_u2(out, reader.u2()?);
                 }
             }
-            0x42 => put_u2(&mut out, reader.u2()?),
-            0x43..=0x46 => put_u2(&mut out, mover.exact(reader.u2()?, at)?),
+            0x42 => put_u2(out, reader.u2()?),
+            0x43..=0x46 => put_u2(out, mover.exact(reader.u2()?, at)?),
             0x47..=0x4B => {
-                put_u2(&mut out, mover.exact(reader.u2()?, at)?);
+                put_u2(out, mover.exact(reader.u2()?, at)?);
                 out.push(reader.u1()?);
             }
             other => return fault(at, format!("unknown type annotation target {other:#x} in code")),
@@ -145,7 +148,7 @@ pub fn type_annotations(mut reader: Reader, mover: &Mover) -> Read<Vec<u8>> {
         out.extend_from_slice({ from }.bytes(len)?);
     }
     reader.finish("the type annotations")?;
-    Ok(out)
+    Ok(())
 }
 
 /// Deepest nesting of annotations that is followed.

@@ -22,29 +22,54 @@ impl<'a> Attribute<'a> {
         Reader::new(self.content, self.offset)
     }
 
-    /// Reads an attribute table, from its count on.
-    pub fn read_all(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Read<Vec<Attribute<'a>>> {
-        let count = reader.u2()?;
-        let mut attributes = Vec::with_capacity(count.min(64) as usize);
-        for _ in 0..count {
-            let at = reader.offset();
-            let name_index = reader.u2()?;
-            let Some(name) = pool.utf8(name_index) else {
-                return fault(
-                    at,
-                    format!("attribute name: constant {name_index} is not a Utf8 entry"),
-                );
-            };
-            let len = reader.u4()? as usize;
-            let offset = reader.offset();
-            attributes.push(Attribute {
-                name_index,
-                name,
-                content: reader.bytes(len)?,
-                offset,
-            });
+    /// Reads an attribute, name and all.
+    #[inline]
+    fn read(reader: &mut Reader<'a>, pool: &Pool<'a>) -> Read<Self> {
+        let at = reader.offset();
+        let name_index = reader.u2()?;
+        let Some(name) = pool.utf8(name_index) else {
+            return fault(
+                at,
+                format!("attribute name: constant {name_index} is not a Utf8 entry"),
+            );
+        };
+        let len = reader.u4()? as usize;
+        let offset = reader.offset();
+        Ok(Attribute {
+            name_index,
+            name,
+            content: reader.bytes(len)?,
+            offset,
+        })
+    }
+
+    /// Reads an attribute table, from its count on, and shows each attribute.
+    #[inline]
+    pub fn read_each(
+        reader: &mut Reader<'a>,
+        pool: &Pool<'a>,
+        mut show: impl FnMut(&Attribute<'a>),
+    ) -> Read<()> {
+        for _ in 0..reader.u2()? {
+            show(&Self::read(reader, pool)?);
         }
-        Ok(attributes)
+        Ok(())
+    }
+}
+
+/// An attribute table that was read before without a fault.
+#[derive(Clone, Copy, Debug)]
+pub struct Attributes<'a> {
+    /// At the count.
+    pub reader: Reader<'a>,
+}
+
+impl<'a> Attributes<'a> {
+    /// All attributes.
+    pub fn iter(self, pool: &Pool<'a>) -> impl Iterator<Item = Attribute<'a>> {
+        let mut reader = self.reader;
+        let count = reader.u2().unwrap_or(0);
+        (0..count).map_while(move |_| Attribute::read(&mut reader, pool).ok())
     }
 }
 
@@ -59,15 +84,10 @@ pub struct Method<'a> {
     pub descriptor: &'a [u8],
     /// The whole method_info.
     pub raw: &'a [u8],
-    /// Its attributes.
-    pub attributes: Vec<Attribute<'a>>,
-}
-
-impl<'a> Method<'a> {
+    /// Absolute offset of the method_info.
+    pub offset: usize,
     /// The Code attribute.
-    pub fn code(&self) -> Option<&Attribute<'a>> {
-        self.attributes.iter().find(|a| a.name == b"Code")
-    }
+    pub code: Option<Attribute<'a>>,
 }
 
 /// A class file, taken apart as far as probes need it.
@@ -155,7 +175,7 @@ impl<'a> Head<'a> {
         let fields = reader.u2()?;
         for _ in 0..fields {
             reader.bytes(6)?;
-            Attribute::read_all(&mut reader, &pool)?;
+            Attribute::read_each(&mut reader, &pool, |_| ())?;
         }
         let middle = &bytes[middle_start..reader.offset()];
         let count = reader.u2()?;
@@ -174,8 +194,15 @@ impl<'a> Head<'a> {
             let name = text("name")?;
             let descriptor = text("descriptor")?;
             let at = reader.offset();
-            let attributes = Attribute::read_all(&mut reader, &pool)?;
-            if attributes.iter().filter(|a| a.name == b"Code").count() > 1 {
+            let mut code = None;
+            let mut codes = 0;
+            Attribute::read_each(&mut reader, &pool, |attribute| {
+                if attribute.name == b"Code" {
+                    code = Some(*attribute);
+                    codes += 1;
+                }
+            })?;
+            if codes > 1 {
                 return fault(at, "a method has two Code attributes");
             }
             methods.push(Method {
@@ -183,16 +210,19 @@ impl<'a> Head<'a> {
                 name,
                 descriptor,
                 raw: &bytes[start..reader.offset()],
-                attributes,
+                offset: start,
+                code,
             });
         }
         let tail = &bytes[reader.offset()..];
-        let attributes = Attribute::read_all(&mut reader, &pool)?;
+        let mut source_file = None;
+        Attribute::read_each(&mut reader, &pool, |attribute| {
+            if let (b"SourceFile", &[high, low], None) = (attribute.name, attribute.content, source_file) {
+                source_file = Some(u16::from_be_bytes([high, low]));
+            }
+        })?;
         reader.finish("the class file")?;
-        let source_file = attributes
-            .iter()
-            .find(|a| a.name == b"SourceFile" && a.content.len() == 2)
-            .and_then(|a| pool.utf8(u16::from_be_bytes([a.content[0], a.content[1]])));
+        let source_file = source_file.and_then(|index| pool.utf8(index));
         Ok(Class {
             head: &bytes[..8],
             major,

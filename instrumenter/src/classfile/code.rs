@@ -1,23 +1,12 @@
-//! The Code attribute, decoded into instructions and handlers.
+//! The Code attribute: instructions walked over in place, targets resolved on demand.
 
-use super::class::Attribute;
-use super::opcodes::{self as op, LENGTH};
+use super::class::{Attribute, Attributes};
+use super::opcodes::{self as op, KIND, LENGTH, kind};
 use super::pool::Pool;
-use super::reader::{Read, Reader, fault};
+use super::reader::{Read, Reader, fault, get_u2, get_u4};
 
 /// Longest code array (JVMS 4.7.3: less than 65,536).
 pub const MAX_CODE: usize = 65_535;
-
-/// An instruction's place. Operands stay in the code array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instruction {
-    /// Bytecode index.
-    pub pc: u32,
-    /// Opcode (`wide` for widened ones).
-    pub op: u8,
-    /// Length in bytes.
-    pub len: u32,
-}
 
 /// An exception table entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,16 +21,70 @@ pub struct Handler {
     pub catch_type: u16,
 }
 
-/// A decoded switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Switch {
-    /// Absolute target of the default case.
-    pub default: u32,
-    /// Keys with absolute targets, in file order.
-    pub cases: Vec<(i32, u32)>,
+/// An instruction that ends a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Control {
+    /// Where it is.
+    pub pc: u32,
+    /// Its opcode.
+    pub op: u8,
+    /// Behind it.
+    pub next: u32,
 }
 
-/// A decoded Code attribute.
+/// Notes about each bytecode index, made while code is read: bits of [`mark`]. The memory is used again.
+#[derive(Debug, Default)]
+pub struct Marks {
+    bits: Vec<u8>,
+    /// Instructions that end blocks, in order.
+    pub control: Vec<Control>,
+}
+
+/// What can be noted about a bytecode index.
+pub mod mark {
+    /// An instruction starts here.
+    pub const START: u8 = 1;
+    /// A block starts here.
+    pub const LEADER: u8 = 2;
+    /// A branch, switch or exception leads here.
+    pub const TARGET: u8 = 4;
+    /// A stack map frame holds here.
+    pub const FRAME: u8 = 8;
+}
+
+impl Marks {
+    fn reset(&mut self, len: usize) {
+        self.control.clear();
+        self.bits.clear();
+        self.bits.resize(len + 1, 0);
+    }
+
+    /// Does an instruction start at this bytecode index?
+    #[inline]
+    pub fn is_start(&self, pc: u32) -> bool {
+        self.has(pc, mark::START)
+    }
+
+    /// Is one of these noted about a bytecode index?
+    #[inline]
+    pub fn has(&self, pc: u32, marks: u8) -> bool {
+        self.bits.get(pc as usize).is_some_and(|m| m & marks != 0)
+    }
+
+    /// About how many of the first bytecode indices is one of these noted?
+    pub fn count(&self, below: u32, marks: u8) -> usize {
+        let bits = self.bits[..below as usize].iter();
+        bits.filter(|&&m| m & marks != 0).count()
+    }
+
+    /// Notes something about a bytecode index of the code.
+    #[inline]
+    pub fn add(&mut self, pc: u32, marks: u8) {
+        self.bits[pc as usize] |= marks;
+    }
+}
+
+/// A Code attribute without faults in its outer structure.
 #[derive(Clone, Debug)]
 pub struct Code<'a> {
     /// Operand stack size.
@@ -52,19 +95,16 @@ pub struct Code<'a> {
     pub bytes: &'a [u8],
     /// Absolute offset of the code array in the class file.
     pub offset: usize,
-    /// Instructions in order.
-    pub instructions: Vec<Instruction>,
-    /// Exception table.
-    pub handlers: Vec<Handler>,
-    /// Attributes of the code.
-    pub attributes: Vec<Attribute<'a>>,
-    /// Per bytecode index: does an instruction start here?
-    starts: Vec<bool>,
+    /// Kinds ([`kind`]) of all instructions together; `SUBROUTINE` only if there really is one.
+    pub kinds: u8,
+    handlers: &'a [u8],
+    attributes: Attributes<'a>,
 }
 
 impl<'a> Code<'a> {
-    /// Decodes a Code attribute. Every branch target, handler and range bound is checked to be on an instruction.
-    pub fn read(attribute: &Attribute<'a>, pool: &Pool<'a>) -> Read<Self> {
+    /// Reads a Code attribute and notes where instructions are. Every handler and range bound is checked to be on
+    /// an instruction; branch targets are when they are asked for.
+    pub fn read(attribute: &Attribute<'a>, pool: &Pool<'a>, marks: &mut Marks) -> Read<Self> {
         let mut reader = attribute.reader();
         let max_stack = reader.u2()?;
         let max_locals = reader.u2()?;
@@ -75,38 +115,22 @@ impl<'a> Code<'a> {
         }
         let offset = reader.offset();
         let bytes = reader.bytes(len)?;
-        let instructions = decode(bytes, offset)?;
-        let mut starts = vec![false; len + 1];
-        for instruction in &instructions {
-            starts[instruction.pc as usize] = true;
-        }
-        let count = reader.u2()?;
-        let mut handlers = Vec::with_capacity(count as usize);
+        let kinds = decode(bytes, offset, marks)?;
+        let count = reader.u2()? as usize;
+        let table = reader;
         for _ in 0..count {
             let at = reader.offset();
-            let [start, end, handler] = [reader.u2()?, reader.u2()?, reader.u2()?].map(u32::from);
-            let entry = Handler {
-                start,
-                end,
-                handler,
-                catch_type: reader.u2()?,
-            };
-            let on_instruction = |pc: u32| starts.get(pc as usize) == Some(&true);
-            if start >= end
-                || !on_instruction(start)
-                || !(on_instruction(end) || end as usize == len)
-                || !on_instruction(handler)
-            {
-                return fault(
-                    at,
-                    format!("exception table entry {start}..{end} -> {handler} is not on instructions"),
-                );
-            }
-            handlers.push(entry);
+            let entry = [reader.u2()?, reader.u2()?, reader.u2()?, reader.u2()?];
+            check_handler(&Handler::new(entry), len, marks, at)?;
         }
-        let attributes = Attribute::read_all(&mut reader, pool)?;
+        let handlers = { table }.bytes(count * 8)?;
+        let attributes = Attributes { reader };
+        let mut frame_tables = 0;
+        Attribute::read_each(&mut reader, pool, |attribute| {
+            frame_tables += u32::from(attribute.name == b"StackMapTable");
+        })?;
         reader.finish("the Code attribute")?;
-        if attributes.iter().filter(|a| a.name == b"StackMapTable").count() > 1 {
+        if frame_tables > 1 {
             return fault(offset, "the Code attribute has two StackMapTables");
         }
         Ok(Code {
@@ -114,22 +138,10 @@ impl<'a> Code<'a> {
             max_locals,
             bytes,
             offset,
-            instructions,
+            kinds,
             handlers,
             attributes,
-            starts,
         })
-    }
-
-    /// Does an instruction start at this bytecode index?
-    pub fn is_start(&self, pc: u32) -> bool {
-        self.starts.get(pc as usize) == Some(&true)
-    }
-
-    /// Start of the instruction that this bytecode index lies in; `None` behind the last one.
-    pub fn start_of(&self, pc: u32) -> Option<u32> {
-        let inside = pc < self.len();
-        inside.then(|| (0..=pc).rev().find(|&pc| self.is_start(pc)))?
     }
 
     /// Length of the code in bytes.
@@ -137,25 +149,45 @@ impl<'a> Code<'a> {
         self.bytes.len() as u32
     }
 
-    fn operand_reader(&self, pc: u32, skip: usize) -> Reader<'a> {
-        let from = (pc as usize + skip).min(self.bytes.len());
-        Reader::new(&self.bytes[from..], self.offset + from)
+    /// The exception table.
+    pub fn handlers(&self) -> impl ExactSizeIterator<Item = Handler> + use<'a> {
+        let entries = self.handlers.chunks_exact(8);
+        entries.map(|entry| Handler::new([0, 2, 4, 6].map(|at| get_u2(entry, at))))
     }
 
-    /// Absolute target of a branch, goto or jsr.
-    pub fn target(&self, instruction: &Instruction) -> Read<u32> {
-        let mut reader = self.operand_reader(instruction.pc, 1);
-        let delta = match instruction.op {
-            op::GOTO_W | op::JSR_W => reader.u4()? as i32,
-            _ => i32::from(reader.u2()? as i16),
+    /// The attributes of the code.
+    pub fn attributes(&self, pool: &Pool<'a>) -> impl Iterator<Item = Attribute<'a>> {
+        self.attributes.iter(pool)
+    }
+
+    /// Bytecode indices and opcodes of the instructions between two instruction starts.
+    pub fn instructions(&self, from: u32, to: u32) -> impl Iterator<Item = (u32, u8)> + use<'a> {
+        let bytes = self.bytes;
+        let mut pc = from as usize;
+        std::iter::from_fn(move || {
+            let at = pc;
+            let op = *bytes.get(at).filter(|_| at < to as usize)?;
+            pc += match LENGTH[op as usize] {
+                0 => variable_length(bytes, at, 0).ok()?,
+                len => len as usize,
+            };
+            Some((at as u32, op))
+        })
+    }
+
+    /// Absolute target of a branch or goto.
+    pub fn target(&self, pc: u32, marks: &Marks) -> Read<u32> {
+        let delta = match self.bytes[pc as usize] {
+            op::GOTO_W => get_u4(self.bytes, pc as usize + 1) as i32,
+            _ => i32::from(get_u2(self.bytes, pc as usize + 1) as i16),
         };
-        self.resolve(instruction.pc, delta)
+        self.resolve(pc, delta, marks)
     }
 
-    fn resolve(&self, pc: u32, delta: i32) -> Read<u32> {
+    fn resolve(&self, pc: u32, delta: i32, marks: &Marks) -> Read<u32> {
         let target = i64::from(pc) + i64::from(delta);
         match u32::try_from(target) {
-            Ok(target) if self.is_start(target) => Ok(target),
+            Ok(target) if marks.is_start(target) => Ok(target),
             _ => fault(
                 self.offset + pc as usize,
                 format!("branch at {pc} to {target}, where no instruction starts"),
@@ -163,25 +195,73 @@ impl<'a> Code<'a> {
         }
     }
 
-    /// Decodes a switch.
-    pub fn switch(&self, instruction: &Instruction) -> Read<Switch> {
-        let pc = instruction.pc;
-        let mut reader = self.operand_reader(pc, 1 + padding(pc));
-        let default = self.resolve(pc, reader.u4()? as i32)?;
-        let mut cases = Vec::new();
-        if instruction.op == op::TABLESWITCH {
-            let low = reader.u4()? as i32;
-            let high = reader.u4()? as i32;
-            for key in low..=high {
-                cases.push((key, self.resolve(pc, reader.u4()? as i32)?));
-            }
-        } else {
-            for _ in 0..reader.u4()? {
-                let key = reader.u4()? as i32;
-                cases.push((key, self.resolve(pc, reader.u4()? as i32)?));
-            }
+    /// The switch at a bytecode index.
+    pub fn switch(&self, pc: u32) -> Switch<'a> {
+        let operands = &self.bytes[pc as usize + 1 + padding(pc)..];
+        let (low, header, size) = match self.bytes[pc as usize] {
+            op::TABLESWITCH => (Some(get_u4(operands, 4) as i32), 12, 4),
+            _ => (None, 8, 8),
+        };
+        let count = match low {
+            Some(low) => (i64::from(get_u4(operands, 8) as i32) - i64::from(low) + 1) as usize,
+            None => get_u4(operands, 4) as usize,
+        };
+        Switch {
+            pc,
+            default: get_u4(operands, 0) as i32,
+            low,
+            cases: &operands[header..header + size * count],
         }
-        Ok(Switch { default, cases })
+    }
+
+    /// Fails unless all targets of a switch are instructions.
+    pub fn check_switch(&self, switch: &Switch, marks: &Marks) -> Read<()> {
+        self.resolve(switch.pc, switch.default, marks)?;
+        switch
+            .deltas()
+            .try_for_each(|(_, delta)| self.resolve(switch.pc, delta, marks).map(drop))
+    }
+}
+
+/// A switch instruction, its cases undecoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Switch<'a> {
+    pc: u32,
+    default: i32,
+    /// Of a tableswitch: its first key.
+    low: Option<i32>,
+    cases: &'a [u8],
+}
+
+impl<'a> Switch<'a> {
+    /// Absolute target of the default case.
+    pub fn default(&self) -> u32 {
+        self.pc.wrapping_add_signed(self.default)
+    }
+
+    /// Number of cases.
+    pub fn len(&self) -> usize {
+        self.cases.len() / if self.low.is_some() { 4 } else { 8 }
+    }
+
+    /// Keys with absolute targets, in file order.
+    pub fn cases(&self) -> impl Iterator<Item = (i32, u32)> + use<'a> {
+        let pc = self.pc;
+        self.deltas()
+            .map(move |(key, delta)| (key, pc.wrapping_add_signed(delta)))
+    }
+
+    /// Keys with targets relative to the switch.
+    fn deltas(&self) -> impl Iterator<Item = (i32, i32)> + use<'a> {
+        let Switch { low, cases, .. } = *self;
+        let size = if low.is_some() { 4 } else { 8 };
+        cases.chunks_exact(size).enumerate().map(move |(index, case)| {
+            let to = get_u4(case, size - 4) as i32;
+            match low {
+                Some(low) => (low.wrapping_add(index as i32), to),
+                None => (get_u4(case, 0) as i32, to),
+            }
+        })
     }
 }
 
@@ -190,29 +270,70 @@ pub fn padding(pc: u32) -> usize {
     (3 - pc % 4) as usize
 }
 
-fn decode(bytes: &[u8], offset: usize) -> Read<Vec<Instruction>> {
-    let mut instructions = Vec::with_capacity(bytes.len() / 2);
+impl Handler {
+    fn new([start, end, handler, catch_type]: [u16; 4]) -> Self {
+        Handler {
+            start: u32::from(start),
+            end: u32::from(end),
+            handler: u32::from(handler),
+            catch_type,
+        }
+    }
+}
+
+fn check_handler(entry: &Handler, len: usize, marks: &Marks, at: usize) -> Read<()> {
+    let &Handler {
+        start, end, handler, ..
+    } = entry;
+    if start >= end
+        || !marks.is_start(start)
+        || !(marks.is_start(end) || end as usize == len)
+        || !marks.is_start(handler)
+    {
+        return fault(
+            at,
+            format!("exception table entry {start}..{end} -> {handler} is not on instructions"),
+        );
+    }
+    Ok(())
+}
+
+/// Notes where instructions start and which end blocks; returns the kinds of all together.
+fn decode(bytes: &[u8], offset: usize, marks: &mut Marks) -> Read<u8> {
+    marks.reset(bytes.len());
+    let Marks { bits, control } = marks;
+    let mut kinds = 0;
     let mut pc = 0usize;
-    while pc < bytes.len() {
-        let op = bytes[pc];
+    while let Some(&op) = bytes.get(pc) {
+        bits[pc] = mark::START;
         let len = match LENGTH[op as usize] {
             0 => variable_length(bytes, pc, offset)?,
             len => len as usize,
         };
-        if len > bytes.len() - pc {
+        let kind = KIND[op as usize];
+        let next = pc + len;
+        if next > bytes.len() {
             return fault(
                 offset + pc,
                 format!("instruction at {pc} runs past the end of the code"),
             );
         }
-        instructions.push(Instruction {
-            pc: pc as u32,
-            op,
-            len: len as u32,
-        });
-        pc += len;
+        if kind & (kind::CONTROL | kind::SUBROUTINE) != 0 {
+            if kind & kind::CONTROL != 0 {
+                control.push(Control {
+                    pc: pc as u32,
+                    op,
+                    next: next as u32,
+                });
+            } else if op == op::WIDE && bytes[pc + 1] != op::RET {
+                pc = next;
+                continue;
+            }
+        }
+        kinds |= kind;
+        pc = next;
     }
-    Ok(instructions)
+    Ok(kinds)
 }
 
 fn variable_length(bytes: &[u8], pc: usize, offset: usize) -> Read<usize> {

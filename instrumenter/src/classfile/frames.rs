@@ -1,13 +1,12 @@
-//! StackMapTable (JVMS 4.7.4): decode, move, add locals, encode.
+//! StackMapTable (JVMS 4.7.4): read, moved, locals added, written, frame by frame without a copy in between.
 
-use super::code::Code;
+use super::class::Attribute;
+use super::code::{Marks, mark};
 use super::reader::{Read, Reader, fault, put_u2};
 
-/// A verification type. `Uninitialized` holds the bytecode index of the `new`.
+/// A verification type. Only those that descriptors and probes have; the others are copied as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerificationType {
-    /// Nothing known; also what follows a gap.
-    Top,
     /// int and smaller.
     Integer,
     /// float.
@@ -16,308 +15,351 @@ pub enum VerificationType {
     Double,
     /// long: two slots.
     Long,
-    /// The null type.
-    Null,
     /// `this` before `super()`.
     UninitializedThis,
     /// An object of the class at this pool index.
     Object(u16),
-    /// Created by the `new` at this bytecode index, not yet initialised.
-    Uninitialized(u32),
 }
 
 impl VerificationType {
-    fn read(reader: &mut Reader) -> Read<Self> {
-        let at = reader.offset();
-        Ok(match reader.u1()? {
-            0 => Self::Top,
-            1 => Self::Integer,
-            2 => Self::Float,
-            3 => Self::Double,
-            4 => Self::Long,
-            5 => Self::Null,
-            6 => Self::UninitializedThis,
-            7 => Self::Object(reader.u2()?),
-            8 => Self::Uninitialized(u32::from(reader.u2()?)),
-            other => return fault(at, format!("unknown verification type {other}")),
-        })
-    }
-
     pub fn slots(self) -> usize {
-        if matches!(self, Self::Long | Self::Double) {
-            2
-        } else {
-            1
-        }
-    }
-
-    fn write(self, out: &mut Vec<u8>, new_pc: &impl Fn(u32) -> u32) {
         match self {
-            Self::Top => out.push(0),
-            Self::Integer => out.push(1),
-            Self::Float => out.push(2),
-            Self::Double => out.push(3),
-            Self::Long => out.push(4),
-            Self::Null => out.push(5),
-            Self::UninitializedThis => out.push(6),
-            Self::Object(class) => {
-                out.push(7);
-                put_u2(out, class);
-            }
-            Self::Uninitialized(pc) => {
-                out.push(8);
-                put_u2(out, new_pc(pc) as u16);
-            }
+            Self::Long | Self::Double => 2,
+            _ => 1,
         }
     }
-}
 
-/// How a frame is written, relative to the one before.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Shape {
-    Same {
-        extended: bool,
-    },
-    SameLocals1 {
-        extended: bool,
-        stack: VerificationType,
-    },
-    Chop(u8),
-    Append(Vec<VerificationType>),
-    Full {
-        locals: Vec<VerificationType>,
-        stack: Vec<VerificationType>,
-    },
-}
-
-/// A frame at a bytecode index.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
-    /// Where it holds.
-    pub pc: u32,
-    shape: Shape,
-}
-
-/// A decoded StackMapTable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frames {
-    frames: Vec<Frame>,
-}
-
-impl Frames {
-    /// Decodes the attribute's content.
-    pub fn read(mut reader: Reader, code: &Code) -> Read<Self> {
-        let count = reader.u2()?;
-        let mut frames: Vec<Frame> = Vec::with_capacity(count as usize);
-        for _ in 0..count {
-            let at = reader.offset();
-            let kind = reader.u1()?;
-            let (delta, shape) = match kind {
-                0..=63 => (u16::from(kind), Shape::Same { extended: false }),
-                64..=127 => {
-                    let stack = VerificationType::read(&mut reader)?;
-                    (
-                        u16::from(kind - 64),
-                        Shape::SameLocals1 {
-                            extended: false,
-                            stack,
-                        },
-                    )
-                }
-                247 => {
-                    let delta = reader.u2()?;
-                    (
-                        delta,
-                        Shape::SameLocals1 {
-                            extended: true,
-                            stack: VerificationType::read(&mut reader)?,
-                        },
-                    )
-                }
-                248..=250 => (reader.u2()?, Shape::Chop(251 - kind)),
-                251 => (reader.u2()?, Shape::Same { extended: true }),
-                252..=254 => {
-                    let delta = reader.u2()?;
-                    let types = (251..kind).map(|_| VerificationType::read(&mut reader));
-                    (delta, Shape::Append(types.collect::<Read<_>>()?))
-                }
-                255 => {
-                    let delta = reader.u2()?;
-                    let mut list = || {
-                        let count = reader.u2()?;
-                        (0..count)
-                            .map(|_| VerificationType::read(&mut reader))
-                            .collect::<Read<Vec<_>>>()
-                    };
-                    let locals = list()?;
-                    (
-                        delta,
-                        Shape::Full {
-                            locals,
-                            stack: list()?,
-                        },
-                    )
-                }
-                reserved => return fault(at, format!("reserved stack map frame type {reserved}")),
-            };
-            let pc = match frames.last() {
-                None => u32::from(delta),
-                Some(last) => last.pc + u32::from(delta) + 1,
-            };
-            if !code.is_start(pc) {
-                return fault(
-                    at,
-                    format!("stack map frame at {pc}, where no instruction starts"),
-                );
-            }
-            frames.push(Frame { pc, shape });
-        }
-        reader.finish("the StackMapTable")?;
-        Ok(Frames { frames })
-    }
-
-    /// Does the first frame say all its locals itself, so that the locals on entry are not needed?
-    pub fn starts_full(&self) -> bool {
-        let first = self.frames.first();
-        first.is_none_or(|f| matches!(f.shape, Shape::Full { .. }))
-    }
-
-    /// Is there a frame at this bytecode index?
-    pub fn has(&self, pc: u32) -> bool {
-        self.frames.binary_search_by_key(&pc, |f| f.pc).is_ok()
-    }
-
-    /// Does any local or stack type of a frame name a `new` that is not an instruction?
-    pub fn check_uninitialized(&self, code: &Code) -> Result<(), u32> {
-        let bad = |types: &[VerificationType]| {
-            types.iter().find_map(|t| match t {
-                VerificationType::Uninitialized(pc) if !code.is_start(*pc) => Some(*pc),
-                _ => None,
-            })
-        };
-        let found = self.frames.iter().find_map(|frame| match &frame.shape {
-            Shape::Same { .. } | Shape::Chop(_) => None,
-            Shape::SameLocals1 { stack, .. } => bad(std::slice::from_ref(stack)),
-            Shape::Append(locals) => bad(locals),
-            Shape::Full { locals, stack } => bad(locals).or_else(|| bad(stack)),
+    fn write(self, out: &mut Vec<u8>) {
+        out.push(match self {
+            Self::Integer => 1,
+            Self::Float => 2,
+            Self::Double => 3,
+            Self::Long => 4,
+            Self::UninitializedThis => 6,
+            Self::Object(_) => 7,
         });
-        found.map_or(Ok(()), Err)
+        if let Self::Object(class) = self {
+            put_u2(out, class);
+        }
     }
+}
 
-    /// Writes the frames as they were, each at its new place.
-    pub fn write_moved(&self, new_pc: &impl Fn(u32) -> u32) -> Vec<u8> {
-        let mut out = Vec::new();
-        put_u2(&mut out, self.frames.len() as u16);
-        let mut previous = None;
-        for frame in &self.frames {
-            let at = new_pc(frame.pc);
-            let delta = delta(&mut previous, at);
-            match &frame.shape {
-                Shape::Same { extended } => write_same(&mut out, delta, *extended),
-                Shape::SameLocals1 { extended, stack } => {
-                    write_same_1(&mut out, delta, *extended, *stack, new_pc)
+const OBJECT: u8 = 7;
+const UNINITIALIZED: u8 = 8;
+
+/// Reads a type; tells the bytecode index of the `new` of an uninitialised one.
+#[inline]
+fn skip_type(reader: &mut Reader) -> Read<Option<u32>> {
+    let at = reader.offset();
+    match reader.u1()? {
+        0..=6 => Ok(None),
+        OBJECT => reader.u2().map(|_| None),
+        UNINITIALIZED => Ok(Some(u32::from(reader.u2()?))),
+        other => fault(at, format!("unknown verification type {other}")),
+    }
+}
+
+/// Copies a type, with the `new` at its new place; tells how many slots it takes.
+#[inline]
+fn copy_type(reader: &mut Reader, exact: &[u32], out: &mut Vec<u8>) -> Read<usize> {
+    let tag = reader.u1()?;
+    out.push(tag);
+    match tag {
+        OBJECT => put_u2(out, reader.u2()?),
+        UNINITIALIZED => put_u2(out, exact[usize::from(reader.u2()?)] as u16),
+        _ => {}
+    }
+    Ok(1 + usize::from(matches!(tag, 3 | 4)))
+}
+
+/// How a frame is written, relative to the one before. Types still have to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shape {
+    Same { extended: bool },
+    SameLocals1 { extended: bool },
+    Chop(u8),
+    Append(u8),
+    Full,
+}
+
+/// Reads a frame's first byte and offset.
+#[inline]
+fn read_shape(reader: &mut Reader) -> Read<(u16, Shape)> {
+    let at = reader.offset();
+    let kind = reader.u1()?;
+    Ok(match kind {
+        0..=63 => (u16::from(kind), Shape::Same { extended: false }),
+        64..=127 => (u16::from(kind - 64), Shape::SameLocals1 { extended: false }),
+        247 => (reader.u2()?, Shape::SameLocals1 { extended: true }),
+        248..=250 => (reader.u2()?, Shape::Chop(251 - kind)),
+        251 => (reader.u2()?, Shape::Same { extended: true }),
+        252..=254 => (reader.u2()?, Shape::Append(kind - 251)),
+        255 => (reader.u2()?, Shape::Full),
+        reserved => return fault(at, format!("reserved stack map frame type {reserved}")),
+    })
+}
+
+/// Where a frame holds, given where the one before does.
+#[inline]
+fn next_pc(previous: &mut Option<u32>, delta: u16) -> u32 {
+    let pc = previous.map_or(0, |pc| pc + 1) + u32::from(delta);
+    *previous = Some(pc);
+    pc
+}
+
+/// Checks the attribute, and notes where frames hold.
+pub fn check(attribute: &Attribute, marks: &mut Marks) -> Read<()> {
+    let mut reader = attribute.reader();
+    let mut previous = None;
+    let mut no_new = None;
+    for _ in 0..reader.u2()? {
+        let at = reader.offset();
+        let (delta, shape) = read_shape(&mut reader)?;
+        let mut types = |count: u16, reader: &mut Reader| -> Read<()> {
+            for _ in 0..count {
+                if let Some(pc) = skip_type(reader)?
+                    && !marks.is_start(pc)
+                {
+                    no_new = no_new.or(Some(pc));
                 }
-                Shape::Chop(count) => {
-                    out.push(251 - count);
-                    put_u2(&mut out, delta);
+            }
+            Ok(())
+        };
+        match shape {
+            Shape::Same { .. } | Shape::Chop(_) => {}
+            Shape::SameLocals1 { .. } => types(1, &mut reader)?,
+            Shape::Append(count) => types(u16::from(count), &mut reader)?,
+            Shape::Full => {
+                for _ in 0..2 {
+                    let count = reader.u2()?;
+                    types(count, &mut reader)?;
                 }
-                Shape::Append(types) => {
-                    out.push(251 + types.len() as u8);
-                    put_u2(&mut out, delta);
-                    types.iter().for_each(|t| t.write(&mut out, new_pc));
-                }
-                Shape::Full { locals, stack } => write_full(&mut out, delta, locals, stack, new_pc),
             }
         }
-        out
+        let pc = next_pc(&mut previous, delta);
+        if !marks.is_start(pc) {
+            return fault(
+                at,
+                format!("stack map frame at {pc}, where no instruction starts"),
+            );
+        }
+        marks.add(pc, mark::FRAME);
     }
+    reader.finish("the StackMapTable")?;
+    match no_new {
+        None => Ok(()),
+        Some(pc) => fault(
+            attribute.offset,
+            format!("a stack map frame names a 'new' at {pc}, which is no instruction"),
+        ),
+    }
+}
 
-    /// Writes the frames with locals added from slot `first_slot` on.
-    ///
-    /// `places` gives, for the frame at an old bytecode index, all new places that need it, ascending: besides
-    /// the block itself the code in front of it that only some of its edges run through.
-    /// `initial` are the locals on entry. `None` if the result would be absurdly large: full frames of a method with
-    /// tens of thousands of locals, whose number the class file states in two bytes.
-    pub fn write_with_locals(
-        &self,
-        initial: Vec<VerificationType>,
-        first_slot: u16,
-        added: &[VerificationType],
-        places: impl Fn(u32) -> Vec<u32>,
-        new_pc: &impl Fn(u32) -> u32,
-    ) -> Option<Vec<u8>> {
-        let mut out = vec![0, 0];
-        let mut count = 0u16;
-        let mut previous = None;
-        let mut locals = initial;
-        // The frame before the first one is the implicit one of method entry, which lacks the added locals.
-        let mut same_as_previous = false;
-        for frame in &self.frames {
-            let mut stack: &[VerificationType] = &[];
-            match &frame.shape {
-                Shape::Same { .. } => {}
-                Shape::SameLocals1 { stack: top, .. } => stack = std::slice::from_ref(top),
-                Shape::Chop(count) => {
-                    locals.truncate(locals.len().saturating_sub(*count as usize));
-                    same_as_previous = false;
-                }
-                Shape::Append(types) => {
-                    locals.extend_from_slice(types);
-                    same_as_previous = false;
-                }
-                Shape::Full {
-                    locals: new,
-                    stack: new_stack,
-                } => {
-                    same_as_previous &= locals == *new;
-                    locals.clone_from(new);
-                    stack = new_stack;
+/// Does the first frame say all its locals itself, so that the locals on entry are not needed?
+pub fn starts_full(attribute: &Attribute) -> bool {
+    matches!(attribute.content, [0, 0, ..] | [_, _, 255, ..])
+}
+
+/// Writes checked frames as they were, each at its new place; `exact` gives the new place of each old bytecode index.
+pub fn write_moved(attribute: &Attribute, exact: &[u32], out: &mut Vec<u8>) -> Read<()> {
+    let mut reader = attribute.reader();
+    let count = reader.u2()?;
+    put_u2(out, count);
+    let (mut old, mut new) = (None, None);
+    for _ in 0..count {
+        let (delta, shape) = read_shape(&mut reader)?;
+        let delta = new_delta(&mut new, exact[next_pc(&mut old, delta) as usize]);
+        match shape {
+            Shape::Same { extended } => write_same(out, delta, extended),
+            Shape::SameLocals1 { extended } => {
+                start_same_1(out, delta, extended);
+                copy_type(&mut reader, exact, out)?;
+            }
+            Shape::Chop(count) => {
+                out.push(251 - count);
+                put_u2(out, delta);
+            }
+            Shape::Append(count) => {
+                out.push(251 + count);
+                put_u2(out, delta);
+                for _ in 0..count {
+                    copy_type(&mut reader, exact, out)?;
                 }
             }
-            for at in places(frame.pc) {
-                let delta = delta(&mut previous, at);
-                match stack {
-                    [] if same_as_previous => write_same(&mut out, delta, false),
-                    [top] if same_as_previous => write_same_1(&mut out, delta, false, *top, new_pc),
-                    _ => write_full(
-                        &mut out,
-                        delta,
-                        &with_added(&locals, first_slot, added),
-                        stack,
-                        new_pc,
-                    ),
-                }
-                same_as_previous = true;
-                count += 1;
-                if out.len() > MAX_FRAME_BYTES {
-                    return None;
+            Shape::Full => {
+                out.push(255);
+                put_u2(out, delta);
+                for _ in 0..2 {
+                    let count = reader.u2()?;
+                    put_u2(out, count);
+                    for _ in 0..count {
+                        copy_type(&mut reader, exact, out)?;
+                    }
                 }
             }
         }
-        out[..2].copy_from_slice(&count.to_be_bytes());
-        Some(out)
     }
+    Ok(())
+}
+
+/// The locals of a frame in the form in which they are written. The memory is used again.
+#[derive(Debug, Default)]
+pub struct Locals {
+    bytes: Vec<u8>,
+    /// Per type: where it ends in `bytes`, and how many slots all up to it take.
+    ends: Vec<(u32, u32)>,
+}
+
+impl Locals {
+    /// No locals.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Adds a type.
+    pub fn push(&mut self, local: VerificationType) {
+        local.write(&mut self.bytes);
+        self.end(local.slots());
+    }
+
+    fn end(&mut self, slots: usize) {
+        let before = self.slots();
+        self.ends.push((self.bytes.len() as u32, before + slots as u32));
+    }
+
+    fn slots(&self) -> u32 {
+        self.ends.last().map_or(0, |end| end.1)
+    }
+
+    fn copy(&mut self, count: u16, reader: &mut Reader, exact: &[u32]) -> Read<()> {
+        for _ in 0..count {
+            let slots = copy_type(reader, exact, &mut self.bytes)?;
+            self.end(slots);
+        }
+        Ok(())
+    }
+
+    fn chop(&mut self, count: u8) {
+        let left = self.ends.len().saturating_sub(usize::from(count));
+        self.ends.truncate(left);
+        let bytes = self.ends.last().map_or(0, |end| end.0);
+        self.bytes.truncate(bytes as usize);
+    }
+}
+
+/// Memory for writing frames, used again.
+#[derive(Debug, Default)]
+pub struct FrameScratch {
+    /// To be set to the locals on entry.
+    pub locals: Locals,
+    full: Locals,
+    stack: Vec<u8>,
+    added: Vec<u8>,
+    places: Vec<u32>,
+}
+
+/// Writes checked frames with locals added from slot `first_slot` on. `scratch.locals` are those on entry.
+///
+/// `places` lists, for the frame at an old bytecode index, all new places that need it, ascending: besides
+/// the block itself the code in front of it that only some of its edges run through.
+/// `false` if the result would be absurdly large: full frames of a method with
+/// tens of thousands of locals, whose number the class file states in two bytes.
+pub fn write_with_locals(
+    attribute: &Attribute,
+    first_slot: u16,
+    added: &[VerificationType],
+    mut places: impl FnMut(u32, &mut Vec<u32>),
+    exact: &[u32],
+    scratch: &mut FrameScratch,
+    out: &mut Vec<u8>,
+) -> Read<bool> {
+    let FrameScratch {
+        locals,
+        full,
+        stack,
+        added: added_bytes,
+        places: at_places,
+    } = scratch;
+    added_bytes.clear();
+    added.iter().for_each(|t| t.write(added_bytes));
+    let from = out.len();
+    put_u2(out, 0);
+    let mut count = 0u16;
+    let (mut old, mut new) = (None, None);
+    // The frame before the first one is the implicit one of method entry, which lacks the added locals.
+    let mut same_as_previous = false;
+    let mut reader = attribute.reader();
+    for _ in 0..reader.u2()? {
+        let (delta, shape) = read_shape(&mut reader)?;
+        let pc = next_pc(&mut old, delta);
+        stack.clear();
+        let mut stack_len = 0;
+        match shape {
+            Shape::Same { .. } => {}
+            Shape::SameLocals1 { .. } => {
+                stack_len = 1;
+                copy_type(&mut reader, exact, stack)?;
+            }
+            Shape::Chop(count) => {
+                locals.chop(count);
+                same_as_previous = false;
+            }
+            Shape::Append(count) => {
+                locals.copy(u16::from(count), &mut reader, exact)?;
+                same_as_previous = false;
+            }
+            Shape::Full => {
+                full.clear();
+                let count = reader.u2()?;
+                full.copy(count, &mut reader, exact)?;
+                // No type's bytes begin like those of another, so lists with the same bytes are the same.
+                same_as_previous &= full.bytes == locals.bytes;
+                std::mem::swap(full, locals);
+                stack_len = reader.u2()?;
+                for _ in 0..stack_len {
+                    copy_type(&mut reader, exact, stack)?;
+                }
+            }
+        }
+        at_places.clear();
+        places(pc, at_places);
+        for &at in &*at_places {
+            let delta = new_delta(&mut new, at);
+            match stack_len {
+                0 if same_as_previous => write_same(out, delta, false),
+                1 if same_as_previous => {
+                    start_same_1(out, delta, false);
+                    out.extend_from_slice(stack);
+                }
+                _ => {
+                    let gap = usize::from(first_slot).saturating_sub(locals.slots() as usize);
+                    out.push(255);
+                    put_u2(out, delta);
+                    put_u2(out, (locals.ends.len() + gap + added.len()) as u16);
+                    out.extend_from_slice(&locals.bytes);
+                    out.resize(out.len() + gap, 0);
+                    out.extend_from_slice(added_bytes);
+                    put_u2(out, stack_len);
+                    out.extend_from_slice(stack);
+                }
+            }
+            same_as_previous = true;
+            count += 1;
+            if out.len() - from > MAX_FRAME_BYTES {
+                return Ok(false);
+            }
+        }
+    }
+    out[from..from + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(true)
 }
 
 /// Most bytes of a StackMapTable that is written with added locals.
 const MAX_FRAME_BYTES: usize = 1 << 25;
 
-fn with_added(
-    locals: &[VerificationType],
-    first_slot: u16,
-    added: &[VerificationType],
-) -> Vec<VerificationType> {
-    let mut all = locals.to_vec();
-    let used: usize = locals.iter().map(|t| t.slots()).sum();
-    all.extend(std::iter::repeat_n(
-        VerificationType::Top,
-        (first_slot as usize).saturating_sub(used),
-    ));
-    all.extend_from_slice(added);
-    all
-}
-
-fn delta(previous: &mut Option<u32>, at: u32) -> u16 {
+#[inline]
+fn new_delta(previous: &mut Option<u32>, at: u32) -> u16 {
     let delta = match *previous {
         None => at,
         Some(previous) => at - previous - 1,
@@ -326,6 +368,7 @@ fn delta(previous: &mut Option<u32>, at: u32) -> u16 {
     delta as u16
 }
 
+#[inline]
 fn write_same(out: &mut Vec<u8>, delta: u16, extended: bool) {
     if delta < 64 && !extended {
         out.push(delta as u8);
@@ -335,76 +378,56 @@ fn write_same(out: &mut Vec<u8>, delta: u16, extended: bool) {
     }
 }
 
-fn write_same_1(
-    out: &mut Vec<u8>,
-    delta: u16,
-    extended: bool,
-    stack: VerificationType,
-    new_pc: &impl Fn(u32) -> u32,
-) {
+#[inline]
+fn start_same_1(out: &mut Vec<u8>, delta: u16, extended: bool) {
     if delta < 64 && !extended {
         out.push(64 + delta as u8);
     } else {
         out.push(247);
         put_u2(out, delta);
     }
-    stack.write(out, new_pc);
-}
-
-fn write_full(
-    out: &mut Vec<u8>,
-    delta: u16,
-    locals: &[VerificationType],
-    stack: &[VerificationType],
-    new_pc: &impl Fn(u32) -> u32,
-) {
-    out.push(255);
-    put_u2(out, delta);
-    for list in [locals, stack] {
-        put_u2(out, list.len() as u16);
-        list.iter().for_each(|t| t.write(out, new_pc));
-    }
 }
 
 /// The locals on method entry, from descriptor and flags. `this_class` is the pool index of the class itself.
-/// Object arguments need a class entry each; `class_index` finds or adds it.
+/// Object arguments need a class entry each; `class_index` finds or adds it. `false` if the descriptor is malformed.
 pub fn initial_locals<E>(
     descriptor: &[u8],
     this: Option<VerificationType>,
     mut class_index: impl FnMut(&[u8]) -> Result<u16, E>,
-) -> Result<Option<Vec<VerificationType>>, E> {
-    let mut locals: Vec<VerificationType> = this.into_iter().collect();
+    mut push: impl FnMut(VerificationType),
+) -> Result<bool, E> {
+    this.into_iter().for_each(&mut push);
     let Some((b'(', mut rest)) = descriptor.split_first() else {
-        return Ok(None);
+        return Ok(false);
     };
     loop {
         let Some(&first) = rest.first() else {
-            return Ok(None);
+            return Ok(false);
         };
         let len = match first {
-            b')' => return Ok(Some(locals)),
+            b')' => return Ok(true),
             b'L' | b'[' => {
                 let dims = rest.iter().take_while(|&&c| c == b'[').count();
                 match rest.get(dims) {
                     Some(b'L') => match rest.iter().position(|&c| c == b';') {
                         Some(end) => end + 1,
-                        None => return Ok(None),
+                        None => return Ok(false),
                     },
                     Some(_) => dims + 1,
-                    None => return Ok(None),
+                    None => return Ok(false),
                 }
             }
             _ => 1,
         };
         let (argument, after) = rest.split_at(len);
-        locals.push(match first {
+        push(match first {
             b'Z' | b'B' | b'C' | b'S' | b'I' => VerificationType::Integer,
             b'F' => VerificationType::Float,
             b'J' => VerificationType::Long,
             b'D' => VerificationType::Double,
             b'L' => VerificationType::Object(class_index(&argument[1..len - 1])?),
             b'[' => VerificationType::Object(class_index(argument)?),
-            _ => return Ok(None),
+            _ => return Ok(false),
         });
         rest = after;
     }

@@ -92,3 +92,45 @@ pub const LENGTH: [u8; 256] = {
     }
     length
 };
+
+/// What kinds of instruction an opcode is.
+pub mod kind {
+    /// Conditional branch.
+    pub const BRANCH: u8 = 1;
+    /// goto, goto_w.
+    pub const GOTO: u8 = 2;
+    /// tableswitch, lookupswitch.
+    pub const SWITCH: u8 = 4;
+    /// Return or athrow.
+    pub const LEAVES: u8 = 8;
+    /// Ends a block.
+    pub const CONTROL: u8 = BRANCH | GOTO | SWITCH | LEAVES;
+    /// jsr, ret, and wide, which may be a ret.
+    pub const SUBROUTINE: u8 = 16;
+    /// Calls a method.
+    pub const CALL: u8 = 32;
+    /// Stores to a field or array.
+    pub const STORE: u8 = 64;
+}
+
+/// Per opcode: its [kinds](kind).
+pub const KIND: [u8; 256] = {
+    let mut kinds = [0u8; 256];
+    let mut op = 0;
+    while op <= 201 {
+        let o = op as u8;
+        kinds[op] = match o {
+            GOTO | GOTO_W => kind::GOTO,
+            TABLESWITCH | LOOKUPSWITCH => kind::SWITCH,
+            ATHROW => kind::LEAVES,
+            JSR | JSR_W | RET | WIDE => kind::SUBROUTINE,
+            INVOKEVIRTUAL..=INVOKEDYNAMIC => kind::CALL,
+            PUTSTATIC | PUTFIELD | IASTORE..=SASTORE => kind::STORE,
+            _ if is_conditional(o) => kind::BRANCH,
+            _ if is_return(o) => kind::LEAVES,
+            _ => 0,
+        };
+        op += 1;
+    }
+    kinds
+};

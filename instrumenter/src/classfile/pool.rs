@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::reader::{Read, Reader, fault, put_u2, put_u4};
+use super::reader::{Read, Reader, fault, put_u2};
 
 /// Constant tags (JVMS 4.4).
 pub mod tag {
@@ -30,13 +30,30 @@ pub mod tag {
 #[derive(Clone, Debug)]
 pub struct Pool<'a> {
     bytes: &'a [u8],
-    /// Absolute offset of the pool's first entry.
-    base: usize,
     /// Offset of each entry's tag in `bytes`; `u32::MAX` for slot 0 and the second slots of long and double.
     offsets: Vec<u32>,
 }
 
 const NO_ENTRY: u32 = u32::MAX;
+
+/// Length of an entry behind its tag; 0 for Utf8 and for unknown tags.
+const LENGTH: [u8; 256] = {
+    let mut length = [0; 256];
+    let mut kind = 0;
+    while kind < 256 {
+        length[kind] = match kind as u8 {
+            tag::INTEGER | tag::FLOAT => 4,
+            tag::LONG | tag::DOUBLE => 8,
+            tag::CLASS | tag::STRING | tag::METHOD_TYPE | tag::MODULE | tag::PACKAGE => 2,
+            tag::FIELDREF | tag::METHODREF | tag::INTERFACE_METHODREF => 4,
+            tag::NAME_AND_TYPE | tag::DYNAMIC | tag::INVOKE_DYNAMIC => 4,
+            tag::METHOD_HANDLE => 3,
+            _ => 0,
+        };
+        kind += 1;
+    }
+    length
+};
 
 impl<'a> Pool<'a> {
     /// Reads the pool, from its count on.
@@ -47,25 +64,16 @@ impl<'a> Pool<'a> {
         }
         let base = reader.offset();
         let start = *reader;
-        let mut offsets = Vec::with_capacity(count as usize);
+        let mut offsets = Vec::with_capacity(count as usize + 1);
         offsets.push(NO_ENTRY);
         while offsets.len() < count as usize {
             let at = reader.offset();
             offsets.push((at - base) as u32);
             let kind = reader.u1()?;
-            let len = match kind {
-                tag::UTF8 => reader.u2()? as usize,
-                tag::INTEGER | tag::FLOAT => 4,
-                tag::LONG | tag::DOUBLE => 8,
-                tag::CLASS | tag::STRING | tag::METHOD_TYPE | tag::MODULE | tag::PACKAGE => 2,
-                tag::FIELDREF
-                | tag::METHODREF
-                | tag::INTERFACE_METHODREF
-                | tag::NAME_AND_TYPE
-                | tag::DYNAMIC
-                | tag::INVOKE_DYNAMIC => 4,
-                tag::METHOD_HANDLE => 3,
-                other => return fault(at, format!("unknown constant pool tag {other}")),
+            let len = match LENGTH[kind as usize] {
+                0 if kind == tag::UTF8 => reader.u2()? as usize,
+                0 => return fault(at, format!("unknown constant pool tag {kind}")),
+                len => len as usize,
             };
             reader.bytes(len)?;
             if matches!(kind, tag::LONG | tag::DOUBLE) {
@@ -80,7 +88,7 @@ impl<'a> Pool<'a> {
         }
         let len = reader.offset() - base;
         let bytes = { start }.bytes(len)?;
-        Ok(Pool { bytes, base, offsets })
+        Ok(Pool { bytes, offsets })
     }
 
     /// Number of slots, slot 0 included.
@@ -93,26 +101,26 @@ impl<'a> Pool<'a> {
         self.bytes
     }
 
-    /// A cursor behind the tag of an entry, if the entry has that tag.
-    fn entry(&self, index: u16, wanted: u8) -> Option<Reader<'a>> {
+    /// The bytes behind the tag of an entry, if the entry has that tag. They run on to the end of the pool.
+    #[inline]
+    fn entry(&self, index: u16, wanted: u8) -> Option<&'a [u8]> {
         let offset = *self.offsets.get(index as usize)?;
-        if offset == NO_ENTRY {
-            return None;
-        }
-        let offset = offset as usize;
-        (self.bytes[offset] == wanted).then(|| Reader::new(&self.bytes[offset + 1..], self.base + offset + 1))
+        // The mark of a slot without entry lies behind every pool.
+        let (&tag, entry) = self.bytes.get(offset as usize..)?.split_first()?;
+        (tag == wanted).then_some(entry)
     }
 
     /// Raw modified UTF-8 of a Utf8 entry.
+    #[inline]
     pub fn utf8(&self, index: u16) -> Option<&'a [u8]> {
-        let mut entry = self.entry(index, tag::UTF8)?;
-        let len = entry.u2().ok()?;
-        entry.bytes(len as usize).ok()
+        let entry = self.entry(index, tag::UTF8)?;
+        let (len, text) = entry.split_first_chunk()?;
+        text.get(..usize::from(u16::from_be_bytes(*len)))
     }
 
     /// Raw name of a Class entry.
     pub fn class_name(&self, index: u16) -> Option<&'a [u8]> {
-        self.utf8(self.entry(index, tag::CLASS)?.u2().ok()?)
+        self.utf8(u16::from_be_bytes(*self.entry(index, tag::CLASS)?.first_chunk()?))
     }
 
     /// All Class entries by raw name.
@@ -139,9 +147,22 @@ pub struct PoolBuilder<'p, 'a> {
     pool: &'p Pool<'a>,
     added: Vec<u8>,
     count: usize,
-    seen: FxHashMap<Vec<u8>, u16>,
+    /// Appended entries of up to five bytes: tag and payload in one number.
+    short: FxHashMap<u64, u16>,
+    /// Appended Utf8 entries.
+    texts: FxHashMap<Box<[u8]>, u16>,
+    /// Methodref entries asked for before. There are few, and they are asked for at every path end.
+    methods: Vec<(MethodName, u16)>,
     /// The pool's own Class entries by name; made when first asked for.
     classes: Option<FxHashMap<&'a [u8], u16>>,
+}
+
+/// What a Methodref entry names.
+#[derive(Debug, PartialEq, Eq)]
+struct MethodName {
+    class: String,
+    name: String,
+    descriptor: String,
 }
 
 impl<'p, 'a> PoolBuilder<'p, 'a> {
@@ -151,23 +172,33 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
             pool,
             added: Vec::new(),
             count: pool.len(),
-            seen: FxHashMap::default(),
+            short: FxHashMap::default(),
+            texts: FxHashMap::default(),
+            methods: Vec::new(),
             classes: None,
         }
     }
 
-    fn append(&mut self, entry: Vec<u8>) -> Result<u16, PoolFull> {
-        if let Some(&index) = self.seen.get(&entry) {
-            return Ok(index);
-        }
+    /// The index of the next entry.
+    fn next(&mut self) -> Result<u16, PoolFull> {
         // The count field is a u2 and is one more than the last index.
         if self.count >= u16::MAX as usize {
             return Err(PoolFull);
         }
-        let index = self.count as u16;
         self.count += 1;
-        self.added.extend_from_slice(&entry);
-        self.seen.insert(entry, index);
+        Ok((self.count - 1) as u16)
+    }
+
+    /// An entry with a payload of two or four bytes.
+    fn short(&mut self, kind: u8, payload: u32, len: usize) -> Result<u16, PoolFull> {
+        let key = u64::from(kind) << 32 | u64::from(payload);
+        if let Some(&index) = self.short.get(&key) {
+            return Ok(index);
+        }
+        let index = self.next()?;
+        self.added.push(kind);
+        self.added.extend_from_slice(&payload.to_be_bytes()[4 - len..]);
+        self.short.insert(key, index);
         Ok(index)
     }
 
@@ -175,18 +206,20 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
     pub fn utf8(&mut self, text: &[u8]) -> Result<u16, PoolFull> {
         // No Utf8 entry is longer than its u2 length can tell.
         let len = u16::try_from(text.len()).map_err(|_| PoolFull)?;
-        let mut entry = Vec::with_capacity(3 + text.len());
-        entry.push(tag::UTF8);
-        put_u2(&mut entry, len);
-        entry.extend_from_slice(text);
-        self.append(entry)
+        if let Some(&index) = self.texts.get(text) {
+            return Ok(index);
+        }
+        let index = self.next()?;
+        self.added.push(tag::UTF8);
+        put_u2(&mut self.added, len);
+        self.added.extend_from_slice(text);
+        self.texts.insert(text.into(), index);
+        Ok(index)
     }
 
     /// An Integer entry.
     pub fn integer(&mut self, value: i32) -> Result<u16, PoolFull> {
-        let mut entry = vec![tag::INTEGER];
-        put_u4(&mut entry, value as u32);
-        self.append(entry)
+        self.short(tag::INTEGER, value as u32, 4)
     }
 
     /// A Class entry: the pool's own, if there is one for that name.
@@ -197,25 +230,32 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
             return Ok(index);
         }
         let name = self.utf8(name)?;
-        self.pair(tag::CLASS, name, None)
+        self.short(tag::CLASS, u32::from(name), 2)
     }
 
     /// A Methodref entry.
     pub fn methodref(&mut self, class: &str, name: &str, descriptor: &str) -> Result<u16, PoolFull> {
-        let class = self.class(class.as_bytes())?;
-        let name = self.utf8(name.as_bytes())?;
-        let descriptor = self.utf8(descriptor.as_bytes())?;
-        let name_and_type = self.pair(tag::NAME_AND_TYPE, name, Some(descriptor))?;
-        self.pair(tag::METHODREF, class, Some(name_and_type))
+        let same =
+            |(m, _): &&(MethodName, u16)| m.name == name && m.descriptor == descriptor && m.class == class;
+        if let Some(&(_, index)) = self.methods.iter().find(same) {
+            return Ok(index);
+        }
+        let class_index = self.class(class.as_bytes())?;
+        let name_index = self.utf8(name.as_bytes())?;
+        let descriptor_index = self.utf8(descriptor.as_bytes())?;
+        let name_and_type = self.pair(tag::NAME_AND_TYPE, name_index, descriptor_index)?;
+        let index = self.pair(tag::METHODREF, class_index, name_and_type)?;
+        let method = MethodName {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            descriptor: descriptor.to_owned(),
+        };
+        self.methods.push((method, index));
+        Ok(index)
     }
 
-    fn pair(&mut self, kind: u8, first: u16, second: Option<u16>) -> Result<u16, PoolFull> {
-        let mut entry = vec![kind];
-        put_u2(&mut entry, first);
-        if let Some(second) = second {
-            put_u2(&mut entry, second);
-        }
-        self.append(entry)
+    fn pair(&mut self, kind: u8, first: u16, second: u16) -> Result<u16, PoolFull> {
+        self.short(kind, u32::from(first) << 16 | u32::from(second), 4)
     }
 
     /// Writes count, old entries, new entries.
@@ -223,5 +263,10 @@ impl<'p, 'a> PoolBuilder<'p, 'a> {
         put_u2(out, self.count as u16);
         out.extend_from_slice(self.pool.bytes());
         out.extend_from_slice(&self.added);
+    }
+
+    /// Bytes that [`PoolBuilder::write`] writes.
+    pub fn written_len(&self) -> usize {
+        2 + self.pool.bytes().len() + self.added.len()
     }
 }

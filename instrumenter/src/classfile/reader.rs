@@ -45,34 +45,54 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `len` bytes.
+    #[inline]
     pub fn bytes(&mut self, len: usize) -> Read<&'a [u8]> {
-        if len > self.remaining() {
-            let left = self.remaining();
-            return fault(
-                self.offset(),
-                format!("ends early: {len} bytes wanted, {left} left"),
-            );
+        match self.data[self.pos..].split_at_checked(len) {
+            Some((bytes, _)) => {
+                self.pos += len;
+                Ok(bytes)
+            }
+            None => self.ends_early(len),
         }
-        let bytes = &self.data[self.pos..self.pos + len];
-        self.pos += len;
-        Ok(bytes)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ends_early<T>(&self, len: usize) -> Read<T> {
+        let left = self.remaining();
+        fault(
+            self.offset(),
+            format!("ends early: {len} bytes wanted, {left} left"),
+        )
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Read<[u8; N]> {
+        match self.data[self.pos..].first_chunk::<N>() {
+            Some(bytes) => {
+                self.pos += N;
+                Ok(*bytes)
+            }
+            None => self.ends_early(N),
+        }
     }
 
     /// Next byte.
+    #[inline]
     pub fn u1(&mut self) -> Read<u8> {
-        Ok(self.bytes(1)?[0])
+        Ok(self.array::<1>()?[0])
     }
 
     /// Next two bytes, big-endian.
+    #[inline]
     pub fn u2(&mut self) -> Read<u16> {
-        let b = self.bytes(2)?;
-        Ok(u16::from_be_bytes([b[0], b[1]]))
+        Ok(u16::from_be_bytes(self.array()?))
     }
 
     /// Next four bytes, big-endian.
+    #[inline]
     pub fn u4(&mut self) -> Read<u32> {
-        let b = self.bytes(4)?;
-        Ok(u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
+        Ok(u32::from_be_bytes(self.array()?))
     }
 
     /// Fails unless everything was read.
@@ -84,12 +104,26 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// A big-endian u2 at a place that is known to lie within the bytes.
+#[inline]
+pub fn get_u2(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
+}
+
+/// A big-endian u4 at a place that is known to lie within the bytes.
+#[inline]
+pub fn get_u4(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 /// Appends a big-endian u2.
+#[inline]
 pub fn put_u2(out: &mut Vec<u8>, value: u16) {
     out.extend_from_slice(&value.to_be_bytes());
 }
 
 /// Appends a big-endian u4.
+#[inline]
 pub fn put_u4(out: &mut Vec<u8>, value: u32) {
     out.extend_from_slice(&value.to_be_bytes());
 }

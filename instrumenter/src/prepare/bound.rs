@@ -5,21 +5,24 @@ use trodden_profile::{BlockExit, MethodMap};
 
 use super::{Candidate, HUGE_METHOD_LIMIT};
 use crate::classfile::attributes;
+use crate::classfile::class::Class;
 use crate::classfile::frames::initial_locals;
 
 /// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
 const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
-/// Longest path end: `wide lload; wide iload; invokestatic`.
-const PATH_END: usize = 4 + 4 + 3;
-/// Longest method entry: `ldc_w; invokestatic; wide lstore; ldc_w; wide istore`, and a goto.
-const ENTRY: usize = 3 + 3 + 4 + 3 + 4 + 3;
+/// Longest path end: `wide lload; wide iload; ldc_w; wide iload; invokestatic`.
+const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
+/// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w; wide
+/// istore`, and a goto.
+const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
 /// Constants that all methods of a class share: the shim's class and methods, names and types.
 pub const SHIM_CONSTANTS: usize = 32;
 /// Most locals for which frames are surely no longer than can be written.
 const FEW_LOCALS: u16 = 256;
 
 /// Does the method fit with probes, whatever they are? `false` means: write it to see.
-pub fn fits(candidate: &Candidate, map: &MethodMap, descriptor: &[u8]) -> bool {
+pub fn fits(class: &Class, candidate: &Candidate, map: &MethodMap) -> bool {
+    let descriptor = class.methods[candidate.index].descriptor;
     let old = candidate.code.len() as usize;
     // Below 32 KB every goto and branch reaches, whether the method is huge already or not.
     let limit = match candidate.code.len() > HUGE_METHOD_LIMIT {
@@ -29,14 +32,13 @@ pub fn fits(candidate: &Candidate, map: &MethodMap, descriptor: &[u8]) -> bool {
     old + growth(candidate, map) <= limit
         && candidate.code.max_locals <= FEW_LOCALS
         && matches!(
-            initial_locals(descriptor, None, |_| Ok::<u16, ()>(0)),
-            Ok(Some(_))
+            initial_locals(descriptor, None, |_| Ok::<u16, ()>(0), |_| ()),
+            Ok(true)
         )
         && candidate
             .code
-            .attributes
-            .iter()
-            .all(|a| attributes::can_move(a, &candidate.code))
+            .attributes(&class.pool)
+            .all(|a| attributes::can_move(&a, &candidate.code))
 }
 
 fn growth(candidate: &Candidate, map: &MethodMap) -> usize {

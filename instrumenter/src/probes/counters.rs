@@ -4,7 +4,7 @@
 //! in one activation fetches the address of its class's slots once, on entry. The register runs from the method's
 //! first slot on, so that it is the index.
 
-use super::{Asm, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 
@@ -46,7 +46,7 @@ impl ProbeStrategy for Counters {
         Ok(())
     }
 
-    fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+    fn path_end(&self, method: &ProbedMethod, _: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         match method.counter_base {
             Some(_) if keeps_address(method) => {
                 asm.lload(address_slot(method)); // … address

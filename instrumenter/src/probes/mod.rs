@@ -3,6 +3,7 @@
 
 mod asm;
 mod counters;
+mod events;
 mod safepoint;
 mod yieldpoint;
 
@@ -12,7 +13,7 @@ pub use asm::Asm;
 
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
-use crate::options::ProbeKind;
+use crate::options::{InstrumentOptions, ProbeKind};
 
 /// What a strategy may know about the method it is asked about.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +28,17 @@ pub struct ProbedMethod {
     pub register: u16,
     /// Does an activation end at most one path (no loop, no cut)?
     pub one_end: bool,
+}
+
+/// What ends a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathEnd {
+    /// A header or a cut: the next path starts at once.
+    Restart,
+    /// A return.
+    Return,
+    /// A throw.
+    Throw,
 }
 
 /// A probe strategy.
@@ -54,7 +66,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Emitted where a path ends and the register holds its number (plus base).
-    fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull>;
+    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull>;
 
     /// Must the register be listed in the LocalVariableTable, where there is one?
     fn register_is_visible(&self) -> bool {
@@ -62,11 +74,12 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 }
 
-/// The strategy of a kind.
-pub fn strategy(kind: ProbeKind) -> &'static dyn ProbeStrategy {
-    match kind {
+/// The strategy that the options ask for.
+pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
+    match options.probe {
         ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
+        ProbeKind::Events => events::events(options.events),
     }
 }

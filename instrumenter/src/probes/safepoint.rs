@@ -1,7 +1,7 @@
 //! `safepoint`: the register and nothing else (PEP section 3.2's closing suggestion). The agent reads it from
 //! frames of suspended threads.
 
-use super::{Asm, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// No code at path ends.
@@ -14,7 +14,7 @@ impl ProbeStrategy for Safepoint {
         2
     }
 
-    fn path_end(&self, _: &ProbedMethod, _: &mut Asm) -> Result<(), PoolFull> {
+    fn path_end(&self, _: &ProbedMethod, _: PathEnd, _: &mut Asm) -> Result<(), PoolFull> {
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! `yieldpoint`: PEP section 3.2's yieldpoints, with the path register passed along.
 
-use super::{Asm, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Tests a flag at each path end; the shim does the rest.
@@ -12,7 +12,7 @@ impl ProbeStrategy for Yieldpoint {
         2
     }
 
-    fn path_end(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+    fn path_end(&self, method: &ProbedMethod, _: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
         asm.push_id(method.method_id)?; // … method
         asm.iload(method.register); // … method path
         asm.call_shim("pathEnd", "(II)V") // …

@@ -17,76 +17,144 @@ pub struct Arrival {
     pub past_restart: bool,
 }
 
-/// All ways into the blocks of a method.
-#[derive(Debug)]
+/// A place in the new code that jumps can name: an index into a table of places.
+pub type Label = u32;
+
+/// All ways into the blocks of a method. The memory is used again.
+#[derive(Debug, Default)]
 pub struct Arrivals {
-    /// Per block: the value the register restarts with, if paths end there.
-    pub restart: Vec<Option<u64>>,
-    /// Per block: distinct ways that jumps and exceptions come in.
-    pub jumps: Vec<Vec<Arrival>>,
-    /// Per block: how execution runs on into it from the block before (or from method entry).
-    pub falls: Vec<Option<Arrival>>,
-    /// Per block: how exceptions come in, if it is a handler.
-    pub handlers: Vec<Option<Arrival>>,
-    /// Per block and edge.
-    pub edges: Vec<Vec<Arrival>>,
+    /// Per block.
+    pub blocks: Vec<Arriving>,
+    /// (block, way in by jump or exception that changes the register), in order; each has a label of its own.
+    updates: Vec<(u32, Arrival)>,
+    /// Per edge, in the order of [`FlowGraph::edges`]: where a jump along it leads.
+    edges: Vec<Label>,
+}
+
+/// The ways into one block.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arriving {
+    /// The value the register restarts with, if paths end here.
+    pub restart: Option<u64>,
+    /// How execution runs on into it from the block before (or from method entry).
+    pub falls: Option<Arrival>,
+    /// Does something jump to behind the restart?
+    pub body_is_target: bool,
+    /// Where exceptions arrive, if it is a handler.
+    pub handler: Option<Label>,
+    /// First of its `updates`.
+    first_update: u32,
+    /// Behind its last one.
+    after_updates: u32,
 }
 
 impl Arrivals {
-    /// Without a plan nothing happens anywhere.
-    pub fn new(blocks: &[BlockInfo], graph: &impl FlowGraph, plan: Option<&Plan>) -> Self {
-        let count = blocks.len();
-        let mut restart = vec![None; count];
-        let op_of = |edge: EdgeRef| plan.map_or(EdgeOp::default(), |p| p.op(edge));
-        for (edge, to) in graph.edges() {
-            restart[to.index()] = restart[to.index()].or(op_of(edge).restart);
-        }
+    /// Finds them. Without a plan nothing happens anywhere.
+    pub fn find(&mut self, blocks: &[BlockInfo], graph: &impl FlowGraph, plan: Option<&Plan>) {
+        self.blocks.clear();
+        self.blocks.resize(blocks.len(), Arriving::default());
+        self.updates.clear();
+        self.edges.clear();
+        let ways = &mut self.blocks;
         if let Some(plan) = plan {
+            for ((_, to), op) in graph.edges().zip(plan.edges.items()) {
+                let restart = &mut ways[to.index()].restart;
+                *restart = restart.or(op.restart);
+            }
             // A method that starts with a loop whose only loop edge is silent: nobody else asks for the restart.
-            restart[graph.entry().index()] = restart[graph.entry().index()].or(plan.entry.restart);
-            for (block, op) in &plan.extra_starts {
-                restart[block.index()] = restart[block.index()].or(op.restart);
+            let entry = (graph.entry(), plan.entry);
+            for (block, op) in std::iter::once(&entry).chain(&plan.extra_starts) {
+                let restart = &mut ways[block.index()].restart;
+                *restart = restart.or(op.restart);
             }
         }
-        let arrival = |op: EdgeOp, to: BlockId| Arrival {
+        let arrival = |ways: &[Arriving], op: EdgeOp, to: BlockId| Arrival {
             update: op.update,
-            past_restart: restart[to.index()].is_some() && op.restart.is_none(),
+            past_restart: ways[to.index()].restart.is_some() && op.restart.is_none(),
+        };
+        let op_of = |edge: EdgeRef| plan.map_or(EdgeOp::default(), |p| p.op(edge));
+        let updates = &mut self.updates;
+        let mut jump = |ways: &mut [Arriving], to: BlockId, arrival: Arrival| {
+            ways[to.index()].body_is_target |= arrival.past_restart;
+            if arrival.update != Update::Keep {
+                updates.push((to.index() as u32, arrival));
+            }
         };
 
-        let mut jumps: Vec<Vec<Arrival>> = vec![Vec::new(); count];
-        let mut falls = vec![None; count];
-        let mut handlers = vec![None; count];
-        let mut edges: Vec<Vec<Arrival>> = vec![Vec::new(); count];
-        falls[graph.entry().index()] = plan.map(|p| arrival(p.entry, graph.entry()));
+        ways[graph.entry().index()].falls = plan.map(|p| arrival(ways, p.entry, graph.entry()));
         for (edge, to) in graph.edges() {
-            let arrival = arrival(op_of(edge), to);
-            edges[edge.from.index()].push(arrival);
+            let arrival = arrival(ways, op_of(edge), to);
             if falls_through(&blocks[edge.from.index()], edge.index) {
-                falls[to.index()] = Some(arrival);
+                ways[to.index()].falls = Some(arrival);
             } else {
-                jumps[to.index()].push(arrival);
+                jump(ways, to, arrival);
             }
         }
-        let mut appear = vec![EdgeOp::default(); count];
-        for (block, op) in plan.map_or(&[][..], |p| &p.extra_starts) {
-            appear[block.index()] = *op;
+        // The plan lists handlers in the graph's order.
+        let appears = |index: usize| plan.map_or(EdgeOp::default(), |p| p.extra_starts[index].1);
+        for (index, &block) in graph.extra_starts().iter().enumerate() {
+            let arrival = arrival(ways, appears(index), block);
+            jump(ways, block, arrival);
         }
-        for &block in graph.extra_starts() {
-            let arrival = arrival(appear[block.index()], block);
-            handlers[block.index()] = Some(arrival);
-            jumps[block.index()].push(arrival);
+        self.updates.sort_unstable();
+        self.updates.dedup();
+        for (index, (block, _)) in (0u32..).zip(&self.updates) {
+            let way = &mut self.blocks[*block as usize];
+            if way.after_updates == 0 {
+                way.first_update = index;
+            }
+            way.after_updates = index + 1;
         }
-        for list in &mut jumps {
-            list.sort();
-            list.dedup();
+        for (edge, to) in graph.edges() {
+            let label = self.label(to.index(), arrival(&self.blocks, op_of(edge), to));
+            self.edges.push(label);
         }
-        Arrivals {
-            restart,
-            jumps,
-            falls,
-            handlers,
-            edges,
+        for (index, &block) in graph.extra_starts().iter().enumerate() {
+            let arrival = arrival(&self.blocks, appears(index), block);
+            self.blocks[block.index()].handler = Some(self.label(block.index(), arrival));
         }
+    }
+
+    /// Number of labels.
+    pub fn num_labels(&self) -> usize {
+        2 * self.blocks.len() + self.updates.len()
+    }
+
+    /// The label in front of a block's path end.
+    pub fn head(&self, block: usize) -> Label {
+        2 * block as u32
+    }
+
+    /// The label behind a block's path end.
+    pub fn body(&self, block: usize) -> Label {
+        2 * block as u32 + 1
+    }
+
+    /// The distinct ways into a block by jump or exception that change the register, sorted.
+    pub fn updates(&self, block: usize) -> impl Iterator<Item = (Label, Arrival)> + Clone + '_ {
+        let way = &self.blocks[block];
+        let first_label = 2 * self.blocks.len() as u32;
+        let updates = &self.updates[way.first_update as usize..way.after_updates as usize];
+        let labels = first_label + way.first_update..;
+        labels.zip(updates.iter().map(|(_, arrival)| *arrival))
+    }
+
+    /// Where one arrives at a block in this way.
+    fn label(&self, block: usize, arrival: Arrival) -> Label {
+        let found = match arrival.update {
+            Update::Keep => None,
+            _ => self.updates(block).find(|(_, update)| *update == arrival),
+        };
+        match found {
+            Some((label, _)) => label,
+            None if arrival.past_restart => self.body(block),
+            None => self.head(block),
+        }
+    }
+
+    /// Where a jump along the edge of that number leads.
+    pub fn edge(&self, edge: usize) -> Label {
+        self.edges[edge]
     }
 }
 

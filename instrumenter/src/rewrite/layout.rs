@@ -1,57 +1,9 @@
-//! From a list of code pieces to bytes: positions, branch sizes, switch padding.
+//! New code as it is written: places of labels, jumps to be filled in, where old instructions went.
 
-use crate::classfile::code::{Code, MAX_CODE, padding};
+use super::arrivals::Label;
+use crate::classfile::code::MAX_CODE;
 use crate::classfile::opcodes as op;
 use crate::classfile::reader::put_u4;
-
-/// A place in the new code that jumps can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Label(u32);
-
-/// A piece of new code, or a note about a place.
-#[derive(Clone, Debug)]
-pub enum Item {
-    /// Old code, copied: no branches inside.
-    Old {
-        /// First byte.
-        from: u32,
-        /// After the last byte.
-        to: u32,
-    },
-    /// An old branch or goto.
-    Branch {
-        /// Its old place.
-        pc: u32,
-        /// Its opcode.
-        op: u8,
-        /// Where it leads now.
-        target: Label,
-    },
-    /// An old switch.
-    Switch {
-        /// Its old place.
-        pc: u32,
-        /// tableswitch or lookupswitch.
-        op: u8,
-        /// Where the default leads now.
-        default: Label,
-        /// Keys and where they lead now.
-        cases: Vec<(i32, Label)>,
-    },
-    /// Probe code: a range of the inserted bytes.
-    Inserted {
-        /// First byte.
-        from: usize,
-        /// After the last byte.
-        to: usize,
-    },
-    /// A new goto.
-    Jump(Label),
-    /// The label is here.
-    Mark(Label),
-    /// What is inserted in front of this old instruction begins here.
-    Begin(u32),
-}
 
 /// Why code cannot be laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,204 +14,154 @@ pub enum LayoutError {
     BranchTooFar,
 }
 
-/// The code to be.
+/// An offset that is filled in when all places are known.
+#[derive(Clone, Copy, Debug)]
+struct Fixup {
+    /// The instruction that it is relative to.
+    from: u32,
+    /// The offset.
+    at: u32,
+    to: Label,
+    /// The number of the jump if it has a two-byte offset; [`FOUR_BYTES`] if it has four.
+    jump: u32,
+}
+
+const FOUR_BYTES: u32 = u32::MAX;
+
+/// Places in the new code. The memory is used again.
 #[derive(Debug, Default)]
 pub struct Layout {
-    items: Vec<Item>,
-    /// Bytes that [`Item::Inserted`] refers to.
-    pub inserted: Vec<u8>,
-    labels: u32,
-}
-
-/// Laid-out code.
-#[derive(Debug)]
-pub struct Placed {
-    /// The code array.
-    pub code: Vec<u8>,
+    /// Length of the output when the code began.
+    base: usize,
     labels: Vec<u32>,
-    exact: Vec<u32>,
-    begin: Vec<u32>,
-}
-
-const NOWHERE: u32 = u32::MAX;
-
-impl Placed {
-    /// New bytecode index of a label.
-    pub fn label(&self, label: Label) -> u32 {
-        self.labels[label.0 as usize]
-    }
-
-    /// New bytecode index of an old instruction.
-    pub fn exact(&self, pc: u32) -> Option<u32> {
-        self.exact.get(pc as usize).copied().filter(|&new| new != NOWHERE)
-    }
-
-    /// New bytecode index of what is inserted before an old instruction, else of the instruction itself.
-    pub fn begin(&self, pc: u32) -> Option<u32> {
-        self.begin
-            .get(pc as usize)
-            .copied()
-            .filter(|&new| new != NOWHERE)
-            .or_else(|| self.exact(pc))
-    }
+    fixups: Vec<Fixup>,
+    jumps: u32,
+    /// Numbers of jumps that need a four-byte offset, ascending. Nearly always none.
+    wide: Vec<u32>,
+    /// Per old bytecode index: the new one of the instruction itself.
+    pub exact: Vec<u32>,
+    /// Per old bytecode index: the new one of what is inserted in front of the instruction, else of itself.
+    pub begin: Vec<u32>,
+    /// (old, new) where something is inserted.
+    begins: Vec<(u32, u32)>,
 }
 
 impl Layout {
-    /// A new label, not placed yet.
-    pub fn label(&mut self) -> Label {
-        self.labels += 1;
-        Label(self.labels - 1)
+    /// Prepares for a method.
+    pub fn reset(&mut self, code_length: u32) {
+        self.wide.clear();
+        self.exact.clear();
+        self.exact.resize(code_length as usize + 1, 0);
     }
 
-    /// Appends an item.
-    pub fn push(&mut self, item: Item) {
-        self.items.push(item);
+    /// Prepares for writing the code, perhaps once more. It begins at the end of `out`.
+    pub fn start(&mut self, out: &[u8], labels: usize) {
+        self.base = out.len();
+        self.labels.clear();
+        self.labels.resize(labels, 0);
+        self.fixups.clear();
+        self.jumps = 0;
+        self.begins.clear();
     }
 
-    /// Appends what was written to `inserted` since it had `from` bytes.
-    pub fn push_inserted(&mut self, from: usize) {
-        let to = self.inserted.len();
-        if to > from {
-            self.items.push(Item::Inserted { from, to });
+    /// Bytecode index of what is written next.
+    #[inline]
+    pub fn here(&self, out: &[u8]) -> u32 {
+        (out.len() - self.base) as u32
+    }
+
+    /// Place of a label.
+    pub fn label(&self, label: Label) -> u32 {
+        self.labels[label as usize]
+    }
+
+    /// The label is here.
+    #[inline]
+    pub fn mark(&mut self, label: Label, out: &[u8]) {
+        self.labels[label as usize] = self.here(out);
+    }
+
+    /// What is inserted in front of this old instruction begins here.
+    #[inline]
+    pub fn begin(&mut self, pc: u32, out: &[u8]) {
+        let here = self.here(out);
+        self.begins.push((pc, here));
+    }
+
+    /// The old code from `from` to `to` comes next, in one piece.
+    #[inline]
+    pub fn old(&mut self, from: u32, to: u32, out: &[u8]) {
+        let here = self.here(out);
+        let moved = &mut self.exact[from as usize..to as usize];
+        for (new, place) in (here..).zip(moved) {
+            *place = new;
         }
     }
 
-    /// Gives every item its place and writes the code.
-    pub fn place(&self, code: &Code) -> Result<Placed, LayoutError> {
-        let mut wide = vec![false; self.items.len()];
-        let mut labels = vec![NOWHERE; self.labels as usize];
-        let len = loop {
-            let len = self.positions(&wide, &mut labels);
-            if !self.widen(&mut wide, &labels)? {
-                break len;
+    /// Writes a branch or goto.
+    pub fn jump(&mut self, op: u8, to: Label, out: &mut Vec<u8>) {
+        if op == op::GOTO_W {
+            out.push(op);
+            let from = out.len() - 1;
+            return self.offset(from, to, out);
+        }
+        let jump = self.jumps;
+        self.jumps += 1;
+        if !self.wide.is_empty() && self.wide.binary_search(&jump).is_ok() {
+            return self.jump(op::GOTO_W, to, out);
+        }
+        let from = self.here(out);
+        self.fixups.push(Fixup {
+            from,
+            at: from + 1,
+            to,
+            jump,
+        });
+        out.extend_from_slice(&[op, 0, 0]);
+    }
+
+    /// Writes a four-byte offset relative to the instruction at `from` in the output.
+    pub fn offset(&mut self, from: usize, to: Label, out: &mut Vec<u8>) {
+        self.fixups.push(Fixup {
+            from: (from - self.base) as u32,
+            at: self.here(out),
+            to,
+            jump: FOUR_BYTES,
+        });
+        put_u4(out, 0);
+    }
+
+    /// Fills in all offsets. `false`: some gotos do not reach; the code has to be written again.
+    pub fn finish(&mut self, old_length: u32, out: &mut [u8]) -> Result<bool, LayoutError> {
+        let length = self.here(out);
+        let code = &mut out[self.base..];
+        let mut wider = false;
+        for &Fixup { from, at, to, jump } in &self.fixups {
+            let delta = self.labels[to as usize].wrapping_sub(from) as i32;
+            let at = at as usize;
+            if jump == FOUR_BYTES {
+                code[at..at + 4].copy_from_slice(&delta.to_be_bytes());
+            } else if let Ok(delta) = i16::try_from(delta) {
+                code[at..at + 2].copy_from_slice(&delta.to_be_bytes());
+            } else if code[from as usize] == op::GOTO {
+                self.wide.push(jump);
+                wider = true;
+            } else {
+                return Err(LayoutError::BranchTooFar);
             }
-        };
-        if len as usize > MAX_CODE {
+        }
+        if wider {
+            self.wide.sort_unstable();
+            return Ok(false);
+        }
+        if length as usize > MAX_CODE {
             return Err(LayoutError::TooLarge);
         }
-        let mut placed = Placed {
-            code: Vec::with_capacity(len as usize),
-            labels,
-            exact: vec![NOWHERE; code.bytes.len() + 1],
-            begin: vec![NOWHERE; code.bytes.len() + 1],
-        };
-        for (item, &wide) in self.items.iter().zip(&wide) {
-            self.write(item, wide, code, &mut placed);
+        self.exact[old_length as usize] = length;
+        self.begin.clone_from(&self.exact);
+        for &(old, new) in &self.begins {
+            self.begin[old as usize] = new;
         }
-        debug_assert_eq!(placed.code.len(), len as usize);
-        placed.exact[code.bytes.len()] = len;
-        Ok(placed)
-    }
-
-    fn size(item: &Item, wide: bool, at: u32) -> u32 {
-        match item {
-            Item::Old { from, to } => to - from,
-            Item::Branch { op: op::GOTO_W, .. } => 5,
-            Item::Branch { .. } | Item::Jump(_) => 3 + 2 * u32::from(wide),
-            Item::Switch { op, cases, .. } => {
-                let operands = if *op == op::TABLESWITCH {
-                    12 + 4 * cases.len()
-                } else {
-                    8 + 8 * cases.len()
-                };
-                1 + padding(at) as u32 + operands as u32
-            }
-            Item::Inserted { from, to } => (to - from) as u32,
-            Item::Mark(_) | Item::Begin(_) => 0,
-        }
-    }
-
-    fn positions(&self, wide: &[bool], labels: &mut [u32]) -> u32 {
-        let mut at = 0;
-        for (item, &wide) in self.items.iter().zip(wide) {
-            if let Item::Mark(label) = item {
-                labels[label.0 as usize] = at;
-            }
-            at += Self::size(item, wide, at);
-        }
-        at
-    }
-
-    /// Widens gotos that do not reach; true if there was one.
-    fn widen(&self, wide: &mut [bool], labels: &[u32]) -> Result<bool, LayoutError> {
-        let mut changed = false;
-        let mut at = 0u32;
-        for (item, wide) in self.items.iter().zip(wide.iter_mut()) {
-            let target = match item {
-                Item::Branch { op, target, .. } if *op != op::GOTO_W => Some(*target),
-                Item::Jump(target) => Some(*target),
-                _ => None,
-            };
-            let size = Self::size(item, *wide, at);
-            if let Some(target) = target.filter(|_| !*wide) {
-                let delta = i64::from(labels[target.0 as usize]) - i64::from(at);
-                if i16::try_from(delta).is_err() {
-                    if matches!(item, Item::Branch { op, .. } if *op != op::GOTO) {
-                        return Err(LayoutError::BranchTooFar);
-                    }
-                    *wide = true;
-                    changed = true;
-                }
-            }
-            at += size;
-        }
-        Ok(changed)
-    }
-
-    fn write(&self, item: &Item, wide: bool, code: &Code, placed: &mut Placed) {
-        let at = placed.code.len() as u32;
-        let delta = |labels: &[u32], target: Label| labels[target.0 as usize].wrapping_sub(at);
-        let out = &mut placed.code;
-        match item {
-            Item::Old { from, to } => {
-                for pc in *from..*to {
-                    if code.is_start(pc) {
-                        placed.exact[pc as usize] = at + pc - from;
-                    }
-                }
-                out.extend_from_slice(&code.bytes[*from as usize..*to as usize]);
-            }
-            Item::Branch { pc, op, target } => {
-                placed.exact[*pc as usize] = at;
-                write_jump(out, *op, wide, delta(&placed.labels, *target));
-            }
-            Item::Jump(target) => write_jump(out, op::GOTO, wide, delta(&placed.labels, *target)),
-            Item::Switch {
-                pc,
-                op,
-                default,
-                cases,
-            } => {
-                placed.exact[*pc as usize] = at;
-                out.push(*op);
-                out.extend(std::iter::repeat_n(0, padding(at)));
-                put_u4(out, delta(&placed.labels, *default));
-                if *op == op::TABLESWITCH {
-                    put_u4(out, cases[0].0 as u32);
-                    put_u4(out, cases[cases.len() - 1].0 as u32);
-                } else {
-                    put_u4(out, cases.len() as u32);
-                }
-                for (key, target) in cases {
-                    if *op == op::LOOKUPSWITCH {
-                        put_u4(out, *key as u32);
-                    }
-                    put_u4(out, delta(&placed.labels, *target));
-                }
-            }
-            Item::Inserted { from, to } => out.extend_from_slice(&self.inserted[*from..*to]),
-            Item::Mark(_) => {}
-            Item::Begin(pc) => placed.begin[*pc as usize] = at,
-        }
-    }
-}
-
-fn write_jump(out: &mut Vec<u8>, op: u8, wide: bool, delta: u32) {
-    if wide || op == op::GOTO_W {
-        out.push(op::GOTO_W);
-        put_u4(out, delta);
-    } else {
-        out.push(op);
-        out.extend_from_slice(&(delta as u16).to_be_bytes());
+        Ok(true)
     }
 }

@@ -2,18 +2,19 @@
 
 use rustc_hash::FxHashMap;
 
-use trodden_numbering::{Plan, SimpleGraph, Update};
+use trodden_numbering::{BlockId, FlowGraph, Plan, SimpleGraph, Update};
 use trodden_profile::{BlockExit, BlockInfo};
 
-use super::arrivals::{Arrival, Arrivals};
-use super::layout::{Item, Label, Layout, LayoutError, Placed};
+use super::arrivals::{Arrival, Arrivals, Label};
+use super::layout::{Layout, LayoutError};
 use crate::classfile::attributes::{self, Mover};
 use crate::classfile::class::{Attribute, Class, Method};
-use crate::classfile::code::Code;
-use crate::classfile::frames::{Frames, VerificationType, initial_locals};
+use crate::classfile::code::{Code, padding};
+use crate::classfile::frames::{self, FrameScratch, VerificationType, initial_locals};
+use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
-use crate::probes::{Asm, ProbeStrategy, ProbedMethod};
+use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 
 /// The method to write.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +25,8 @@ pub struct MethodInput<'i, 'a> {
     pub method: &'i Method<'a>,
     /// Its code.
     pub code: &'i Code<'a>,
-    /// Its stack map frames, if it has any that count.
-    pub frames: Option<&'i Frames>,
+    /// Its stack map frames, checked, if it has any that count.
+    pub frames: Option<&'i Attribute<'a>>,
     /// Its blocks.
     pub blocks: &'i [BlockInfo],
     /// Its edges.
@@ -43,17 +44,6 @@ pub struct ProbeInput<'i> {
     pub method: ProbedMethod,
     /// Internal name of the class the probes call.
     pub shim: &'i str,
-}
-
-/// What came out.
-#[derive(Debug)]
-pub struct RewrittenMethod {
-    /// The method_info.
-    pub bytes: Vec<u8>,
-    /// Length of its code.
-    pub code_length: u32,
-    /// (new, old) bytecode index of each instruction, ascending.
-    pub pc_map: Vec<(u32, u32)>,
 }
 
 /// Why there is no result.
@@ -87,80 +77,59 @@ impl From<Fault> for RewriteError {
     }
 }
 
-/// The labels of a block: in front of its path end, behind it, and of the updates before it.
-struct BlockLabels {
-    head: Label,
-    body: Label,
-    /// One per distinct way in that changes the register, sorted.
-    updates: Vec<(Arrival, Label)>,
+/// Memory for rewriting, used again from method to method.
+#[derive(Debug, Default)]
+pub struct RewriteScratch {
+    arrivals: Arrivals,
+    layout: Layout,
+    frames: FrameScratch,
+    pending: Vec<(Label, Arrival)>,
+    switch: FxHashMap<u32, Label>,
 }
 
-impl BlockLabels {
-    fn of(&self, arrival: Arrival) -> Label {
-        match self.updates.binary_search_by_key(&arrival, |&(a, _)| a) {
-            Ok(found) => self.updates[found].1,
-            Err(_) if arrival.past_restart => self.body,
-            Err(_) => self.head,
-        }
+impl RewriteScratch {
+    /// (new, old) bytecode index of each instruction of the method that was written last, ascending.
+    pub fn pc_map(&self, code: &Code) -> Vec<(u32, u32)> {
+        let instructions = code.instructions(0, code.len());
+        instructions
+            .map(|(pc, _)| (self.layout.exact[pc as usize], pc))
+            .collect()
     }
 }
 
-/// Lays the new code out, item by item.
+/// Writes the code, and what comes with it.
 struct Writer<'w, 'i, 'p, 'a> {
     input: &'w MethodInput<'i, 'a>,
     probes: Option<&'w ProbeInput<'i>>,
     pool: &'w mut PoolBuilder<'p, 'a>,
-    arrivals: Arrivals,
-    labels: Vec<BlockLabels>,
-    layout: Layout,
-    /// Per block: is there a jump to its body label past a restart?
-    body_is_target: Vec<bool>,
+    scratch: &'w mut RewriteScratch,
+    out: &'w mut Vec<u8>,
 }
 
-/// Writes a method.
+/// Appends the method to `out`; tells the length of its code.
 ///
 /// # Errors
-/// See [`RewriteError`]; the method can then stay as it was.
-pub fn rewrite<'i, 'p, 'a>(
-    input: &MethodInput<'i, 'a>,
-    probes: Option<&ProbeInput<'i>>,
-    pool: &mut PoolBuilder<'p, 'a>,
-) -> Result<RewrittenMethod, RewriteError> {
-    let added = match probes {
-        Some(probes) => added_locals(probes, pool)?,
-        None => Vec::new(),
-    };
-    let mut writer = Writer::new(input, probes, pool);
-    let entry_end = writer.run(!added.is_empty())?;
-    let placed = writer.layout.place(input.code)?;
-
-    let stack = probes.map_or(0, |p| p.strategy.stack());
-    let overflow = RewriteError::TooManyLocals;
-    let max_stack = input.code.max_stack.checked_add(stack).ok_or(overflow.clone())?;
-    let max_locals = input
-        .code
-        .max_locals
-        .checked_add(added.iter().map(|t| t.slots() as u16).sum())
-        .ok_or(overflow)?;
-    let mut code = Vec::with_capacity(placed.code.len() + input.method.raw.len());
-    put_u2(&mut code, max_stack);
-    put_u2(&mut code, max_locals);
-    put_u4(&mut code, placed.code.len() as u32);
-    code.extend_from_slice(&placed.code);
-    writer.exception_table(&placed, &mut code);
-    writer.code_attributes(&placed, &added, entry_end, &mut code)?;
-
-    let pc_map = input
-        .code
-        .instructions
-        .iter()
-        .filter_map(|i| Some((placed.exact(i.pc)?, i.pc)))
-        .collect();
-    Ok(RewrittenMethod {
-        bytes: replace_code(input.method, &code),
-        code_length: placed.code.len() as u32,
-        pc_map,
-    })
+/// See [`RewriteError`]; nothing is appended then, and the method can stay as it was.
+pub fn rewrite<'a>(
+    input: &MethodInput<'_, 'a>,
+    probes: Option<&ProbeInput>,
+    pool: &mut PoolBuilder<'_, 'a>,
+    scratch: &mut RewriteScratch,
+    out: &mut Vec<u8>,
+) -> Result<u32, RewriteError> {
+    let before = out.len();
+    let written = Writer {
+        input,
+        probes,
+        pool,
+        scratch,
+        out,
+    }
+    .method();
+    if written.is_err() {
+        out.truncate(before);
+    }
+    written
 }
 
 /// Types of the locals the probes need: the path register, then the strategy's own.
@@ -172,65 +141,68 @@ fn added_locals(probes: &ProbeInput, pool: &mut PoolBuilder) -> Result<Vec<Verif
     Ok(added)
 }
 
-fn replace_code(method: &Method, code: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(method.raw.len() + code.len());
-    out.extend_from_slice(&method.raw[..6]);
-    put_u2(&mut out, method.attributes.len() as u16);
-    for attribute in &method.attributes {
-        let content = if attribute.name == b"Code" {
-            code
-        } else {
-            attribute.content
+/// Leaves room for a four-byte length.
+fn start_length(out: &mut Vec<u8>) -> usize {
+    put_u4(out, 0);
+    out.len()
+}
+
+/// Fills in the length of what was written since.
+fn end_length(out: &mut [u8], from: usize) {
+    let len = (out.len() - from) as u32;
+    out[from - 4..from].copy_from_slice(&len.to_be_bytes());
+}
+
+impl Writer<'_, '_, '_, '_> {
+    fn method(&mut self) -> Result<u32, RewriteError> {
+        let added = match self.probes {
+            Some(probes) => added_locals(probes, self.pool)?,
+            None => Vec::new(),
         };
-        write_attribute(&mut out, attribute.name_index, content);
-    }
-    out
-}
+        let MethodInput { method, code, .. } = *self.input;
+        // Everything up to the length of the Code attribute, which is the one that changes.
+        let attribute = method.code.as_ref().expect("a method with code");
+        let content = attribute.offset - method.offset;
+        self.out.reserve(method.raw.len() * 3 / 2);
+        self.out.extend_from_slice(&method.raw[..content - 4]);
+        let attribute_from = start_length(self.out);
 
-fn write_attribute(out: &mut Vec<u8>, name_index: u16, content: &[u8]) {
-    put_u2(out, name_index);
-    put_u4(out, content.len() as u32);
-    out.extend_from_slice(content);
-}
-
-impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
-    fn new(
-        input: &'w MethodInput<'i, 'a>,
-        probes: Option<&'w ProbeInput<'i>>,
-        pool: &'w mut PoolBuilder<'p, 'a>,
-    ) -> Self {
-        let arrivals = Arrivals::new(input.blocks, input.graph, probes.map(|p| p.plan));
-        let mut layout = Layout::default();
-        let labels = arrivals
-            .jumps
-            .iter()
-            .map(|jumps| {
-                let with_code = jumps.iter().filter(|a| a.update != Update::Keep);
-                BlockLabels {
-                    head: layout.label(),
-                    body: layout.label(),
-                    updates: with_code.map(|&a| (a, layout.label())).collect(),
-                }
-            })
-            .collect();
-        let body_is_target = arrivals
-            .jumps
-            .iter()
-            .map(|jumps| jumps.iter().any(|a| a.past_restart))
-            .collect();
-        Writer {
-            input,
-            probes,
-            pool,
-            arrivals,
-            labels,
-            layout,
-            body_is_target,
-        }
+        let stack = self.probes.map_or(0, |p| p.strategy.stack());
+        let overflow = RewriteError::TooManyLocals;
+        let max_stack = code.max_stack.checked_add(stack).ok_or(overflow.clone())?;
+        let max_locals = code
+            .max_locals
+            .checked_add(added.iter().map(|t| t.slots() as u16).sum())
+            .ok_or(overflow)?;
+        put_u2(self.out, max_stack);
+        put_u2(self.out, max_locals);
+        let code_from = start_length(self.out);
+        let plan = self.probes.map(|p| p.plan);
+        self.scratch
+            .arrivals
+            .find(self.input.blocks, self.input.graph, plan);
+        self.scratch.layout.reset(code.len());
+        let entry_end = loop {
+            let labels = self.scratch.arrivals.num_labels();
+            self.scratch.layout.start(self.out, labels);
+            let entry_end = self.code(!added.is_empty())?;
+            if self.scratch.layout.finish(code.len(), self.out)? {
+                break entry_end;
+            }
+            self.out.truncate(code_from);
+        };
+        end_length(self.out, code_from);
+        let code_length = (self.out.len() - code_from) as u32;
+        self.exception_table();
+        self.code_attributes(code_length, &added, entry_end)?;
+        end_length(self.out, attribute_from);
+        self.out
+            .extend_from_slice(&method.raw[content + attribute.content.len()..]);
+        Ok(code_length)
     }
 
-    /// Returns the label at which the register has its first value.
-    fn run(&mut self, has_register: bool) -> Result<Option<Label>, RewriteError> {
+    /// Returns the bytecode index at which the register has its first value.
+    fn code(&mut self, has_register: bool) -> Result<Option<u32>, RewriteError> {
         let entry_end = if has_register { Some(self.enter()?) } else { None };
         for block in 0..self.input.blocks.len() {
             self.block_front(block)?;
@@ -239,27 +211,23 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         Ok(entry_end)
     }
 
-    /// Runs the assembler and appends what it wrote.
+    /// Runs the assembler.
+    #[inline]
     fn emit(
         &mut self,
         write: impl FnOnce(&ProbeInput, &mut Asm) -> Result<(), PoolFull>,
     ) -> Result<(), RewriteError> {
         let Some(probes) = self.probes else { return Ok(()) };
-        let from = self.layout.inserted.len();
-        let mut asm = Asm::new(&mut self.layout.inserted, self.pool, probes.shim);
-        write(probes, &mut asm)?;
-        self.layout.push_inserted(from);
+        write(probes, &mut Asm::new(self.out, self.pool, probes.shim))?;
         Ok(())
     }
 
     /// Method entry: not part of any exception range, since handlers rely on the added locals.
-    fn enter(&mut self) -> Result<Label, RewriteError> {
+    fn enter(&mut self) -> Result<u32, RewriteError> {
         self.emit(|probes, asm| probes.strategy.enter(&probes.method, asm))?;
-        let update = self.arrivals.falls[0].map_or(Update::Keep, |a| a.update);
-        self.update(update)?;
-        let label = self.layout.label();
-        self.layout.push(Item::Mark(label));
-        Ok(label)
+        let falls = self.scratch.arrivals.blocks[0].falls;
+        self.update(falls.map_or(Update::Keep, |a| a.update))?;
+        Ok(self.scratch.layout.here(self.out))
     }
 
     fn update(&mut self, update: Update) -> Result<(), RewriteError> {
@@ -276,47 +244,63 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         })
     }
 
+    fn path_end(&mut self, end: PathEnd) -> Result<(), RewriteError> {
+        self.emit(|probes, asm| probes.strategy.path_end(&probes.method, end, asm))
+    }
+
+    /// The label is here.
+    fn mark(&mut self, label: Label) {
+        self.scratch.layout.mark(label, self.out);
+    }
+
+    fn jump(&mut self, label: Label) {
+        self.scratch.layout.jump(op::GOTO, label, self.out);
+    }
+
     /// Everything in front of a block's own code.
     fn block_front(&mut self, block: usize) -> Result<(), RewriteError> {
-        self.layout.push(Item::Begin(self.input.blocks[block].start));
-        let (head, body) = (self.labels[block].head, self.labels[block].body);
-        let mut pending: Vec<Arrival> = self.arrivals.jumps[block]
-            .iter()
-            .copied()
-            .filter(|a| a.update != Update::Keep)
-            .collect();
-        if let Some(falls) = self.arrivals.falls[block] {
+        self.scratch
+            .layout
+            .begin(self.input.blocks[block].start, self.out);
+        let arrivals = &self.scratch.arrivals;
+        let (head, body) = (arrivals.head(block), arrivals.body(block));
+        let way = arrivals.blocks[block];
+        let mut pending = std::mem::take(&mut self.scratch.pending);
+        pending.clear();
+        pending.extend(arrivals.updates(block));
+        if let Some(falls) = way.falls {
             // Method entry has done its update already, outside of the block.
             if block != 0 {
-                if let Some(shared) = pending.iter().position(|&a| a == falls) {
-                    self.layout.push(Item::Mark(self.labels[block].of(falls)));
+                if let Some(shared) = pending.iter().position(|&(_, a)| a == falls) {
+                    self.mark(pending[shared].0);
                     pending.remove(shared);
                 }
                 self.update(falls.update)?;
             }
             if falls.past_restart {
-                self.layout.push(Item::Jump(body));
-                self.body_is_target[block] = true;
+                self.jump(body);
+                self.scratch.arrivals.blocks[block].body_is_target = true;
             } else if !pending.is_empty() {
-                self.layout.push(Item::Jump(head));
+                self.jump(head);
             }
         }
-        pending.sort_by_key(|a| !a.past_restart);
-        for (index, &arrival) in pending.iter().enumerate() {
-            self.layout.push(Item::Mark(self.labels[block].of(arrival)));
+        pending.sort_by_key(|(_, a)| !a.past_restart);
+        for (index, &(label, arrival)) in pending.iter().enumerate() {
+            self.mark(label);
             self.update(arrival.update)?;
             if arrival.past_restart {
-                self.layout.push(Item::Jump(body));
+                self.jump(body);
             } else if index + 1 < pending.len() {
-                self.layout.push(Item::Jump(head));
+                self.jump(head);
             }
         }
-        self.layout.push(Item::Mark(head));
-        if let Some(restart) = self.arrivals.restart[block] {
-            self.emit(|probes, asm| probes.strategy.path_end(&probes.method, asm))?;
+        self.scratch.pending = pending;
+        self.mark(head);
+        if let Some(restart) = way.restart {
+            self.path_end(PathEnd::Restart)?;
             self.update(Update::Set(restart))?;
         }
-        self.layout.push(Item::Mark(body));
+        self.mark(body);
         Ok(())
     }
 
@@ -332,179 +316,201 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
         match exit {
             BlockExit::FallThrough => self.old(start, end),
             BlockExit::Return | BlockExit::Throw => {
-                self.old(start, last);
-                if self.probes.is_some() {
-                    if last != start {
-                        self.layout.push(Item::Begin(last));
-                    }
-                    self.emit(|probes, asm| probes.strategy.path_end(&probes.method, asm))?;
+                if self.probes.is_none() {
+                    self.old(start, end);
+                    return Ok(());
                 }
+                self.old(start, last);
+                if last != start {
+                    self.scratch.layout.begin(last, self.out);
+                }
+                self.path_end(match exit {
+                    BlockExit::Throw => PathEnd::Throw,
+                    _ => PathEnd::Return,
+                })?;
                 self.old(last, end);
             }
             BlockExit::Goto | BlockExit::Branch => {
                 self.old(start, last);
+                self.scratch.layout.old(last, end, self.out);
                 let target = self.edge_label(block, 0);
-                self.layout.push(Item::Branch {
-                    pc: last,
-                    op: code.bytes[last as usize],
-                    target,
-                });
+                let op = code.bytes[last as usize];
+                self.scratch.layout.jump(op, target, self.out);
             }
             BlockExit::Switch => {
                 self.old(start, last);
-                self.switch(block, last)?;
+                self.switch(block, last, end);
             }
         }
         Ok(())
     }
 
+    /// Old code, copied: no branches inside.
+    #[inline]
     fn old(&mut self, from: u32, to: u32) {
-        if from < to {
-            self.layout.push(Item::Old { from, to });
-        }
+        self.scratch.layout.old(from, to, self.out);
+        self.out
+            .extend_from_slice(&self.input.code.bytes[from as usize..to as usize]);
     }
 
     fn edge_label(&self, block: usize, index: usize) -> Label {
-        use trodden_numbering::FlowGraph;
-        let to = self
-            .input
-            .graph
-            .successors(trodden_numbering::BlockId::new(block))[index];
-        self.labels[to.index()].of(self.arrivals.edges[block][index])
+        let edge = self.input.graph.first_edge(BlockId::new(block)) + index;
+        self.scratch.arrivals.edge(edge)
     }
 
-    fn switch(&mut self, block: usize, pc: u32) -> Result<(), RewriteError> {
-        use trodden_numbering::FlowGraph;
-        let code = self.input.code;
-        let at = code
-            .instructions
-            .binary_search_by_key(&pc, |i| i.pc)
-            .expect("a block ends on an instruction");
-        let switch = code.switch(&code.instructions[at])?;
-        let successors = self
-            .input
-            .graph
-            .successors(trodden_numbering::BlockId::new(block));
-        let by_target: FxHashMap<u32, Label> = successors
-            .iter()
-            .enumerate()
-            .map(|(index, to)| (self.input.blocks[to.index()].start, self.edge_label(block, index)))
-            .collect();
-        self.layout.push(Item::Switch {
-            pc,
-            op: code.bytes[pc as usize],
-            default: by_target[&switch.default],
-            cases: switch
-                .cases
-                .iter()
-                .map(|(key, to)| (*key, by_target[to]))
-                .collect(),
-        });
-        Ok(())
+    fn switch(&mut self, block: usize, pc: u32, end: u32) {
+        let MethodInput {
+            code, graph, blocks, ..
+        } = *self.input;
+        let mut labels = std::mem::take(&mut self.scratch.switch);
+        labels.clear();
+        for (index, to) in graph.successors(BlockId::new(block)).iter().enumerate() {
+            labels.insert(blocks[to.index()].start, self.edge_label(block, index));
+        }
+        let switch = code.switch(pc);
+        let op = code.bytes[pc as usize];
+        let (layout, out) = (&mut self.scratch.layout, &mut *self.out);
+        layout.old(pc, end, out);
+        let from = out.len();
+        let pad = padding(layout.here(out));
+        out.push(op);
+        out.resize(from + 1 + pad, 0);
+        layout.offset(from, labels[&switch.default()], out);
+        if op == op::TABLESWITCH {
+            // First and last key stay.
+            let keys = pc as usize + 1 + padding(pc) + 4;
+            out.extend_from_slice(&code.bytes[keys..keys + 8]);
+        } else {
+            put_u4(out, switch.len() as u32);
+        }
+        for (key, target) in switch.cases() {
+            if op == op::LOOKUPSWITCH {
+                put_u4(out, key as u32);
+            }
+            layout.offset(from, labels[&target], out);
+        }
+        self.scratch.switch = labels;
     }
 
-    fn exception_table(&self, placed: &Placed, out: &mut Vec<u8>) {
-        put_u2(out, self.input.code.handlers.len() as u16);
-        let place = |pc: u32| placed.begin(pc).expect("checked when the code was read") as u16;
-        for handler in &self.input.code.handlers {
+    fn exception_table(&mut self) {
+        let RewriteScratch { layout, arrivals, .. } = &*self.scratch;
+        let handlers = self.input.code.handlers();
+        put_u2(self.out, handlers.len() as u16);
+        let place = |pc: u32| layout.begin[pc as usize] as u16;
+        for handler in handlers {
             let block = self.input.blocks.partition_point(|b| b.start < handler.handler);
-            let arrival = self.arrivals.handlers[block].expect("every handler is an extra start");
-            put_u2(out, place(handler.start));
-            put_u2(out, place(handler.end));
-            put_u2(out, placed.label(self.labels[block].of(arrival)) as u16);
-            put_u2(out, handler.catch_type);
+            put_u2(self.out, place(handler.start));
+            put_u2(self.out, place(handler.end));
+            let label = arrivals.blocks[block].handler;
+            let label = label.expect("every handler is an extra start");
+            put_u2(self.out, layout.label(label) as u16);
+            put_u2(self.out, handler.catch_type);
         }
     }
 
     fn code_attributes(
         &mut self,
-        placed: &Placed,
+        code_length: u32,
         added: &[VerificationType],
-        mut entry_end: Option<Label>,
-        out: &mut Vec<u8>,
+        mut entry_end: Option<u32>,
     ) -> Result<(), RewriteError> {
         // Method entry belongs to the first line and to the arguments' scope.
-        // An index inside an instruction (debug tables are not checked by the JVM) moves with the instruction.
-        let code = self.input.code;
-        let inside = |pc: u32| {
-            let start = code.start_of(pc)?;
-            Some(placed.exact(start)? + pc - start)
-        };
-        let begin = |pc: u32| match pc {
-            0 => Some(0),
-            _ => placed.begin(pc).or_else(|| inside(pc)),
-        };
-        let exact = |pc: u32| placed.exact(pc).or_else(|| inside(pc));
-        let mover = Mover {
-            exact: &exact,
-            begin: &begin,
-        };
-        let count_at = out.len();
-        put_u2(out, 0);
+        self.scratch.layout.begin[0] = 0;
+        let count_at = self.out.len();
+        put_u2(self.out, 0);
         let mut count = 0u16;
-        for attribute in &self.input.code.attributes {
-            let content = match attribute.name {
-                b"LineNumberTable" => attributes::line_numbers(attribute.reader(), &mover)?,
-                b"LocalVariableTable" => {
-                    // There may be several tables, but no two entries for one variable.
-                    let extra = self.register_variable(placed, entry_end.take())?;
-                    attributes::local_variables(attribute.reader(), &mover, &extra)?
-                }
-                b"LocalVariableTypeTable" => attributes::local_variables(attribute.reader(), &mover, &[])?,
-                b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
-                    attributes::type_annotations(attribute.reader(), &mover)?
-                }
-                b"StackMapTable" => match self.frames(attribute, placed, added)? {
-                    Some(content) => content,
-                    None => continue,
-                },
-                // CLDC's frames: HotSpot never reads them, and they would be wrong now.
-                b"StackMap" if self.probes.is_some() => continue,
-                _ => attribute.content.to_vec(),
-            };
-            write_attribute(out, attribute.name_index, &content);
+        let pool = &self.input.class.pool;
+        for attribute in self.input.code.attributes(pool) {
+            // CLDC's frames: HotSpot never reads them, and they would be wrong now.
+            if attribute.name == b"StackMap" && self.probes.is_some() {
+                continue;
+            }
+            let before = self.out.len();
+            put_u2(self.out, attribute.name_index);
+            let from = start_length(self.out);
+            let written = self.code_attribute(&attribute, code_length, added, &mut entry_end)?;
+            if !written {
+                self.out.truncate(before);
+                continue;
+            }
+            end_length(self.out, from);
             count += 1;
         }
-        out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
+        self.out[count_at..count_at + 2].copy_from_slice(&count.to_be_bytes());
         Ok(())
+    }
+
+    /// Writes an attribute's content; `false` if the attribute is to be left out.
+    fn code_attribute(
+        &mut self,
+        attribute: &Attribute,
+        code_length: u32,
+        added: &[VerificationType],
+        entry_end: &mut Option<u32>,
+    ) -> Result<bool, RewriteError> {
+        let extra = match (attribute.name, entry_end.as_ref()) {
+            // There may be several tables, but no two entries for one variable.
+            (b"LocalVariableTable", Some(_)) => self.register_variable(code_length, entry_end.take())?,
+            _ => None,
+        };
+        let Layout { exact, begin, .. } = &self.scratch.layout;
+        let mover = Mover { exact, begin };
+        let out = &mut *self.out;
+        match attribute.name {
+            b"LineNumberTable" => attributes::line_numbers(attribute.reader(), &mover, out)?,
+            b"LocalVariableTable" => {
+                attributes::local_variables(attribute.reader(), &mover, extra.as_slice(), out)?;
+            }
+            b"LocalVariableTypeTable" => {
+                attributes::local_variables(attribute.reader(), &mover, &[], out)?;
+            }
+            b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
+                attributes::type_annotations(attribute.reader(), &mover, out)?;
+            }
+            b"StackMapTable" => return self.frames(attribute, added),
+            _ => out.extend_from_slice(attribute.content),
+        }
+        Ok(true)
     }
 
     fn register_variable(
         &mut self,
-        placed: &Placed,
-        entry_end: Option<Label>,
-    ) -> Result<Vec<[u16; 5]>, RewriteError> {
-        let (Some(probes), Some(label)) = (self.probes, entry_end) else {
-            return Ok(Vec::new());
+        code_length: u32,
+        entry_end: Option<u32>,
+    ) -> Result<Option<[u16; 5]>, RewriteError> {
+        let (Some(probes), Some(start)) = (self.probes, entry_end) else {
+            return Ok(None);
         };
         if !probes.strategy.register_is_visible() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let start = placed.label(label) as u16;
+        let start = start as u16;
         let name = self.pool.utf8(b"$trodden")?;
         let descriptor = self.pool.utf8(b"I")?;
-        Ok(vec![[
+        Ok(Some([
             start,
-            placed.code.len() as u16 - start,
+            code_length as u16 - start,
             name,
             descriptor,
             probes.method.register,
-        ]])
+        ]))
     }
 
-    fn frames(
-        &mut self,
-        attribute: &Attribute,
-        placed: &Placed,
-        added: &[VerificationType],
-    ) -> Result<Option<Vec<u8>>, RewriteError> {
-        let exact = |pc: u32| placed.exact(pc).expect("checked when the method was prepared");
+    fn frames(&mut self, attribute: &Attribute, added: &[VerificationType]) -> Result<bool, RewriteError> {
         let Some(frames) = self.input.frames else {
             // Frames that the JVM does not read (class files before version 50).
-            return Ok(self.probes.is_none().then(|| attribute.content.to_vec()));
+            self.out.extend_from_slice(attribute.content);
+            return Ok(self.probes.is_none());
         };
+        let RewriteScratch {
+            arrivals,
+            layout,
+            frames: scratch,
+            ..
+        } = &mut *self.scratch;
         if added.is_empty() {
-            return Ok(Some(frames.write_moved(&exact)));
+            frames::write_moved(frames, &layout.exact, self.out)?;
+            return Ok(true);
         }
         let class = self.input.class;
         let method = self.input.method;
@@ -515,33 +521,54 @@ impl<'w, 'i, 'p, 'a> Writer<'w, 'i, 'p, 'a> {
             (false, _) => Some(VerificationType::Object(class.this_class)),
         };
         let pool = &mut *self.pool;
-        let malformed = |message: &str| Fault {
-            offset: attribute.offset,
-            message: message.to_owned(),
-        };
-        let initial = match frames.starts_full() {
-            true => Vec::new(),
-            false => initial_locals(method.descriptor, this, |name| pool.class(name))?
-                .ok_or_else(|| malformed("the method's descriptor is malformed"))?,
-        };
-        let blocks = self.input.blocks;
-        let places = |pc: u32| {
-            let block = blocks.partition_point(|b| b.start < pc);
-            if blocks.get(block).is_none_or(|b| b.start != pc) {
-                return vec![exact(pc)];
+        scratch.locals.clear();
+        if !frames::starts_full(frames) {
+            let locals = &mut scratch.locals;
+            let known = initial_locals(
+                method.descriptor,
+                this,
+                |name| pool.class(name),
+                |t| locals.push(t),
+            )?;
+            if !known {
+                return Err(RewriteError::Fault(Fault {
+                    offset: attribute.offset,
+                    message: "the method's descriptor is malformed".to_owned(),
+                }));
             }
-            let labels = &self.labels[block];
-            let mut places: Vec<u32> = labels.updates.iter().map(|&(_, l)| placed.label(l)).collect();
-            places.push(placed.label(labels.head));
-            if self.body_is_target[block] {
-                places.push(placed.label(labels.body));
+        }
+        // Frames come in the order of the code, as blocks do.
+        let mut block = 0;
+        let blocks = self.input.blocks;
+        let layout = &*layout;
+        let places = |pc: u32, places: &mut Vec<u32>| {
+            while blocks.get(block).is_some_and(|b| b.start < pc) {
+                block += 1;
+            }
+            if blocks.get(block).is_none_or(|b| b.start != pc) {
+                places.push(layout.exact[pc as usize]);
+                return;
+            }
+            places.extend(arrivals.updates(block).map(|(label, _)| layout.label(label)));
+            places.push(layout.label(arrivals.head(block)));
+            if arrivals.blocks[block].body_is_target {
+                places.push(layout.label(arrivals.body(block)));
             }
             places.sort_unstable();
             places.dedup();
-            places
         };
         let first_slot = self.input.code.max_locals;
-        let written = frames.write_with_locals(initial, first_slot, added, places, &exact);
-        written.map(Some).ok_or(RewriteError::TooManyLocals)
+        match frames::write_with_locals(
+            frames,
+            first_slot,
+            added,
+            places,
+            &layout.exact,
+            scratch,
+            self.out,
+        )? {
+            true => Ok(true),
+            false => Err(RewriteError::TooManyLocals),
+        }
     }
 }

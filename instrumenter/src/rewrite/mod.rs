@@ -4,4 +4,4 @@ mod arrivals;
 mod layout;
 mod method;
 
-pub use method::{MethodInput, ProbeInput, RewriteError, RewrittenMethod, rewrite};
+pub use method::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};

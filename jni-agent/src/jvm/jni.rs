@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jint, jlong, jmethodID, jobject, jvalue};
+use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue};
 
 use super::error::JvmError;
 
@@ -40,6 +40,15 @@ pub struct MethodId(jmethodID);
 unsafe impl Send for MethodId {}
 // SAFETY: as above.
 unsafe impl Sync for MethodId {}
+
+/// A field of a class that is never unloaded.
+#[derive(Clone, Copy)]
+pub struct FieldId(jfieldID);
+
+// SAFETY: field ids may be used from any thread while their class is loaded.
+unsafe impl Send for FieldId {}
+// SAFETY: as above.
+unsafe impl Sync for FieldId {}
 
 /// Calls a function of the JNI table.
 macro_rules! jni {
@@ -100,6 +109,37 @@ impl<'e> Jni<'e> {
             bytes.len() as jint
         );
         self.checked("DefineClass", ClassRef(class))
+    }
+
+    /// A `long` field of an object's class.
+    pub fn long_field_id(self, object: jobject, name: &CStr) -> Result<FieldId, JvmError> {
+        let class = jni!(self, GetObjectClass, object);
+        let field = jni!(self, GetFieldID, class, name.as_ptr(), c"J".as_ptr());
+        jni!(self, DeleteLocalRef, class);
+        Ok(FieldId(self.checked("GetFieldID", field)?))
+    }
+
+    /// The value of a `long` field.
+    pub fn long_field(self, object: jobject, field: FieldId) -> jlong {
+        jni!(self, GetLongField, object, field.0)
+    }
+
+    /// A string's characters; empty for null.
+    pub fn string(self, text: jobject) -> String {
+        if text.is_null() {
+            return String::new();
+        }
+        let characters = jni!(self, GetStringUTFChars, text, null_mut());
+        if characters.is_null() {
+            let _ = self.checked("GetStringUTFChars", ());
+            return String::new();
+        }
+        // SAFETY: JNI returned a NUL-terminated string, ours until released.
+        let owned = unsafe { CStr::from_ptr(characters) }
+            .to_string_lossy()
+            .into_owned();
+        jni!(self, ReleaseStringUTFChars, text, characters);
+        owned
     }
 
     /// A global reference to a class.

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use jvmti_bindings::sys::jni::{jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_DISABLE, JVMTI_ENABLE, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent, jvmtiEventCallbacks,
-    jvmtiFrameInfo,
+    jvmtiFrameInfo, jvmtiThreadInfo,
 };
 
 use super::error::JvmError;
@@ -199,6 +199,19 @@ impl Jvmti {
         let mut thread = null_mut();
         jvmti!(self, GetCurrentThread, &mut thread)?;
         Ok(thread)
+    }
+
+    /// A thread's name.
+    pub fn thread_name(self, thread: ThreadRef) -> Result<String, JvmError> {
+        let mut info = jvmtiThreadInfo {
+            name: null_mut(),
+            priority: 0,
+            is_daemon: 0,
+            thread_group: null_mut(),
+            context_class_loader: null_mut(),
+        };
+        jvmti!(self, GetThreadInfo, thread, &mut info)?;
+        Ok(self.text(info.name))
     }
 
     /// A thread's state bits.

@@ -483,7 +483,7 @@ fn block(d: &mut Decoder<'_>, index: usize, expected: u32) -> Decoded<Block> {
         end,
         last,
         exit,
-        labels,
+        labels: labels.into(),
     };
     Ok(Block {
         info,

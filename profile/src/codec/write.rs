@@ -182,7 +182,7 @@ fn block(out: &mut Encoder, map: &MethodMap, id: BlockId, info: &BlockInfo, expe
     out.byte(ends << 4 | exit);
     let successors = map.graph.successors(id);
     out.len(successors.len());
-    for ((to, label), &value) in successors.iter().zip(&info.labels).zip(map.dag.values(id)) {
+    for ((to, label), &value) in successors.iter().zip(info.labels.iter()).zip(map.dag.values(id)) {
         edge_label(out, label);
         out.int(to.index() as i64 - id.index() as i64);
         out.uint(value);

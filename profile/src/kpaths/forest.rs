@@ -228,7 +228,8 @@ impl PathForest {
             match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if (x.length, x.path) == (y.length, y.path) => {
                     let sum = (x.length, x.path, x.count.saturating_add(y.count));
-                    (a.next(), b.next());
+                    a.next();
+                    b.next();
                     Some(sum)
                 }
                 (Some(x), Some(y)) if before(x, y) => a.next().map(row),

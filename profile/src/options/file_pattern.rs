@@ -27,6 +27,8 @@ enum Part {
 pub enum FileFormat {
     /// `.trodden`, and any extension that is not known: the profile itself.
     Trodden,
+    /// `.trace`: the event stream as it is.
+    Trace,
     /// `.json`: the JSON report.
     Json,
     /// `.html`: the HTML report.
@@ -43,6 +45,7 @@ impl FileFormat {
     /// The format that a file name's extension asks for.
     pub fn of(name: &str) -> Self {
         match name.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("trace") => FileFormat::Trace,
             Some("json") => FileFormat::Json,
             Some("html" | "htm") => FileFormat::Html,
             Some("txt") => FileFormat::Text,

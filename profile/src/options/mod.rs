@@ -11,6 +11,7 @@
 
 mod file_pattern;
 mod names;
+mod together;
 mod values;
 
 use std::collections::BTreeSet;
@@ -19,9 +20,12 @@ use std::time::Duration;
 
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
-pub use values::{Action, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration};
+pub use values::{
+    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration,
+};
 
 use crate::Schedule;
+use crate::kpaths::MAX_K;
 use names::{LATER, nearest};
 
 /// An option that cannot be understood.
@@ -115,6 +119,14 @@ pub struct ProfileOptions {
     pub schedule: Schedule,
     /// Time between ticks.
     pub interval: Duration,
+    /// Profile `kpaths`: longest sequence, in paths.
+    pub k: u32,
+    /// Profile `kpaths`: most nodes below the roots of a forest, if they are limited.
+    pub budget: Option<u32>,
+    /// Profile `kpaths`: which activations.
+    pub burst: Burst,
+    /// Probe `events`: who runs the analyses.
+    pub consumer: ConsumedBy,
     /// Include patterns; empty for the default.
     pub include: Vec<String>,
     /// Exclude patterns.
@@ -148,6 +160,10 @@ impl Default for ProfileOptions {
             probe: Probe::Auto,
             schedule: Schedule::DEFAULT,
             interval: Duration::from_millis(20),
+            k: 10,
+            budget: None,
+            burst: Burst::Off,
+            consumer: ConsumedBy::Program,
             include: Vec::new(),
             exclude: Vec::new(),
             file: FilePattern::default(),
@@ -252,6 +268,7 @@ impl ProfileOptions {
             _ => return Err(OptionError::Twice { name: "config" }),
         };
         options.apply(pairs.iter().copied().filter(|(name, _)| *name != "config"))?;
+        options.check()?;
         Ok(options)
     }
 
@@ -318,7 +335,7 @@ impl ProfileOptions {
                     self.profile.clear();
                 }
                 for kind in kinds {
-                    if matches!(&*kind, "kpaths" | "contexts" | "subpaths" | "structural") {
+                    if matches!(&*kind, "contexts" | "subpaths" | "structural") {
                         return Err(OptionError::NotYet { name, value: kind });
                     }
                     let kind = kind.parse().map_err(wrong)?;
@@ -327,12 +344,6 @@ impl ProfileOptions {
                     }
                 }
             }
-            "probe" if value == "events" => {
-                return Err(OptionError::NotYet {
-                    name,
-                    value: value.to_owned(),
-                });
-            }
             "probe" => self.probe = value.parse().map_err(wrong)?,
             "schedule" => {
                 self.schedule = value
@@ -340,6 +351,26 @@ impl ProfileOptions {
                     .map_err(|e: crate::ScheduleError| wrong(e.to_string()))?;
             }
             "interval" => self.interval = parse_duration(value).map_err(wrong)?,
+            "k" => {
+                self.k = match value.parse() {
+                    Ok(k @ 2..=MAX_K) => k,
+                    _ => return Err(wrong(format!("'{value}' is not a number from 2 to {MAX_K}"))),
+                };
+            }
+            "budget" if value == "none" => self.budget = None,
+            "budget" => {
+                let nodes = values::parse_amount(value).filter(|&nodes| nodes > 0);
+                let reason = || format!("'{value}' is not a number of nodes such as 200k, nor 'none'");
+                self.budget = Some(nodes.ok_or_else(|| wrong(reason()))?);
+            }
+            "burst" if value.starts_with("adaptive") => {
+                return Err(OptionError::NotYet {
+                    name,
+                    value: value.to_owned(),
+                });
+            }
+            "burst" => self.burst = value.parse().map_err(wrong)?,
+            "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
                 let patterns = split_list(value);
                 if patterns.iter().any(String::is_empty) {
@@ -424,14 +455,6 @@ impl ProfileOptions {
         self.given.contains(name)
     }
 
-    /// Do iterations of single-path loops go without a probe?
-    pub fn skips_single_path_loops(&self) -> bool {
-        match self.single_path_loops {
-            Some(choice) => choice == SinglePathLoops::Skip,
-            None => self.probe.resolved() == Probe::Yieldpoint,
-        }
-    }
-
     /// Names and values, in option syntax, of all that was given or differs from its default, in the order of
     /// [`OPTIONS`]. [`ProfileOptions::from_pairs`] reads them back.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
@@ -453,6 +476,10 @@ impl ProfileOptions {
             "probe" => Some(self.probe.to_string()),
             "schedule" => Some(self.schedule.to_string()),
             "interval" => Some(format_duration(self.interval)),
+            "k" => Some(self.k.to_string()),
+            "budget" => Some(self.budget.map_or("none".to_owned(), |nodes| nodes.to_string())),
+            "burst" => Some(self.burst.to_string()),
+            "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
             "exclude" if !self.exclude.is_empty() => Some(join_list(self.exclude.iter().map(String::as_str))),
             "file" => Some(self.file.to_string()),

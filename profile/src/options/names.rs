@@ -44,12 +44,12 @@ const fn list(
 
 /// All options of this version, in the order in which they are shown.
 pub const OPTIONS: &[OptionName] = &[
-    list("profile", "paths", "paths", "What is profiled"),
+    list("profile", "paths|kpaths", "paths", "What is profiled"),
     option(
         "probe",
-        "yieldpoint|counters|safepoint|auto",
+        "yieldpoint|counters|safepoint|events|auto",
         "auto",
-        "How path ends are observed: sampled, all counted, or read from frames at safepoints",
+        "How path ends are observed: sampled, all counted, read from frames at safepoints, or as a stream with calls and returns",
     ),
     option(
         "schedule",
@@ -70,6 +70,30 @@ pub const OPTIONS: &[OptionName] = &[
         "Stride in path ends; changes the schedule",
     ),
     option("interval", "DURATION", "20ms", "Time between clock ticks"),
+    option(
+        "k",
+        "N",
+        "10",
+        "kpaths: longest sequence of paths that is counted",
+    ),
+    option(
+        "budget",
+        "N",
+        "none",
+        "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told",
+    ),
+    option(
+        "burst",
+        "off|static:INTERVAL:LENGTH",
+        "off",
+        "kpaths: only LENGTH of every INTERVAL activations",
+    ),
+    option(
+        "consumer",
+        "program|agent",
+        "program",
+        "events: who runs the analyses, the program's threads or one of the agent's",
+    ),
     list(
         "include",
         "PATTERN",
@@ -86,7 +110,7 @@ pub const OPTIONS: &[OptionName] = &[
         "file",
         "PATTERN",
         "trodden-%p.trodden",
-        "Where the profile goes: %p pid, %t UTC time, %{ENV} variable, %% percent sign",
+        "Where the profile goes: %p pid, %t UTC time, %{ENV} variable, %% percent sign; .trace records the stream",
     ),
     option(
         "dump",
@@ -140,16 +164,7 @@ pub const OPTIONS: &[OptionName] = &[
 ];
 
 /// Words that belong to later versions, with what they are about.
-pub(super) const LATER: &[&str] = &[
-    "k",
-    "phi",
-    "epsilon",
-    "algorithm",
-    "burst",
-    "footprint",
-    "lengths",
-    "window",
-];
+pub(super) const LATER: &[&str] = &["phi", "epsilon", "algorithm", "footprint", "lengths", "window"];
 
 /// The entry of a name.
 pub fn option_named(name: &str) -> Option<&'static OptionName> {

@@ -82,25 +82,51 @@ fn errors_name_the_option_and_suggest() {
         ("strat", "unknown option 'strat'; did you mean 'start'?"),
         (
             "probe",
-            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|auto",
+            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|events|auto",
         ),
         (
             "probe=counter",
-            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint)",
+            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events)",
         ),
         (
-            "probe=events",
-            "option 'probe': 'events' is not yet available in this version",
-        ),
-        (
-            "profile=paths+kpaths",
-            "option 'profile': 'kpaths' is not yet available in this version",
+            "profile=paths+contexts",
+            "option 'profile': 'contexts' is not yet available in this version",
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths)",
         ),
-        ("k=10", "option 'k' is not yet available in this version"),
+        ("phi=0.1", "option 'phi' is not yet available in this version"),
+        ("k=1", "option 'k': '1' is not a number from 2 to 1024"),
+        ("k=5000", "option 'k': '5000' is not a number from 2 to 1024"),
+        (
+            "budget=5%",
+            "option 'budget': '5%' is not a number of nodes such as 200k, nor 'none'",
+        ),
+        (
+            "budget=39",
+            "option 'budget': 39 nodes are too few for k=10: at least 40 are needed",
+        ),
+        (
+            "burst=static:10:20",
+            "option 'burst': a window of 20 does not fit an interval of 10",
+        ),
+        (
+            "burst=10:20",
+            "option 'burst': '10:20' is neither 'off' nor static:INTERVAL:LENGTH (in activations)",
+        ),
+        (
+            "burst=adaptive:10:5:0.1",
+            "option 'burst': 'adaptive:10:5:0.1' is not yet available in this version",
+        ),
+        (
+            "profile=kpaths,probe=counters",
+            "option 'probe': profile 'kpaths' needs probe=events, not 'counters'",
+        ),
+        (
+            "probe=yieldpoint,file=a.trace",
+            "option 'probe': the trace 'a.trace' needs probe=events, not 'yieldpoint'",
+        ),
         (
             "interval=20",
             "option 'interval': duration '20' lacks a unit (ns, us, ms, s or m)",
@@ -160,6 +186,31 @@ fn default_of_single_path_loops_follows_the_probe() {
     ] {
         assert_eq!(parse(text).options.skips_single_path_loops(), skips, "{text}");
     }
+}
+
+#[test]
+fn the_automatic_probe_follows_what_is_profiled() {
+    for (text, probe) in [
+        ("", Probe::Yieldpoint),
+        ("probe=counters", Probe::Counters),
+        ("profile=kpaths", Probe::Events),
+        ("profile=paths+kpaths,probe=auto", Probe::Events),
+        ("file=%p.trace", Probe::Events),
+        ("probe=events", Probe::Events),
+    ] {
+        let options = parse(text).options;
+        assert_eq!(options.probe_in_use(), probe, "{text}");
+        assert_eq!(
+            options.skips_single_path_loops(),
+            probe == Probe::Yieldpoint,
+            "{text}"
+        );
+    }
+    let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
+    assert_eq!(
+        (o.k, o.budget, o.burst.to_string().as_str()),
+        (16, Some(200_000), "static:1000:64")
+    );
 }
 
 #[test]
@@ -244,6 +295,14 @@ fn schedule() -> impl Strategy<Value = Schedule> {
     ]
 }
 
+fn burst() -> impl Strategy<Value = Burst> {
+    let window = (1..1000u32, 0..1000u64).prop_map(|(length, more)| Burst::Static {
+        interval: std::num::NonZeroU64::new(u64::from(length) + more).unwrap(),
+        length: NonZeroU32::new(length).unwrap(),
+    });
+    prop_oneof![Just(Burst::Off), window]
+}
+
 prop_compose! {
     fn options()(
         probe in prop::sample::select(Probe::ALL),
@@ -258,9 +317,11 @@ prop_compose! {
         seed in any::<u64>(),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
         (log, out) in (prop::option::of(text()), prop::option::of(text())),
+        consumer in prop::sample::select(ConsumedBy::ALL),
+        (k, budget, burst) in (2u32..=1024, prop::option::of(4096u32..), burst()),
     ) -> ProfileOptions {
         ProfileOptions {
-            probe, schedule, interval, include, exclude,
+            k, budget, burst, consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()

@@ -1,6 +1,7 @@
 //! Types of the options' values: durations, probes, log levels, actions.
 
 use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -78,11 +79,14 @@ words! {
         Counters = "counters",
         /// The path register is read from frames at safepoints.
         Safepoint = "safepoint",
+        /// Path ends, calls and returns are written to a buffer of the thread, which analyses consume.
+        Events = "events",
     }
 }
 
 impl Probe {
-    /// The probe that `auto` stands for; any other stands for itself.
+    /// The probe that `auto` stands for where plain paths are profiled; any other stands for itself. See
+    /// [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
     pub const fn resolved(self) -> Probe {
         match self {
             Probe::Auto => Probe::Yieldpoint,
@@ -116,11 +120,80 @@ words! {
 }
 
 words! {
+    /// Who runs the analyses of the event stream.
+    ConsumedBy, "consumer" {
+        /// The program's threads, each for its own events. The default.
+        Program = "program",
+        /// A thread of the agent.
+        Agent = "agent",
+    }
+}
+
+words! {
     /// Kind of profile.
     ProfileKind, "profile" {
         /// Ball-Larus paths and the edges on them.
         Paths = "paths",
+        /// Which paths follow which, across loop iterations.
+        KPaths = "kpaths",
     }
+}
+
+/// Which windows of the event stream are analysed: `off` for all of it, or `static:INTERVAL:LENGTH`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Burst {
+    /// Everything.
+    #[default]
+    Off,
+    /// After every `interval` activations of a thread, `length` of them, whole.
+    Static {
+        /// From the beginning of a window to that of the next, in activations of the thread.
+        interval: NonZeroU64,
+        /// Activations in a window; not more than `interval`.
+        length: NonZeroU32,
+    },
+}
+
+impl fmt::Display for Burst {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Burst::Off => f.write_str("off"),
+            Burst::Static { interval, length } => write!(f, "static:{interval}:{length}"),
+        }
+    }
+}
+
+impl FromStr for Burst {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        if given == "off" {
+            return Ok(Burst::Off);
+        }
+        let shape = || format!("'{given}' is neither 'off' nor static:INTERVAL:LENGTH (in activations)");
+        let numbers = given.strip_prefix("static:").ok_or_else(shape)?;
+        let (interval, length) = numbers.split_once(':').ok_or_else(shape)?;
+        let interval: NonZeroU64 = interval.parse().map_err(|_| shape())?;
+        let length: NonZeroU32 = length.parse().map_err(|_| shape())?;
+        if u64::from(length.get()) > interval.get() {
+            return Err(format!(
+                "a window of {length} does not fit an interval of {interval}"
+            ));
+        }
+        Ok(Burst::Static { interval, length })
+    }
+}
+
+/// Reads a number of things, with `k` or `M` for thousands and millions.
+pub(super) fn parse_amount(given: &str) -> Option<u32> {
+    let (number, unit) = match given.strip_suffix('k') {
+        Some(number) => (number, 1_000),
+        None => match given.strip_suffix('M') {
+            Some(number) => (number, 1_000_000),
+            None => (given, 1),
+        },
+    };
+    number.parse::<u32>().ok()?.checked_mul(unit)
 }
 
 const UNITS: [(&str, u64); 5] = [

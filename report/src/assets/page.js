@@ -37,6 +37,9 @@
         item.classList.toggle("on-path", on.has(item.dataset[key]));
       }
     };
+    for (const step of method.querySelectorAll("[data-goto]")) {
+      step.classList.toggle("on", step.dataset.goto === path.dataset.path);
+    }
     mark("line", words("lines"));
     mark("block", words("blocks"));
     const edges = words("edges");
@@ -60,6 +63,27 @@
         choose(path);
       }
     });
+  }
+  // A path's number in a tree chooses that path, if the method's list has it.
+  for (const step of document.querySelectorAll("[data-goto]")) {
+    const number = step.dataset.goto;
+    const path = step.closest(".method").querySelector(`.path[role=button][data-path="${number}"]`);
+    if (path) {
+      step.setAttribute("role", "button");
+      step.tabIndex = 0;
+      const go = (event) => {
+        // Not for the line's own open and close.
+        event.preventDefault();
+        event.stopPropagation();
+        choose(path);
+      };
+      step.addEventListener("click", go);
+      step.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") {
+          go(event);
+        }
+      });
+    }
   }
   // A link to a method opens it.
   const reveal = () => {

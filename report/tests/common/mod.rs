@@ -87,7 +87,7 @@ impl Method {
                 end: bci,
                 last: bci - 1,
                 exit: *exit,
-                labels,
+                labels: labels.into(),
             });
         }
         let graph = SimpleGraph::new(blocks.len(), &edges).with_extra_starts(&self.handlers);

@@ -24,6 +24,26 @@ public final class Runtime {
         PATHS.merge((long) method << 32 | path, 1L, Long::sum);
     }
 
+    /** Probe {@code counters}: where a class's slots begin, in whatever unit {@link #count(long, int)} understands. */
+    public static long counters(int offset) {
+        return offset;
+    }
+
+    /** Probe {@code counters}: a path has ended, in a method that knows where its class's slots begin. */
+    public static synchronized void count(long counters, int slot) {
+        SLOTS.merge(counters + slot, 1L, Long::sum);
+    }
+
+    /** Probe {@code counters}: a path has ended, in a method that does not. */
+    public static void count(int offset, int slot) {
+        count(counters(offset), slot);
+    }
+
+    /** Probe {@code counters}: a path of a method with too many for slots has ended. */
+    public static void countHashed(int method, int path) {
+        pathEnd(method, path);
+    }
+
     private static synchronized void write() {
         try (PrintStream out = new PrintStream(System.getProperty("trodden.counts"))) {
             PATHS.forEach((key, count) -> out.println("path " + (key >>> 32) + " " + key.intValue() + " " + count));

@@ -164,6 +164,96 @@ public final class Trodden {
         return at;
     }
 
+    // ---- events: words of a stream, in a buffer of the calling thread ---------------------------------------------
+    // A block begins with the header that Blocks (jni-agent) describes.
+
+    private static final long CURSOR = 0;
+    private static final long END = 8;
+    private static final long DEPTH = 16;
+
+    /** The argument of an entry whose call site is not known. */
+    private static final long NO_CALL_SITE = 0xffff;
+    private static final int UNWOUND = 5 << 28;
+
+    /** The calling thread's own block. */
+    @ForceInline
+    public static long events() {
+        return TroddenThreads.ownBlock();
+    }
+
+    /** An activation begins. {@code upper}: upper half of its word. Returns how many activations are below it. */
+    @ForceInline
+    public static int enter(long block, int upper) {
+        int depth = UNSAFE.getInt(block + DEPTH);
+        // First: an activation that ends in here for want of stack is then one that was unwound.
+        UNSAFE.putInt(block + DEPTH, depth + 1);
+        append(block, upper, NO_CALL_SITE);
+        return depth;
+    }
+
+    /** A path of the activation above {@code depth} others ended. */
+    @ForceInline
+    public static void path(long block, int depth, int upper, int path) {
+        surface(block, depth);
+        append(block, upper, path & 0xffff_ffffL);
+    }
+
+    /** The last path of the activation above {@code depth} others ended. */
+    @ForceInline
+    public static void lastPath(long block, int depth, int upper, int path) {
+        surface(block, depth);
+        append(block, upper, path & 0xffff_ffffL);
+        UNSAFE.putInt(block + DEPTH, depth);
+    }
+
+    /** A path ended, where nobody asks whose. */
+    @ForceInline
+    public static void path(long block, int upper, int path) {
+        append(block, upper, path & 0xffff_ffffL);
+    }
+
+    /** A whole activation with one path. */
+    @ForceInline
+    public static void onlyPath(int upper, int path) {
+        append(TroddenThreads.ownBlock(), upper, path & 0xffff_ffffL);
+    }
+
+    /** Tells the stream that exceptions have unwound activations, if they have. */
+    @ForceInline
+    private static void surface(long block, int depth) {
+        if (UNSAFE.getInt(block + DEPTH) != depth + 1) {
+            unwound(block, depth + 1);
+        }
+    }
+
+    @DontInline
+    private static void unwound(long block, int remain) {
+        append(block, UNWOUND, remain);
+        UNSAFE.putInt(block + DEPTH, remain);
+    }
+
+    @ForceInline
+    private static void append(long block, int upper, long argument) {
+        long at = UNSAFE.getLong(block + CURSOR);
+        // Before the word is written, so that nothing is if the call finds no stack. Not equality: threads without memory
+        // share a buffer, and may run past its end by some words each.
+        if (at >= UNSAFE.getLong(block + END)) {
+            at = drain(block);
+        }
+        UNSAFE.putLong(at, (long) upper << 32 | argument);
+        UNSAFE.putLong(block + CURSOR, at + 8);
+    }
+
+    @DontInline
+    private static long drain(long block) {
+        try {
+            TroddenThreads.drain(block);
+        } catch (UnsatisfiedLinkError e) {
+            TroddenThreads.empty(block);
+        }
+        return UNSAFE.getLong(block + CURSOR);
+    }
+
     // ---- called by the agent ------------------------------------------------------------------------------------
 
     /** Opens a window of at most that many path ends. */

@@ -20,6 +20,9 @@ final class TroddenConfig {
     /** Block of the thread that initialises the shim; 0 if there is none. */
     static long firstBlock;
 
+    /** Block of events that nobody reads, for threads that find no memory. */
+    static long sinkBlock;
+
     /** Block that threads without one of their own share; 0 if there is none, and then no probe may ask for it. */
     static long sharedBlock;
 }

@@ -25,6 +25,7 @@ final class TroddenThreads {
     private static final long INDEX = TroddenConfig.index;
     private static final long INDEX_MASK = TroddenConfig.indexEntries - 1;
     private static final long SHARED_BLOCK = TroddenConfig.sharedBlock | SHARED_MARK;
+    private static final long SINK_BLOCK = TroddenConfig.sinkBlock;
 
     /** The common supertype of virtual threads, or null on a JDK without them. */
     private static final Class<?> VIRTUAL = virtualThreadClass();
@@ -81,7 +82,25 @@ final class TroddenThreads {
         if (UNSAFE.getLong(entry) == id) {
             return UNSAFE.getLong(entry + 8);
         }
-        return isVirtual(thread) ? SHARED_BLOCK : ownBlock(thread);
+        return isVirtual(thread) ? SHARED_BLOCK : countingBlock(thread);
+    }
+
+    /** Address of the calling thread's very own block, a virtual thread's too; the sink if there is no memory for one. */
+    @ForceInline
+    static long ownBlock() {
+        Thread thread = Thread.currentThread();
+        if (thread == FIRST) {
+            return FIRST_BLOCK;
+        }
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        long entry = INDEX + ((id & INDEX_MASK) << 4);
+        if (UNSAFE.getLong(entry) == id) {
+            long block = UNSAFE.getLong(entry + 8);
+            if ((block & SHARED_MARK) == 0) {
+                return block;
+            }
+        }
+        return ownBlock(thread);
     }
 
     @ForceInline
@@ -108,7 +127,7 @@ final class TroddenThreads {
     }
 
     @DontInline
-    private static long ownBlock(Thread thread) {
+    private static long countingBlock(Thread thread) {
         try {
             return table(thread).block;
         } catch (OutOfMemoryError e) {
@@ -116,9 +135,42 @@ final class TroddenThreads {
         }
     }
 
+    @DontInline
+    private static long ownBlock(Thread thread) {
+        try {
+            Table table = TABLE.get();
+            if (table == null) {
+                table = isVirtual(thread) ? virtualTable(thread) : ownTable(thread);
+            }
+            return (table.block & SHARED_MARK) == 0 ? table.block : SINK_BLOCK;
+        } catch (OutOfMemoryError | UnsatisfiedLinkError e) {
+            return SINK_BLOCK;
+        }
+    }
+
+    /**
+     * The table of a virtual thread whose events are recorded. Nobody but the thread knows it; the agent, told when virtual
+     * threads end, takes the block back and clears the index.
+     */
+    private static Table virtualTable(Thread thread) {
+        long id = UNSAFE.getLong(thread, THREAD_ID);
+        long block = reserveSmall();
+        Table table = new Table(block != 0 ? block : SHARED_BLOCK);
+        table.thread = id;
+        TABLE.set(table);
+        if (block != 0) {
+            open(block, id, thread.getName(), true);
+            synchronized (LOCK) {
+                remember(table);
+            }
+        }
+        return table;
+    }
+
     /** The table of a platform thread that has it not at hand: new, or forgotten with all its thread locals. */
     private static Table ownTable(Thread thread) {
         Table found = null;
+        boolean begins = false;
         synchronized (LOCK) {
             Table free = null;
             for (Table t = tables; t != null && found == null; t = t.next) {
@@ -128,7 +180,8 @@ final class TroddenThreads {
                     free = t;
                 }
             }
-            if (found == null) {
+            begins = found == null;
+            if (begins) {
                 WeakReference<Thread> owner = new WeakReference<>(thread);
                 found = free != null ? free : newTable();
                 if (free != null) {
@@ -144,6 +197,9 @@ final class TroddenThreads {
             }
         }
         TABLE.set(found);
+        if (begins && (found.block & SHARED_MARK) == 0) {
+            open(found.block, found.thread, thread.getName(), false);
+        }
         return found;
     }
 
@@ -189,6 +245,20 @@ final class TroddenThreads {
         }
     }
 
+    /** Throws a block's events away. */
+    static void empty(long block) {
+        UNSAFE.putLong(block, UNSAFE.getLong(block + 24));
+    }
+
     /** A new block, zeroed; 0 if there is no memory. */
     private static native long reserve();
+
+    /** A new block for events only; 0 if there is no memory. */
+    private static native long reserveSmall();
+
+    /** A thread begins to write events to a block. */
+    private static native void open(long block, long thread, String name, boolean virtual);
+
+    /** Takes in the events of the calling thread's block and empties it. */
+    static native void drain(long block);
 }

@@ -17,8 +17,8 @@ public final class Main {
     static final List<Kernel> KERNELS = List.of(
             new Fft(), new HeapSort(), new MolecularDynamics(), new RayTracer(), new LexerGenerator(), new Lzw(),
             new Database(), new Mandelbrot(), new Sieve(), new MatrixMultiply(), new MonteCarlo(),
-            new MaskedConvolution(), new TaskTagScanner(), new NestedReturn(), new Recursion(),
-            new VirtualDispatch(), new ProducerConsumer(), new ThreadServer());
+            new MaskedConvolution(), new MaskedConvolutionUnrolled(), new TaskTagScanner(), new NestedReturn(),
+            new Recursion(), new VirtualDispatch(), new ProducerConsumer(), new ThreadServer());
 
     public static void main(String[] args) {
         int iterations = 10;

@@ -2,9 +2,9 @@ package trodden.kernels;
 
 /**
  * A 5x5 filter over the black regions of a mask; white pixels are copied (the program shape of k-BLPP's figure 4).
- * Regions are discs, so both branches come in long runs.
+ * Regions are discs, so both branches come in long runs. {@link MaskedConvolutionUnrolled} makes use of that.
  */
-final class MaskedConvolution implements Kernel {
+class MaskedConvolution implements Kernel {
     private static final int ROWS = 1200;
     private static final int COLUMNS = 1600;
     private static final int ROUNDS = 20;
@@ -19,7 +19,7 @@ final class MaskedConvolution implements Kernel {
     private static final double BIAS = 0.5;
 
     private final byte[] image = image();
-    private final byte[] mask = mask();
+    final byte[] mask = mask();
 
     @Override
     public String name() {
@@ -66,7 +66,7 @@ final class MaskedConvolution implements Kernel {
         return checksum(from);
     }
 
-    private void filter(byte[] in, byte[] out) {
+    void filter(byte[] in, byte[] out) {
         for (int i = 0; i < in.length; i++) {
             if (mask[i] != 0) {
                 out[i] = in[i];
@@ -76,7 +76,7 @@ final class MaskedConvolution implements Kernel {
         }
     }
 
-    private static byte convolve(byte[] in, int centre) {
+    static byte convolve(byte[] in, int centre) {
         int sum = 0;
         int weight = 0;
         for (int dy = -2; dy <= 2; dy++) {

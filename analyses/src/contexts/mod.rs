@@ -1,0 +1,166 @@
+//! Hot calling contexts in small space.
+//!
+//! After D'Elia, Demetrescu and Finocchi, *Mining Hot Calling Contexts in Small Space* (PLDI 2011, "HCCT"). *In*: the calls
+//! and returns of a thread, each call with its call site ([`ContextSink`]). *Out*: the calling context tree, exact or
+//! pruned on line to the contexts that a streaming algorithm monitors and their ancestors ([`Snapshot`]), and of that the hot
+//! contexts for any threshold ([`HotTree`]), each counter with its bounds.
+//!
+//! | type | what it is |
+//! | --- | --- |
+//! | [`Contexts`] | the tree, a cursor per thread, and one of the algorithms below (HCCT section 3.2) |
+//! | [`Exact`] | every context, no error: the yardstick |
+//! | [`LazySpaceSaving`] | the default: Space Saving with a lazy priority queue (section 4.1) |
+//! | [`BucketSpaceSaving`] | Space Saving with the bucket list of its authors |
+//! | [`WeightedSpaceSaving`] | Space Saving for weights such as time or bytes |
+//! | [`LossyCounting`] | section 4.2 |
+//! | [`StickySampling`] | Manku and Motwani's; holds with a probability |
+//! | [`NullContexts`] | nothing: the floor under every other one's cost |
+//! | [`Bursts`] | hands on what happens in static or adaptive bursts only (section 5.5) |
+//! | [`Accuracy`] | the paper's metrics against the exact tree (section 5.1) |
+//!
+//! **Guarantee.** Let `N` be the sum of all weights (of calls, unless something else is counted). For any `phi` not below the one
+//! that the algorithm was made for, [`Snapshot::hot`] returns every context of weight `floor(phi * N)` or more. Of the
+//! others it returns none of weight below `floor((phi - epsilon) * N)`, and none of just that either as soon
+//! as `N >= 32 / epsilon`. Each reported context comes with a lower and an upper bound, less than `epsilon * N + 1` apart.
+//! With [`StickySampling`] all of this holds with probability `1 - delta` only. Merging threads keeps it.
+//!
+//! ```
+//! use trodden_analyses::contexts::{ContextSink, Contexts, Frame, LazySpaceSaving, Thresholds};
+//!
+//! let thresholds = Thresholds::new(0.1, 0.02).unwrap();
+//! let mut contexts = Contexts::new(LazySpaceSaving::new(thresholds));
+//! contexts.enter(Frame::new(0, 0), 1); // main
+//! for i in 0..1000u32 {
+//!     contexts.enter(Frame::new(1 + i % 4 / 3, 20), 1); // method 1 three times, then method 2
+//!     contexts.exit();
+//! }
+//! let hot = contexts.snapshot().hot(0.5).unwrap();
+//! assert_eq!(hot.threshold(), 500);
+//! let path: Vec<u32> = hot.path(hot.hottest().unwrap()).iter().map(|frame| frame.method).collect();
+//! assert_eq!(path, [0, 1]);
+//! ```
+
+mod bucket;
+mod bursts;
+mod exact;
+mod frame;
+mod lazy;
+mod lossy;
+mod metrics;
+mod profile;
+mod random;
+mod sink;
+mod snapshot;
+mod sticky;
+mod stream;
+mod thresholds;
+mod tree;
+mod weighted;
+
+pub use bucket::BucketSpaceSaving;
+pub use bursts::{BurstKind, BurstTally, Bursts};
+pub use exact::Exact;
+pub use frame::{Frame, UNKNOWN_SITE};
+pub use lazy::LazySpaceSaving;
+pub use lossy::LossyCounting;
+pub use metrics::{Accuracy, CounterError};
+pub use profile::{ContextStats, Contexts};
+pub use sink::{ContextSink, NullContexts};
+pub use snapshot::{HotNode, HotTree, Snapshot};
+pub use sticky::StickySampling;
+pub use stream::{Algorithm, BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
+pub use thresholds::Thresholds;
+pub use tree::{ContextTree, NodeId};
+pub use weighted::WeightedSpaceSaving;
+
+/// Largest and smallest value that a counter may stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Bounds {
+    /// The context has at least this much.
+    pub lower: u64,
+    /// And at most this.
+    pub upper: u64,
+}
+
+/// A streaming algorithm: decides which contexts are monitored. This is what a plug-in implements.
+///
+/// Counters live in the tree's nodes, and so does the flag that says whether one is monitored, so that no
+/// dictionary is needed (HCCT section 4.1): the cursor leads to both.
+pub trait Monitor {
+    /// May contexts that are not monitored leave the tree? If not, [`is_monitored`](ContextTree::is_monitored) is
+    /// never looked at, and there are no victims.
+    const PRUNES: bool;
+
+    /// `weight` (not 0) is added to `context`. Contexts that are no longer monitored are pushed to `victims`, which
+    /// is empty when this is called; `context` itself may be among them. Each must have been monitored before.
+    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>);
+
+    /// Calls back with every monitored context and its bounds.
+    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds));
+
+    /// Number of monitored contexts. The exact tree has no list of them and says 0.
+    fn len(&self) -> usize;
+
+    /// Is nothing monitored?
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// No context that is not monitored has more than this.
+    fn absent(&self) -> u64;
+
+    /// What the guarantee holds for. `None` if counters are exact.
+    fn thresholds(&self) -> Option<Thresholds>;
+
+    /// Bytes held besides the tree, by capacity.
+    fn bytes(&self) -> usize;
+
+    /// Forgets all counts, when the tree is replaced by an empty one.
+    fn clear(&mut self);
+}
+
+/// What cannot be asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ContextError {
+    /// `phi` and `epsilon` do not go together.
+    #[error("phi = {phi}, epsilon = {epsilon}: must be 0 < epsilon < phi <= 1, epsilon at least 1e-8")]
+    Thresholds {
+        /// Share of all calls from which on a context is hot.
+        phi: f64,
+        /// Error allowed.
+        epsilon: f64,
+    },
+    /// There is no such algorithm.
+    #[error("{0:?} is no algorithm: must be null, exact, lss, bss, lc or ss")]
+    Algorithm(String),
+    /// The probability of failure is none.
+    #[error("delta = {0}: must be above 0 and below 1")]
+    Delta(f64),
+    /// The streaming algorithm has forgotten what would be hot at this threshold.
+    #[error("phi = {asked}: counted with phi = {least}, it can only be raised afterwards")]
+    PhiTooSmall {
+        /// The threshold of the query.
+        asked: f64,
+        /// The algorithm's.
+        least: f64,
+    },
+    /// A burst must not be longer than the interval that it lies in.
+    #[error("bursts of {length} events every {interval} overlap")]
+    BurstLength {
+        /// Events from the start of a burst to the next.
+        interval: u64,
+        /// Events of a burst.
+        length: u64,
+    },
+}
+
+/// Merged contexts need more than 32-bit indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the merged tree would have more than {} contexts", u32::MAX)]
+pub struct TooManyContexts;
+
+/// The page for users: its example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/contexts.md")]
+struct Page;

@@ -1,0 +1,441 @@
+//! Contexts from the event stream of a run.
+
+use std::num::NonZeroU64;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use trodden_profile::Profile;
+use trodden_profile::events::{Event, EventKinds, Kind, ThreadInfo, Word};
+
+use super::{
+    BucketSpaceSaving, BurstKind, BurstTally, Bursts, ContextError, ContextSink, ContextStats, Contexts,
+    Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot, StickySampling,
+    Thresholds, UNKNOWN_SITE,
+};
+use crate::MethodPlaces;
+use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
+
+/// What decides which contexts stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Algorithm {
+    /// Follows nothing and counts nothing ([`NullContexts`]).
+    Null,
+    /// All stay ([`Exact`]).
+    Exact,
+    /// [`LazySpaceSaving`].
+    #[default]
+    LazySpaceSaving,
+    /// [`BucketSpaceSaving`].
+    BucketSpaceSaving,
+    /// [`LossyCounting`].
+    LossyCounting,
+    /// [`StickySampling`] with a probability of failure of 1e-6.
+    StickySampling,
+}
+
+impl Algorithm {
+    /// All of them.
+    pub const ALL: [Algorithm; 6] = [
+        Algorithm::Null,
+        Algorithm::Exact,
+        Algorithm::LazySpaceSaving,
+        Algorithm::BucketSpaceSaving,
+        Algorithm::LossyCounting,
+        Algorithm::StickySampling,
+    ];
+
+    /// Its name in options.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Algorithm::Null => "null",
+            Algorithm::Exact => "exact",
+            Algorithm::LazySpaceSaving => "lss",
+            Algorithm::BucketSpaceSaving => "bss",
+            Algorithm::LossyCounting => "lc",
+            Algorithm::StickySampling => "ss",
+        }
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = ContextError;
+
+    /// By [`name`](Algorithm::name).
+    fn from_str(name: &str) -> Result<Self, ContextError> {
+        let found = Algorithm::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name);
+        found.ok_or_else(|| ContextError::Algorithm(name.to_owned()))
+    }
+}
+
+/// When bursts take place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstOptions {
+    /// Events of a thread from the start of a burst to the next.
+    pub interval: NonZeroU64,
+    /// Events of a burst.
+    pub length: NonZeroU64,
+    /// Which of them.
+    pub kind: BurstKind,
+}
+
+/// What is counted, and how.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContextOptions {
+    /// What decides which contexts stay.
+    pub algorithm: Algorithm,
+    /// The guarantee.
+    pub thresholds: Thresholds,
+    /// `None`: every call is counted.
+    pub bursts: Option<BurstOptions>,
+    /// For whatever is random. Mixed with each thread's number.
+    pub seed: u64,
+}
+
+/// Counts calling contexts in an event stream ([`StreamAnalysis`]).
+///
+/// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath` is a call and a return from
+/// an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive. `Enter` words after a `Gap` count as calls,
+/// except for as many as the gap's argument says: those rebuild the stack.
+///
+/// The profile gets facts whose names begin with `contexts-`; the contexts themselves are left in
+/// [`latest`](Self::latest), which clones share.
+#[derive(Clone, Debug, Default)]
+pub struct ContextStream {
+    options: ContextOptions,
+    latest: Arc<Mutex<Option<ContextResult>>>,
+}
+
+/// What is known of several threads.
+#[derive(Clone, Debug, Default)]
+pub struct ContextResult {
+    /// The contexts.
+    pub contexts: Snapshot,
+    /// What did not fit together in the streams.
+    pub tally: StackTally,
+    /// Sum of the threads' peaks: most contexts at a time.
+    pub peak_contexts: u64,
+    /// Bytes that they needed.
+    pub peak_bytes: u64,
+    /// Calls in no counter.
+    pub dropped: u64,
+    /// Bursts, if there were to be any.
+    pub bursts: BurstTally,
+}
+
+/// What is known of one thread.
+pub struct ContextThread(Box<dyn Driver>);
+
+impl ContextStream {
+    /// Fails if bursts are longer than their intervals.
+    pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
+        if let Some(bursts) = options.bursts {
+            Bursts::new(NullContexts, bursts.interval, bursts.length, bursts.kind, 0)?;
+        }
+        Ok(ContextStream {
+            options,
+            latest: Arc::default(),
+        })
+    }
+
+    /// The options.
+    pub fn options(&self) -> ContextOptions {
+        self.options
+    }
+
+    /// The result as of the last time that a profile was written, by this analysis or a clone of it.
+    pub fn latest(&self) -> Option<ContextResult> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn driver<A: Monitor + Send + 'static>(&self, algorithm: A, seed: u64) -> Box<dyn Driver> {
+        let contexts = Contexts::new(algorithm);
+        let Some(BurstOptions {
+            interval,
+            length,
+            kind,
+        }) = self.options.bursts
+        else {
+            return Box::new(Words::new(contexts));
+        };
+        match Bursts::new(contexts, interval, length, kind, seed) {
+            Ok(bursts) => Box::new(Words::new(bursts)),
+            Err(_) => Box::new(Words::new(NullContexts)), // `new` has refused these options
+        }
+    }
+}
+
+impl StreamAnalysis for ContextStream {
+    type Thread = ContextThread;
+    type Result = ContextResult;
+
+    fn needs(&self) -> EventKinds {
+        EventKinds {
+            activations: true,
+            call_sites: true,
+            ..EventKinds::default()
+        }
+    }
+
+    fn thread(&self, info: &ThreadInfo) -> ContextThread {
+        let ContextOptions {
+            algorithm,
+            thresholds,
+            ..
+        } = self.options;
+        let seed = self.options.seed ^ info.id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ContextThread(match algorithm {
+            Algorithm::Null => Box::new(Words::new(NullContexts)),
+            Algorithm::Exact => self.driver(Exact, seed),
+            Algorithm::LazySpaceSaving => self.driver(LazySpaceSaving::new(thresholds), seed),
+            Algorithm::BucketSpaceSaving => self.driver(BucketSpaceSaving::new(thresholds), seed),
+            Algorithm::LossyCounting => self.driver(LossyCounting::new(thresholds), seed),
+            Algorithm::StickySampling => match StickySampling::new(thresholds, 1e-6, seed) {
+                Ok(sampling) => self.driver(sampling, seed),
+                Err(_) => Box::new(Words::new(NullContexts)), // 1e-6 is a probability
+            },
+        })
+    }
+
+    fn consume(&self, thread: &mut ContextThread, words: &[u64]) {
+        thread.0.consume(words);
+    }
+
+    fn reset(&self, thread: &mut ContextThread) {
+        thread.0.reset();
+    }
+
+    fn result(&self) -> ContextResult {
+        ContextResult::default()
+    }
+
+    fn add(&self, result: &mut ContextResult, thread: &ContextThread) -> Result<(), StreamError> {
+        result.tally.add(&thread.0.tally());
+        let Some(known) = thread.0.known() else {
+            return Ok(());
+        };
+        result.contexts.merge(&known.snapshot)?;
+        result.peak_contexts += known.stats.peak_contexts;
+        result.peak_bytes += known.stats.peak_bytes;
+        result.dropped += known.stats.dropped;
+        result.bursts.add(&known.bursts);
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        result: &ContextResult,
+        _: &MethodPlaces,
+        profile: &mut Profile,
+    ) -> Result<(), StreamError> {
+        let facts = [
+            ("contexts-calls", result.contexts.total()),
+            ("contexts-nodes", result.contexts.contexts() as u64),
+            ("contexts-monitored", result.contexts.monitored() as u64),
+            ("contexts-peak-nodes", result.peak_contexts),
+            ("contexts-peak-bytes", result.peak_bytes),
+            ("contexts-dropped", result.dropped),
+            ("contexts-orphans", result.tally.orphans),
+            ("contexts-gaps", result.tally.gaps),
+            ("contexts-bursts", result.bursts.bursts),
+        ];
+        for (name, value) in facts {
+            add_fact(profile, name, value);
+        }
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = Some(result.clone());
+        Ok(())
+    }
+}
+
+struct Known {
+    snapshot: Snapshot,
+    stats: ContextStats,
+    bursts: BurstTally,
+}
+
+/// A thread's state, of unknown algorithm.
+trait Driver: Send {
+    fn consume(&mut self, words: &[u64]);
+    fn reset(&mut self);
+    fn tally(&self) -> StackTally;
+    fn known(&self) -> Option<Known>;
+}
+
+/// What can be driven, and asked afterwards.
+trait Answers: ContextSink + Send {
+    fn known(&self) -> Option<Known>;
+    fn forget(&mut self);
+}
+
+impl Answers for NullContexts {
+    fn known(&self) -> Option<Known> {
+        None
+    }
+
+    fn forget(&mut self) {}
+}
+
+impl<A: Monitor + Send> Answers for Contexts<A> {
+    fn known(&self) -> Option<Known> {
+        Some(Known {
+            snapshot: self.snapshot(),
+            stats: self.stats(),
+            bursts: BurstTally::default(),
+        })
+    }
+
+    fn forget(&mut self) {
+        self.reset();
+    }
+}
+
+impl<A: Monitor + Send> Answers for Bursts<Contexts<A>> {
+    fn known(&self) -> Option<Known> {
+        let known = self.inner().known()?;
+        Some(Known {
+            bursts: self.tally(),
+            ..known
+        })
+    }
+
+    fn forget(&mut self) {
+        self.reset(Contexts::reset);
+    }
+}
+
+/// Calls and returns from words.
+struct Words<S> {
+    sink: S,
+    /// Methods of the open activations.
+    methods: Vec<u32>,
+    prefix: Option<u32>,
+    /// `Enter` words to come that rebuild the stack.
+    rebuild: u32,
+    tally: StackTally,
+}
+
+impl<S: ContextSink> Words<S> {
+    fn new(sink: S) -> Self {
+        Words {
+            sink,
+            methods: Vec::new(),
+            prefix: None,
+            rebuild: 0,
+            tally: StackTally::default(),
+        }
+    }
+
+    #[inline]
+    fn enter(&mut self, method: u32, site: Option<u16>) {
+        let mut frame = Frame::new(method, site.unwrap_or(UNKNOWN_SITE));
+        frame.prefix = self.prefix.take().map(u64::from);
+        self.methods.push(method);
+        if self.rebuild > 0 {
+            self.rebuild -= 1;
+            self.sink.place(frame);
+        } else {
+            self.sink.enter(frame, 1);
+        }
+    }
+
+    /// The topmost activation must be one of `method`. If not, one of `method` begins whose callers are not known.
+    #[inline]
+    fn surface(&mut self, method: u32) {
+        if self.methods.last() != Some(&method) {
+            self.orphan(method);
+        }
+    }
+
+    #[cold]
+    fn orphan(&mut self, method: u32) {
+        self.abandon();
+        self.tally.orphans += 1;
+        self.enter(method, None);
+    }
+
+    fn abandon(&mut self) {
+        self.rebuild = 0;
+        if !self.methods.is_empty() {
+            self.methods.clear();
+            self.sink.gap();
+        }
+    }
+
+    #[inline]
+    fn exit(&mut self) {
+        self.methods.pop();
+        self.sink.exit();
+    }
+
+    #[cold]
+    fn gap(&mut self, word: Word) {
+        self.tally.gaps += 1;
+        self.abandon();
+        self.rebuild = word.argument();
+    }
+
+    #[inline]
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Enter { method, call_site } => self.enter(method, call_site),
+            Event::Exit { method } if self.methods.last() == Some(&method) => self.exit(),
+            Event::Exit { .. } => {
+                self.tally.lost_exits += 1;
+                self.abandon();
+            }
+            Event::Prefix { register, .. } => {
+                self.prefix = Some(register);
+                return;
+            }
+            Event::PathEnd { method, .. } => self.surface(method),
+            Event::LastPath { method, .. } => {
+                self.surface(method);
+                self.exit();
+            }
+            Event::OnlyPath { method, .. } => {
+                self.enter(method, None);
+                self.exit();
+            }
+            Event::Unwound { depth } if depth as usize <= self.methods.len() => {
+                self.methods.truncate(depth as usize);
+                self.sink.unwind(depth);
+            }
+            // More remain than were ever entered: those on the stack may be any of them.
+            Event::Unwound { .. } => self.abandon(),
+            Event::Gap | Event::Block { .. } => {}
+        }
+        // A register belongs to the very next call.
+        self.prefix = None;
+    }
+}
+
+impl<S: Answers> Driver for Words<S> {
+    fn consume(&mut self, words: &[u64]) {
+        for &word in words {
+            let word = Word(word);
+            if word.kind() == Some(Kind::Gap) {
+                self.gap(word);
+                continue;
+            }
+            match word.decode() {
+                Ok(event) => self.event(event),
+                Err(_) => self.tally.bad_words += 1,
+            }
+        }
+    }
+
+    fn reset(&mut self) {
+        self.tally = StackTally::default();
+        self.sink.forget();
+    }
+
+    fn tally(&self) -> StackTally {
+        self.tally
+    }
+
+    fn known(&self) -> Option<Known> {
+        self.sink.known()
+    }
+}

@@ -1,0 +1,466 @@
+//! The calling context tree in one vector: 32-bit indices, first child, next sibling.
+
+use hashbrown::HashTable;
+
+use super::frame::Key;
+
+/// No node. Also the largest number of nodes.
+pub(super) const NONE: u32 = (1 << 29) - 1;
+
+/// The context of a thread that has entered nothing. It stands for no activation and is never counted.
+pub(super) const ROOT: u32 = 0;
+
+/// Flags beside the parent's index.
+const MONITORED: u32 = 1 << 31;
+const PINNED: u32 = 1 << 30;
+const INDEXED: u32 = 1 << 29;
+
+/// Children that are looked at one by one. What has more of them is *wide*, and has all of its children in a hash
+/// table of indices. HCCT section 4 finds 2 to 3 steps on average in C programs; a server's event loop has
+/// thousands of children.
+const SCAN: u32 = 8;
+
+/// A context of a [`ContextTree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub(super) u32);
+
+#[derive(Clone, Debug)]
+struct Node {
+    count: u64,
+    key: u64,
+    /// Parent and flags ("bit stealing", HCCT section 4).
+    up: u32,
+    first: u32,
+    next: u32,
+    /// Sibling before this one, so that a victim leaves the list without a walk along it.
+    previous: u32,
+}
+
+const _: () = assert!(size_of::<Node>() == ContextTree::NODE_BYTES);
+
+/// Contexts and their counters. An algorithm reads and writes counters and says which contexts are monitored;
+/// what the tree looks like is [`Contexts`](super::Contexts)' affair.
+#[derive(Clone, Debug)]
+pub struct ContextTree {
+    nodes: Vec<Node>,
+    /// Unused nodes, chained by `next`.
+    free: u32,
+    unused: u32,
+    peak: u32,
+    limit: u32,
+    /// Children of wide nodes. Invariant: a node with more than [`SCAN`] children has each of them in here.
+    wide: HashTable<u32>,
+}
+
+fn hash(parent: u32, key: u64) -> u64 {
+    let mixed = (key ^ u64::from(parent) << 34 ^ u64::from(parent)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed ^ mixed >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl ContextTree {
+    /// Bytes of a node: counter 8, key (method, call site, prefix) 8, parent and flags, first child, next and
+    /// previous sibling 4 each.
+    pub const NODE_BYTES: usize = 32;
+
+    /// Bytes that a node of a tree needs which is never pruned: without parent and previous sibling. Shares of the
+    /// exact tree's memory are taken of this, so that they are not flattered by our own larger nodes.
+    pub const EXACT_NODE_BYTES: usize = 24;
+
+    pub(super) fn new() -> Self {
+        let root = Node {
+            count: 0,
+            key: u64::MAX,
+            up: NONE | MONITORED,
+            first: NONE,
+            next: NONE,
+            previous: NONE,
+        };
+        ContextTree {
+            nodes: vec![root],
+            free: NONE,
+            unused: 0,
+            peak: 1,
+            limit: NONE,
+            wide: HashTable::new(),
+        }
+    }
+
+    /// Counter of a context.
+    #[inline]
+    pub fn count(&self, node: NodeId) -> u64 {
+        self.nodes[node.0 as usize].count
+    }
+
+    /// Sets the counter of a context.
+    #[inline]
+    pub fn set_count(&mut self, node: NodeId, count: u64) {
+        self.nodes[node.0 as usize].count = count;
+    }
+
+    /// Adds to the counter of a context, monitored or not.
+    #[inline(always)]
+    pub fn add(&mut self, node: NodeId, weight: u64) {
+        let count = &mut self.nodes[node.0 as usize].count;
+        *count = count.saturating_add(weight);
+    }
+
+    /// Adds to the counter of a monitored context. `false`, and nothing done, if it is not monitored.
+    #[inline(always)]
+    pub fn add_if_monitored(&mut self, node: NodeId, weight: u64) -> bool {
+        let node = &mut self.nodes[node.0 as usize];
+        let monitored = node.up & MONITORED != 0;
+        if monitored {
+            node.count = node.count.saturating_add(weight);
+        }
+        monitored
+    }
+
+    /// Is the context monitored?
+    #[inline]
+    pub fn is_monitored(&self, node: NodeId) -> bool {
+        self.nodes[node.0 as usize].up & MONITORED != 0
+    }
+
+    /// Says that the context is monitored, so that it stays in the tree, or that it is no more.
+    #[inline]
+    pub fn set_monitored(&mut self, node: NodeId, monitored: bool) {
+        self.set_flag(node.0, MONITORED, monitored);
+    }
+
+    /// All contexts, in no particular order.
+    pub fn contexts(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.preorder().skip(1).map(NodeId)
+    }
+
+    /// Nodes in use, the root included.
+    pub(super) fn len(&self) -> u32 {
+        self.nodes.len() as u32 - self.unused
+    }
+
+    pub(super) fn peak(&self) -> u32 {
+        self.peak
+    }
+
+    pub(super) fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    pub(super) fn set_limit(&mut self, limit: u32) {
+        self.limit = limit.clamp(1, NONE);
+    }
+
+    /// Bytes of the hash table of wide nodes' children.
+    pub(super) fn table_bytes(&self) -> usize {
+        self.wide.allocation_size()
+    }
+
+    /// Bytes held, by capacity.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.nodes.capacity() * size_of::<Node>() + self.table_bytes()
+    }
+
+    /// One more than the largest index.
+    pub(super) fn end(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(super) fn key(&self, node: u32) -> Key {
+        Key(self.nodes[node as usize].key)
+    }
+
+    /// Parent, and whether the node itself is monitored.
+    #[inline(always)]
+    pub(super) fn up(&self, node: u32) -> (u32, bool) {
+        let up = self.nodes[node as usize].up;
+        (up & NONE, up & MONITORED != 0)
+    }
+
+    pub(super) fn set_pinned(&mut self, node: u32, pinned: bool) {
+        if node != ROOT {
+            self.set_flag(node, PINNED, pinned);
+        }
+    }
+
+    #[inline]
+    fn set_flag(&mut self, node: u32, flag: u32, on: bool) {
+        let up = &mut self.nodes[node as usize].up;
+        *up = if on { *up | flag } else { *up & !flag };
+    }
+
+    /// The child with this key; made if there is none. `None` when there are as many nodes as there may be.
+    #[inline(always)]
+    pub(super) fn child(&mut self, parent: u32, key: Key) -> Option<u32> {
+        let first = self.nodes[parent as usize].first;
+        if first != NONE && self.nodes[first as usize].key == key.0 {
+            return Some(first);
+        }
+        self.other_child(parent, first, key.0)
+    }
+
+    /// [`child`](Self::child), when it is not the first.
+    #[inline(never)]
+    fn other_child(&mut self, parent: u32, first: u32, key: u64) -> Option<u32> {
+        let (mut at, mut steps) = (first, 0);
+        while at != NONE {
+            if steps == SCAN {
+                return self.wide_child(parent, key);
+            }
+            let node = &self.nodes[at as usize];
+            if node.key == key {
+                // The second may stay: two children that alternate would change places for ever.
+                if steps > 1 {
+                    self.move_to_front(parent, at);
+                }
+                return Some(at);
+            }
+            at = node.next;
+            steps += 1;
+        }
+        let child = self.add_child(parent, key)?;
+        if steps == SCAN {
+            self.index_children(parent);
+        }
+        Some(child)
+    }
+
+    fn find_wide(&self, parent: u32, key: u64) -> Option<u32> {
+        let is_it = |&at: &u32| {
+            let node = &self.nodes[at as usize];
+            node.key == key && node.up & NONE == parent
+        };
+        self.wide.find(hash(parent, key), is_it).copied()
+    }
+
+    fn wide_child(&mut self, parent: u32, key: u64) -> Option<u32> {
+        if let Some(child) = self.find_wide(parent, key) {
+            self.move_to_front(parent, child);
+            return Some(child);
+        }
+        let child = self.add_child(parent, key)?;
+        self.index(child);
+        Some(child)
+    }
+
+    /// The child with this key, if there is one; nothing moves.
+    pub(super) fn find_child(&self, parent: u32, key: Key) -> Option<u32> {
+        let mut at = self.nodes[parent as usize].first;
+        for _ in 0..SCAN {
+            if at == NONE || self.nodes[at as usize].key == key.0 {
+                return (at != NONE).then_some(at);
+            }
+            at = self.nodes[at as usize].next;
+        }
+        self.find_wide(parent, key.0)
+    }
+
+    fn add_child(&mut self, parent: u32, key: u64) -> Option<u32> {
+        let first = self.nodes[parent as usize].first;
+        let node = Node {
+            count: 0,
+            key,
+            up: parent,
+            first: NONE,
+            next: first,
+            previous: NONE,
+        };
+        let child = self.free;
+        let child = if child != NONE {
+            self.free = self.nodes[child as usize].next;
+            self.unused -= 1;
+            self.nodes[child as usize] = node;
+            child
+        } else {
+            let child = self.nodes.len() as u32;
+            if child >= self.limit {
+                return None;
+            }
+            self.nodes.push(node);
+            child
+        };
+        self.peak = self.peak.max(self.len());
+        if first != NONE {
+            self.nodes[first as usize].previous = child;
+        }
+        self.nodes[parent as usize].first = child;
+        Some(child)
+    }
+
+    fn index(&mut self, child: u32) {
+        let Node { up, key, .. } = self.nodes[child as usize];
+        self.nodes[child as usize].up = up | INDEXED;
+        let nodes = &self.nodes;
+        let rehash = |&at: &u32| hash(nodes[at as usize].up & NONE, nodes[at as usize].key);
+        self.wide.insert_unique(hash(up & NONE, key), child, rehash);
+    }
+
+    fn index_children(&mut self, parent: u32) {
+        let mut at = self.nodes[parent as usize].first;
+        while at != NONE {
+            if self.nodes[at as usize].up & INDEXED == 0 {
+                self.index(at);
+            }
+            at = self.nodes[at as usize].next;
+        }
+    }
+
+    /// Takes a node out of its siblings' list.
+    fn unlink(&mut self, parent: u32, node: u32) {
+        let Node { previous, next, .. } = self.nodes[node as usize];
+        match previous {
+            NONE => self.nodes[parent as usize].first = next,
+            _ => self.nodes[previous as usize].next = next,
+        }
+        if next != NONE {
+            self.nodes[next as usize].previous = previous;
+        }
+    }
+
+    fn move_to_front(&mut self, parent: u32, node: u32) {
+        if self.nodes[node as usize].previous == NONE {
+            return;
+        }
+        self.unlink(parent, node);
+        let first = self.nodes[parent as usize].first;
+        self.nodes[first as usize].previous = node;
+        let front = &mut self.nodes[node as usize];
+        front.previous = NONE;
+        front.next = first;
+        self.nodes[parent as usize].first = node;
+    }
+
+    /// HCCT figure 4 for one victim: removes it if it is a leaf that is not monitored, then its parent if that has
+    /// become one, and so on; not `current`, nor what a thread stands on that is not running.
+    pub(super) fn prune(&mut self, victim: u32, current: u32) {
+        let mut at = victim;
+        while at != current {
+            let Node { up, first, .. } = self.nodes[at as usize];
+            // The root counts as monitored, and so does what has been removed.
+            if first != NONE || up & (MONITORED | PINNED) != 0 {
+                return;
+            }
+            self.remove(at);
+            at = up & NONE;
+        }
+    }
+
+    fn remove(&mut self, node: u32) {
+        let Node { up, key, .. } = self.nodes[node as usize];
+        self.unlink(up & NONE, node);
+        if up & INDEXED != 0
+            && let Ok(entry) = self.wide.find_entry(hash(up & NONE, key), |&at| at == node)
+        {
+            entry.remove();
+        }
+        let free = self.free;
+        let removed = &mut self.nodes[node as usize];
+        removed.up = NONE | MONITORED;
+        removed.next = free;
+        self.free = node;
+        self.unused += 1;
+    }
+
+    /// All nodes, parents before children, the root first. Needs no stack, however deep the tree.
+    pub(super) fn preorder(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut next = ROOT;
+        std::iter::from_fn(move || {
+            let at = next;
+            if at == NONE {
+                return None;
+            }
+            let node = &self.nodes[at as usize];
+            next = node.first;
+            let mut climb = at;
+            while next == NONE && climb != ROOT {
+                next = self.nodes[climb as usize].next;
+                climb = self.nodes[climb as usize].up & NONE;
+            }
+            Some(at)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(tree: &ContextTree, parent: u32) -> Vec<u64> {
+        let mut out = Vec::new();
+        let (mut at, mut before) = (tree.nodes[parent as usize].first, NONE);
+        while at != NONE {
+            assert_eq!(tree.nodes[at as usize].previous, before);
+            assert_eq!(tree.up(at).0, parent);
+            out.push(tree.nodes[at as usize].key);
+            (before, at) = (at, tree.nodes[at as usize].next);
+        }
+        out
+    }
+
+    #[test]
+    fn wide_nodes_keep_every_child() {
+        let mut tree = ContextTree::new();
+        let children: Vec<u32> = (0..200).map(|l| tree.child(ROOT, Key(l)).unwrap()).collect();
+        for round in 1..6 {
+            for label in (0..200).rev().step_by(round) {
+                assert_eq!(tree.find_child(ROOT, Key(label)), Some(children[label as usize]));
+                assert_eq!(tree.child(ROOT, Key(label)), Some(children[label as usize]));
+                assert!(labels(&tree, ROOT)[..2].contains(&label));
+            }
+        }
+        assert_eq!((tree.len(), labels(&tree, ROOT).len()), (201, 200));
+        assert_eq!(tree.find_child(ROOT, Key(200)), None);
+        assert_eq!(tree.preorder().count(), 201);
+    }
+
+    #[test]
+    fn removed_nodes_are_used_again() {
+        let mut tree = ContextTree::new();
+        for label in 0..40 {
+            let child = tree.child(ROOT, Key(label)).unwrap();
+            tree.set_monitored(NodeId(child), label % 5 == 0);
+        }
+        for label in 0..40 {
+            let child = tree.find_child(ROOT, Key(label)).unwrap();
+            tree.prune(child, ROOT);
+            tree.prune(child, ROOT); // harmless
+        }
+        assert_eq!((tree.len(), tree.wide.len()), (9, 8));
+        for label in 0..40 {
+            assert_eq!(
+                tree.find_child(ROOT, Key(label)).is_some(),
+                label % 5 == 0,
+                "{label}"
+            );
+        }
+        for label in 0..40 {
+            let child = tree.child(ROOT, Key(label)).unwrap();
+            assert_eq!(tree.find_child(ROOT, Key(label)), Some(child));
+        }
+        assert_eq!((tree.len(), tree.end(), tree.peak()), (41, 41, 41));
+        assert_eq!(labels(&tree, ROOT).len(), 40);
+    }
+
+    #[test]
+    fn pruning_climbs_to_what_must_stay() {
+        let mut tree = ContextTree::new();
+        let mut at = ROOT;
+        let chain: Vec<u32> = (0..10)
+            .map(|label| {
+                at = tree.child(at, Key(label)).unwrap();
+                at
+            })
+            .collect();
+        tree.set_pinned(chain[6], true);
+        tree.prune(chain[9], chain[8]);
+        assert_eq!(tree.len(), 10); // all but the leaf
+        tree.prune(chain[8], ROOT);
+        assert_eq!(tree.len(), 8); // down to the pinned one
+        tree.set_pinned(chain[6], false);
+        tree.set_monitored(NodeId(chain[2]), true);
+        tree.prune(chain[6], ROOT);
+        assert_eq!(tree.len(), 4);
+        tree.set_limit(4);
+        tree.set_monitored(NodeId(chain[2]), false);
+        tree.prune(chain[2], ROOT);
+        assert_eq!(tree.preorder().collect::<Vec<_>>(), [ROOT]);
+    }
+}

@@ -1,0 +1,110 @@
+//! A trace through a pipeline, as if the program ran again.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use trodden_profile::events::EventKinds;
+use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
+use trodden_profile::{Profile, RunInfo};
+
+use super::{Pipeline, StreamError, ThreadStream};
+use crate::{MethodTable, MethodsTaken};
+
+/// Why a trace could not be replayed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplayError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
+    /// Its classes contradict each other.
+    #[error("the trace is inconsistent: {0}")]
+    Classes(#[from] MethodsTaken),
+    /// It lacks what the analyses need.
+    #[error("the trace has no {missing}: it was recorded for another kind of profile")]
+    Kinds {
+        /// What, in words.
+        missing: &'static str,
+    },
+    /// An analysis has no result.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+}
+
+/// What a replay gave.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The profile, with the recorded run's facts and those of the analyses.
+    pub profile: Profile,
+    /// Where the trace is cut off, if it is. The profile then has the fact `truncated`.
+    pub truncation: Option<Truncation>,
+}
+
+/// Feeds a trace to a pipeline that nothing has been fed to. `progress` is called now and then with the bytes read.
+///
+/// # Errors
+/// If the trace is damaged, or lacks what the analyses need. One that is just cut off is replayed as far as it goes.
+pub fn replay<R: Read>(
+    mut trace: TraceReader<R>,
+    pipeline: &Pipeline,
+    mut progress: impl FnMut(u64),
+) -> Result<Replayed, ReplayError> {
+    lacks(trace.kinds(), pipeline.needs()).map_or(Ok(()), |missing| Err(ReplayError::Kinds { missing }))?;
+    let mut methods = MethodTable::default();
+    let mut threads: HashMap<u64, ThreadStream> = HashMap::new();
+    let (mut run, mut skipped) = (RunInfo::default(), Vec::new());
+    loop {
+        progress(trace.offset());
+        let Some(item) = trace.next_item()? else { break };
+        match item {
+            TraceItem::Run(info) => run = info,
+            TraceItem::Class { first_method, map } => methods.insert_class(first_method, map)?,
+            TraceItem::Skipped(entries) => skipped.extend(entries),
+            TraceItem::ThreadStart(info) => {
+                threads.insert(info.id, pipeline.open(info));
+            }
+            TraceItem::Words { thread, words } => {
+                if let Some(thread) = threads.get(&thread) {
+                    thread.consume(words);
+                }
+            }
+            TraceItem::ThreadEnd(id) => {
+                threads.remove(&id);
+            }
+        }
+    }
+    progress(trace.offset());
+    // In a fixed order, so that the same trace gives the same profile.
+    let mut running: Vec<(u64, ThreadStream)> = threads.into_iter().collect();
+    running.sort_unstable_by_key(|&(id, _)| id);
+    running.into_iter().for_each(|(_, thread)| thread.end());
+    let mut profile = pipeline.profile(&methods)?;
+    run.facts.append(&mut profile.run.facts);
+    run.exact &= profile.run.exact;
+    profile.run = run;
+    let truncation = trace.truncation();
+    if truncation.is_some() {
+        profile
+            .run
+            .facts
+            .insert("truncated".to_owned(), "true".to_owned());
+    }
+    skipped.sort();
+    skipped.dedup();
+    profile.skipped = skipped;
+    Ok(Replayed { profile, truncation })
+}
+
+/// What a stream lacks, in words.
+fn lacks(there: EventKinds, wanted: EventKinds) -> Option<&'static str> {
+    if there.has(wanted) {
+        return None;
+    }
+    Some(match wanted {
+        _ if wanted.paths && !there.paths => "paths",
+        _ if wanted.activations && !there.activations => "activations",
+        _ if wanted.call_sites && !there.call_sites => "call sites",
+        _ if wanted.blocks && !there.blocks => "basic blocks",
+        _ => "calls of methods without loops (event OnlyPath is used)",
+    })
+}

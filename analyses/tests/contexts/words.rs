@@ -1,0 +1,209 @@
+//! Contexts from the words of the event stream.
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+use trodden_analyses::MethodTable;
+use trodden_analyses::contexts::*;
+use trodden_analyses::stream::Pipeline;
+use trodden_profile::events::{Event, ThreadInfo, Word};
+
+fn enter(method: u32, site: u16) -> u64 {
+    Word::enter(method, Some(site)).0
+}
+
+fn stream(algorithm: Algorithm, bursts: Option<BurstOptions>) -> ContextStream {
+    let options = ContextOptions {
+        algorithm,
+        thresholds: Thresholds::of_phi(0.01).unwrap(),
+        bursts,
+        seed: 3,
+    };
+    ContextStream::new(options).unwrap()
+}
+
+/// Contexts by method numbers, with their counts, sorted; of threads that get these words, in batches of any size.
+fn contexts(algorithm: Algorithm, threads: &[Vec<u64>]) -> (Vec<(Vec<u32>, u64)>, ContextResult) {
+    let analysis = stream(algorithm, None);
+    let pipeline = Pipeline::new().with(analysis.clone());
+    for (id, words) in threads.iter().enumerate() {
+        let info = ThreadInfo {
+            id: id as u64,
+            ..ThreadInfo::default()
+        };
+        let thread = pipeline.open(info);
+        for batch in words.chunks(1 + id * 2) {
+            thread.consume(batch);
+        }
+    }
+    let profile = pipeline.profile(&MethodTable::default()).unwrap();
+    let result = analysis.latest().unwrap();
+    assert_eq!(
+        profile.run.facts["contexts-calls"],
+        result.contexts.total().to_string()
+    );
+    let hot = result.contexts.hot(0.01).unwrap();
+    let mut all: Vec<_> = hot
+        .hot()
+        .map(|(at, node)| {
+            let bounds = node.bounds.unwrap();
+            assert_eq!(bounds.lower, bounds.upper);
+            (
+                hot.path(at).iter().map(|frame| frame.method).collect(),
+                bounds.lower,
+            )
+        })
+        .collect();
+    all.sort_unstable();
+    (all, result)
+}
+
+const COUNTING: [Algorithm; 5] = [
+    Algorithm::Exact,
+    Algorithm::LazySpaceSaving,
+    Algorithm::BucketSpaceSaving,
+    Algorithm::LossyCounting,
+    Algorithm::StickySampling,
+];
+
+#[test]
+fn words_become_calls() {
+    let words = vec![
+        Word::path_end(9, 0).0, // began before the stream: an orphan
+        enter(1, 4),
+        Word::only_path(2, 0).0,
+        enter(3, 8),
+        enter(3, 8),
+        Word::unwound(2).0, // both 3s are gone
+        Word::path_end(1, 5).0,
+        enter(3, 8),
+        Word::exit(3).0,
+        Word::last_path(1, 0).0,
+        u64::MAX, // no word
+        Word::block(9, 1).0,
+        enter(4, 1),
+        Word::GAP.0, // after it, nothing of the above is on the stack
+        enter(5, 0),
+        Word::exit(6).0, // nor is a 6
+        enter(7, 0),
+        Word::unwound(5).0, // more than were entered
+        enter(8, 0),
+    ];
+    let expected: Vec<(Vec<u32>, u64)> = vec![
+        (vec![5], 2),
+        (vec![7], 2),
+        (vec![8], 2),
+        (vec![9], 2),
+        (vec![9, 1], 2),
+        (vec![9, 1, 2], 2),
+        (vec![9, 1, 3], 4),
+        (vec![9, 1, 3, 3], 2),
+        (vec![9, 4], 2),
+    ];
+    for algorithm in COUNTING {
+        let (all, result) = contexts(algorithm, &[words.clone(), words.clone()]);
+        assert_eq!(all, expected, "{}", algorithm.name());
+        let tally = result.tally;
+        assert_eq!(
+            (tally.orphans, tally.gaps, tally.bad_words, tally.lost_exits),
+            (2, 2, 2, 2)
+        );
+        assert_eq!(algorithm.name().parse::<Algorithm>(), Ok(algorithm));
+    }
+    assert!("lru".parse::<Algorithm>().is_err());
+}
+
+#[test]
+fn a_gap_may_say_how_many_enters_rebuild_the_stack() {
+    let words = vec![
+        enter(1, 0),
+        enter(2, 0),
+        Word(Word::GAP.0 + 2).0,
+        enter(1, 0),
+        enter(2, 0),
+        enter(3, 0),
+    ];
+    let (all, _) = contexts(Algorithm::LazySpaceSaving, &[words]);
+    assert_eq!(all, [(vec![1], 1), (vec![1, 2], 1), (vec![1, 2, 3], 1)]);
+}
+
+#[test]
+fn a_prefix_belongs_to_the_next_enter() {
+    let prefix = |register| Event::Prefix { method: 1, register }.word().0;
+    let words = vec![
+        enter(1, 0),
+        prefix(6),
+        enter(2, 3),
+        Word::exit(2).0,
+        prefix(7), // the callee was not instrumented
+        Word::path_end(1, 0).0,
+        enter(2, 3),
+        Word::exit(2).0,
+    ];
+    let (_, result) = contexts(Algorithm::Exact, &[words]);
+    let hot = result.contexts.hot(0.0).unwrap();
+    let mut prefixes: Vec<_> = hot
+        .nodes()
+        .iter()
+        .map(|node| (node.frame.method, node.frame.prefix))
+        .collect();
+    prefixes.sort_unstable();
+    assert_eq!(prefixes, [(1, None), (2, None), (2, Some(6))]);
+}
+
+#[test]
+fn random_words_do_no_harm() {
+    let mut state = 1u64;
+    for algorithm in Algorithm::ALL {
+        for kind in [
+            BurstKind::Static,
+            BurstKind::Adaptive {
+                reenable: NonZeroU32::new(2),
+            },
+        ] {
+            let bursts = BurstOptions {
+                interval: NonZeroU64::new(20).unwrap(),
+                length: NonZeroU64::new(7).unwrap(),
+                kind,
+            };
+            for bursts in [None, Some(bursts)] {
+                let pipeline = Pipeline::new().with(stream(algorithm, bursts));
+                let thread = pipeline.open(ThreadInfo::default());
+                for round in 0..200 {
+                    let words: Vec<u64> = (0..50)
+                        .map(|_| {
+                            state = state
+                                .wrapping_mul(6364136223846793005)
+                                .wrapping_add(1442695040888963407);
+                            let (kind, method) = (state >> 60 & 0xf, state >> 40 & 3);
+                            kind << 60 | method << 32 | state >> 20 & 0xf
+                        })
+                        .collect();
+                    thread.consume(&words);
+                    if round == 100 {
+                        pipeline.reset();
+                    }
+                }
+                let profile = pipeline.profile(&MethodTable::default()).unwrap();
+                let calls: u64 = profile.run.facts["contexts-calls"].parse().unwrap();
+                assert_eq!(calls > 0, algorithm != Algorithm::Null, "{}", algorithm.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn bursts_that_overlap_are_refused() {
+    let bursts = Some(BurstOptions {
+        interval: NonZeroU64::MIN,
+        length: NonZeroU64::MAX,
+        kind: BurstKind::Static,
+    });
+    let options = ContextOptions {
+        bursts,
+        ..ContextOptions::default()
+    };
+    assert!(matches!(
+        ContextStream::new(options),
+        Err(ContextError::BurstLength { .. })
+    ));
+}

@@ -1,0 +1,112 @@
+//! `trodden replay`: any analysis over a recorded event stream.
+
+use std::fs::File;
+use std::io::{BufReader, IsTerminal, stderr};
+use std::path::PathBuf;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use trodden_analyses::stream::{Pipeline, Replayed, replay as run_replay};
+use trodden_profile::Profile;
+use trodden_profile::options::FileFormat;
+use trodden_profile::trace::TraceReader;
+
+use crate::error::CliError;
+use crate::output::write_file;
+use crate::profile_args::ProfileArgs;
+use crate::render::{self, Format, RenderOptions};
+
+/// Makes a profile of a recorded event stream (.trace).
+#[derive(Args)]
+#[command(after_help = "\
+Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst.
+A trace that was cut off is replayed as far as it goes, with a warning.")]
+pub struct ReplayArgs {
+    /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
+    trace: PathBuf,
+    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    profile: ProfileArgs,
+}
+
+/// Options that say what is analysed; all others are about recording.
+const ANALYSIS: [&str; 6] = ["profile", "k", "budget", "burst", "quiet", "config"];
+/// Between two steps of the progress bar, in bytes.
+const STEP: u64 = 1 << 20;
+
+/// Does it.
+pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
+    let options = args.profile.options()?;
+    if let Some(name) = args.profile.names().find(|name| !ANALYSIS.contains(name)) {
+        return Err(CliError::Usage(format!(
+            "error: option '{name}' is about recording; a replay takes {}",
+            ANALYSIS.map(|name| format!("--{name}")).join(", ")
+        )));
+    }
+    let format = match FileFormat::of(&args.output.to_string_lossy()) {
+        FileFormat::Trace => {
+            let reason = format!("error: {} would be a trace again", args.output.display());
+            return Err(CliError::Usage(reason));
+        }
+        format => Format::of_file(format),
+    };
+    let failed = |e: &dyn std::fmt::Display| CliError::file(&args.trace, e);
+    let file = File::open(&args.trace).map_err(|e| failed(&format!("cannot read: {e}")))?;
+    let length = file.metadata().map_or(0, |data| data.len());
+    let trace = TraceReader::new(BufReader::with_capacity(1 << 16, file)).map_err(|e| failed(&e))?;
+    let pipeline = Pipeline::of(&options).map_err(CliError::failed)?;
+
+    let bar = bar(length, options.quiet);
+    let mut shown = 0;
+    let progress = |at: u64| {
+        if at >= shown + STEP {
+            shown = at;
+            bar.set_position(at);
+        }
+    };
+    let replayed = run_replay(trace, &pipeline, progress);
+    bar.finish_and_clear();
+    let Replayed {
+        mut profile,
+        truncation,
+    } = replayed.map_err(|e| failed(&e))?;
+
+    if let Some(cut) = truncation {
+        eprintln!(
+            "trodden: warning: {}: the trace was never finished (the JVM was killed, or is still running); it is good up \
+             to offset {}, {} bytes behind that were left out",
+            args.trace.display(),
+            cut.offset,
+            cut.lost
+        );
+    }
+    let given = options.pairs();
+    let given: Vec<String> = given
+        .iter()
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    if !given.is_empty() {
+        profile.run.facts.insert("replay".to_owned(), given.join(","));
+    }
+    save(&profile, args, format)
+}
+
+fn save(profile: &Profile, args: &ReplayArgs, format: Option<Format>) -> Result<(), CliError> {
+    match format {
+        None => profile.save(&args.output).map_err(CliError::failed),
+        Some(format) => {
+            let bytes = render::render(profile, format, &RenderOptions::default())?;
+            write_file(&args.output, &bytes)
+        }
+    }
+}
+
+fn bar(length: u64, quiet: bool) -> ProgressBar {
+    if quiet || !stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{bytes:>10} of {total_bytes} {wide_bar} {eta:>4}");
+    ProgressBar::new(length).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

@@ -1,0 +1,204 @@
+//! `trodden replay` over traces written here.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use predicates::str::{contains, is_empty};
+use tempfile::TempDir;
+use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
+use trodden_profile::events::{EventKinds, ThreadInfo, Word};
+use trodden_profile::trace::TraceWriter;
+use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap, Profile, RunInfo};
+
+fn trodden() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
+    command.env("NO_COLOR", "1");
+    command
+}
+
+/// One method with a loop of two paths through its body: 0..5 exist.
+fn class() -> ClassMap {
+    let edges = [(0, 1), (1, 2), (1, 3), (2, 1), (3, 1), (1, 4)];
+    let graph = SimpleGraph::new(5, &edges);
+    let dag = PathDag::build(
+        &graph,
+        &EdgeWeights::uniform(&graph),
+        &NumberingOptions::default(),
+    )
+    .unwrap();
+    let block = |index: usize| {
+        let (exit, labels) = match index {
+            1 => {
+                let label = |i: i32| EdgeLabel::Switch {
+                    keys: vec![i],
+                    default: i == 2,
+                };
+                (BlockExit::Switch, (0..3).map(label).collect())
+            }
+            4 => (BlockExit::Return, vec![]),
+            _ => (BlockExit::Goto, vec![EdgeLabel::Goto]),
+        };
+        let start = index as u32 * 10;
+        BlockInfo {
+            start,
+            end: start + 10,
+            last: start + 7,
+            exit,
+            labels: labels.into_iter().collect(),
+        }
+    };
+    let method = MethodMap {
+        name: "run".to_owned(),
+        descriptor: "()V".to_owned(),
+        code_length: 50,
+        blocks: (0..5).map(block).collect(),
+        graph,
+        dag,
+        lines: Vec::new(),
+        unobserved: Vec::new(),
+    };
+    ClassMap {
+        name: "a/B".to_owned(),
+        sha256: [1; 32],
+        source_file: None,
+        methods: vec![method],
+    }
+}
+
+/// Two threads that alternate between two paths, the second one much longer.
+fn write_trace(file: &Path, kinds: EventKinds) -> Vec<u8> {
+    let run = RunInfo {
+        command: "Alternate".to_owned(),
+        probe: "events".to_owned(),
+        exact: true,
+        ..RunInfo::default()
+    };
+    let mut trace = TraceWriter::new(Vec::new(), kinds, &run).unwrap();
+    trace.define_class(3, &class()).unwrap();
+    for id in 0..2 {
+        trace
+            .thread_start(&ThreadInfo {
+                id,
+                ..ThreadInfo::default()
+            })
+            .unwrap();
+    }
+    for (id, turns) in [(0, 10), (1, 1000)] {
+        let mut words = vec![Word::enter(3, None).0];
+        words.extend((0..turns).flat_map(|_| [Word::path_end(3, 1).0, Word::path_end(3, 2).0]));
+        words.push(Word::last_path(3, 3).0);
+        trace.chunk(id, &words).unwrap();
+        trace.thread_end(id).unwrap();
+    }
+    let bytes = trace.finish(&RunInfo { seconds: 1.5, ..run }).unwrap();
+    fs::write(file, &bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn any_analysis_of_a_trace() {
+    let room = TempDir::new().unwrap();
+    let path = |name: &str| room.path().join(name);
+    write_trace(&path("a.trace"), EventKinds::ACTIVATION_PATHS);
+    let replay = |args: &[&str], output: &str| {
+        let mut command = trodden();
+        command
+            .current_dir(room.path())
+            .args(["replay", "a.trace", "-o", output])
+            .args(args);
+        command.assert().success().stdout(is_empty()).stderr(is_empty());
+    };
+    replay(&[], "paths.trodden");
+    let paths = Profile::load(path("paths.trodden")).unwrap();
+    assert_eq!(
+        (paths.run.seconds, paths.run.command.as_str(), paths.run.exact),
+        (1.5, "Alternate", true)
+    );
+    assert_eq!(paths.run.facts["events"], "2024");
+    assert_eq!(paths.run.facts["threads"], "2");
+    let counts: Vec<_> = paths.classes[0].counts[0].paths.clone().into_iter().collect();
+    assert_eq!(counts, [(1, 1010), (2, 1010), (3, 2)]);
+    assert_eq!(paths.kpaths, None);
+
+    replay(&["--profile", "kpaths", "--k", "3"], "k.trodden");
+    let profile = Profile::load(path("k.trodden")).unwrap();
+    assert_eq!(profile.classes, paths.classes);
+    assert_eq!(profile.run.facts["replay"], "profile=kpaths,k=3");
+    let kpaths = profile.kpaths.unwrap();
+    let forest = &kpaths.methods[&(0, 0)];
+    assert_eq!(kpaths.k, 3);
+    assert_eq!(forest.count(&[1, 2, 1]), 1008);
+    assert_eq!(forest.count(&[1, 2, 3]), 2);
+    assert_eq!(forest.count(&[2, 2]), 0);
+
+    // Sampled activations are fewer, and no truth about counts.
+    replay(&["--profile", "kpaths", "--burst", "static:2:1"], "burst.trodden");
+    let profile = Profile::load(path("burst.trodden")).unwrap();
+    assert!(!profile.run.exact);
+    assert_eq!(profile.kpaths.unwrap().bursts.as_deref(), Some("static:2:1"));
+
+    replay(&["--profile", "kpaths"], "k.json");
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(path("k.json")).unwrap()).unwrap();
+    assert_eq!(json["methods"][0]["name"], "run");
+}
+
+#[test]
+fn a_trace_that_was_cut_off_is_replayed_with_a_warning() {
+    let room = TempDir::new().unwrap();
+    let trace = room.path().join("a.trace");
+    let bytes = write_trace(&trace, EventKinds::ACTIVATION_PATHS);
+    fs::write(&trace, &bytes[..bytes.len() - 30]).unwrap();
+    let output = room.path().join("out.trodden");
+    trodden()
+        .arg("replay")
+        .arg(&trace)
+        .arg("-o")
+        .arg(&output)
+        .assert()
+        .success()
+        .stderr(contains("a.trace: the trace was never finished").and(contains("up to offset")));
+    let profile = Profile::load(&output).unwrap();
+    assert_eq!(profile.run.facts["truncated"], "true");
+    assert_eq!(profile.classes[0].counts[0].total(), 2022);
+}
+
+#[test]
+fn what_cannot_be_replayed_is_1_and_leaves_no_file() {
+    let room = TempDir::new().unwrap();
+    let path = |name: &str| room.path().join(name);
+    let bytes = write_trace(&path("good.trace"), EventKinds::PATHS);
+    let mut damaged = bytes.clone();
+    damaged[bytes.len() / 2] ^= 0x10;
+    fs::write(path("damaged.trace"), damaged).unwrap();
+    fs::write(path("text.trace"), "no trace at all").unwrap();
+    Profile::default().save(path("profile.trodden")).unwrap();
+    for (name, args, message) in [
+        ("missing.trace", &[][..], "cannot read"),
+        ("text.trace", &[], "not a Trodden trace"),
+        ("profile.trodden", &[], "this is a profile, not a trace"),
+        ("damaged.trace", &[], "at offset"),
+        (
+            "good.trace",
+            &["--profile", "kpaths"],
+            "the trace has no activations",
+        ),
+    ] {
+        trodden()
+            .current_dir(room.path())
+            .args(["replay", name, "-o", "out.trodden"])
+            .args(args)
+            .assert()
+            .code(1)
+            .stdout(is_empty())
+            .stderr(contains(name).and(contains(message)));
+        assert!(!path("out.trodden").exists(), "{name}");
+    }
+    trodden()
+        .current_dir(room.path())
+        .args(["report", "good.trace"])
+        .assert()
+        .code(1)
+        .stderr(contains("trodden replay"));
+}

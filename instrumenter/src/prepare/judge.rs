@@ -1,0 +1,157 @@
+//! Can a method carry probes?
+
+use trodden_numbering::{FlowGraph, NumberingOptions};
+use trodden_profile::{BlockExit, LineEntry, MethodMap};
+
+use super::{Candidate, decode};
+use crate::cfg::{Cfg, CfgError};
+use crate::classfile::class::{Attribute, Class, Method};
+use crate::classfile::code::{Code, Marks, mark};
+use crate::classfile::frames;
+use crate::classfile::opcodes::kind;
+use crate::classfile::reader::Read;
+use crate::error::SkipReason;
+use crate::hints::Hints;
+use crate::options::InstrumentOptions;
+use crate::scratch::Scratch;
+
+/// First version whose methods must have stack map frames.
+const FRAMES_REQUIRED: u16 = 51;
+/// First version whose stack map frames are read.
+const FRAMES_READ: u16 = 50;
+/// Locals the probes of any strategy may need.
+const MAX_ADDED_LOCALS: u16 = 4;
+
+/// What became of a method.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "lives for a moment, on the stack; a box would cost an allocation per method"
+)]
+pub enum Verdict<'a> {
+    /// It takes probes.
+    Takes(Candidate<'a>, MethodMap),
+    /// Only one path: nothing to tell apart.
+    Trivial,
+    /// It is left alone.
+    Skip(SkipReason),
+}
+
+/// Reads, numbers and plans a method.
+pub fn judge<'a>(
+    options: &InstrumentOptions,
+    class: &Class<'a>,
+    index: usize,
+    method: &Method<'a>,
+    scratch: &mut Scratch,
+) -> Read<Verdict<'a>> {
+    let Some(attribute) = &method.code else {
+        return Ok(Verdict::Trivial);
+    };
+    let Scratch {
+        marks,
+        cfg: cfg_scratch,
+        numbering,
+        ..
+    } = scratch;
+    let code = Code::read(attribute, &class.pool, marks)?;
+    if code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
+        return Ok(Verdict::Trivial);
+    }
+    if code.kinds & kind::SUBROUTINE != 0 {
+        return Ok(Verdict::Skip(SkipReason::Subroutines));
+    }
+    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 5 {
+        return Ok(Verdict::Skip(SkipReason::TooManyLocals));
+    }
+    let cfg = match Cfg::build(&code, marks, cfg_scratch) {
+        Ok(cfg) => cfg,
+        Err(CfgError::Fault(fault)) => return Err(fault),
+        Err(CfgError::RunsOffTheEnd) => return Ok(Verdict::Skip(SkipReason::RunsOffTheEnd)),
+    };
+    let hints = Hints {
+        code: &code,
+        cfg: &cfg,
+        contents: &cfg_scratch.contents,
+    };
+    let numbering_options = NumberingOptions {
+        limit: options.path_limit.min(i32::MAX as u64),
+        smart: true,
+    };
+    let Ok(mut numbered) = numbering.number(&cfg.graph, &hints, &numbering_options) else {
+        return Ok(Verdict::Skip(SkipReason::TooManyPaths));
+    };
+    if numbered.dag.num_paths() < 2 {
+        return Ok(Verdict::Trivial);
+    }
+    let frames = read_frames(class, &code, marks)?;
+    let unframed = || {
+        let mut starts = cfg.blocks.iter().map(|b| b.start);
+        starts.any(|pc| marks.has(pc, mark::TARGET) && !marks.has(pc, mark::FRAME))
+    };
+    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && unframed() {
+        return Ok(Verdict::Skip(SkipReason::MissingFrame));
+    }
+    let plan = numbered.plan(options.skip_single_path_loops);
+    let dag = numbered.dag;
+    let Cfg { blocks, graph } = cfg;
+    // A throw may be caught in the same activation, whose next path starts there.
+    let throws_to_itself =
+        !graph.extra_starts().is_empty() && blocks.iter().any(|b| b.exit == BlockExit::Throw);
+    let one_end = !throws_to_itself && graph.edges().all(|(_, to)| dag.end_cause(to).is_none());
+    let mut unobserved: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
+    unobserved.sort_unstable();
+    let map = MethodMap {
+        name: decode(method.name).into_owned(),
+        descriptor: decode(method.descriptor).into_owned(),
+        code_length: code.len(),
+        blocks,
+        graph,
+        dag,
+        lines: lines(class, &code)?,
+        unobserved,
+    };
+    let candidate = Candidate {
+        index,
+        code,
+        frames,
+        plan,
+        one_end,
+    };
+    Ok(Verdict::Takes(candidate, map))
+}
+
+/// The method's frames, if it has any that count; they are checked, and marked.
+pub fn read_frames<'a>(class: &Class<'a>, code: &Code<'a>, marks: &mut Marks) -> Read<Option<Attribute<'a>>> {
+    if class.major < FRAMES_READ {
+        return Ok(None);
+    }
+    let attribute = code.attributes(&class.pool).find(|a| a.name == b"StackMapTable");
+    if let Some(attribute) = &attribute {
+        frames::check(attribute, marks)?;
+    }
+    Ok(attribute)
+}
+
+fn lines(class: &Class, code: &Code) -> Read<Vec<LineEntry>> {
+    let mut lines = Vec::new();
+    for table in code
+        .attributes(&class.pool)
+        .filter(|a| a.name == b"LineNumberTable")
+    {
+        let mut reader = table.reader();
+        let count = usize::from(reader.u2()?);
+        lines.reserve_exact(count.min(reader.remaining() / 4));
+        for _ in 0..count {
+            lines.push(LineEntry {
+                bci: u32::from(reader.u2()?),
+                line: u32::from(reader.u2()?),
+            });
+        }
+    }
+    // The first of several entries for one place is the one that HotSpot shows.
+    if !lines.is_sorted_by(|a, b| a.bci < b.bci) {
+        lines.sort_by_key(|e| e.bci);
+        lines.dedup_by_key(|e| e.bci);
+    }
+    Ok(lines)
+}

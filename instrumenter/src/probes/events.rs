@@ -1,0 +1,137 @@
+//! `events`: each path end, and if wanted each beginning of an activation, is appended to a buffer of the thread
+//! (`trodden_profile::events` says what the words mean).
+//!
+//! The thread's block is fetched once per activation. Nothing is put around calls: an activation keeps the number of those
+//! below it in a local, and an event that finds another number at the thread knows that an exception has unwound
+//! callees since. So exceptions cost nothing where they pass, and no handler is added to the method.
+
+use trodden_profile::events::{EventKinds, Kind, Word};
+
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use crate::classfile::frames::VerificationType;
+use crate::classfile::pool::PoolFull;
+
+/// Appends events.
+#[derive(Debug)]
+pub struct Events {
+    /// Are beginnings and ends of activations among them?
+    activations: bool,
+    /// May a method that ends one path per activation say so in one word?
+    only_paths: bool,
+}
+
+static PATHS: Events = Events {
+    activations: false,
+    only_paths: true,
+};
+static ACTIVATION_PATHS: Events = Events {
+    activations: true,
+    only_paths: true,
+};
+static ALL_ACTIVATIONS: Events = Events {
+    activations: true,
+    only_paths: false,
+};
+
+/// The strategy for a stream that has these kinds of events.
+pub fn events(kinds: EventKinds) -> &'static Events {
+    match (kinds.activations, kinds.only_paths) {
+        (false, _) => &PATHS,
+        (true, true) => &ACTIVATION_PATHS,
+        (true, false) => &ALL_ACTIVATIONS,
+    }
+}
+
+/// What an activation keeps.
+enum Keeps {
+    /// Nothing: it says all in one word.
+    Nothing,
+    /// The address of the thread's block.
+    Block,
+    /// That, and how many activations are below it.
+    BlockAndDepth,
+}
+
+impl Events {
+    fn keeps(&self, method: &ProbedMethod) -> Keeps {
+        match (self.activations, method.one_end) {
+            (false, true) => Keeps::Nothing,
+            (true, true) if self.only_paths => Keeps::Nothing,
+            (false, false) => Keeps::Block,
+            (true, _) => Keeps::BlockAndDepth,
+        }
+    }
+}
+
+fn block_slot(method: &ProbedMethod) -> u16 {
+    method.register + 1
+}
+
+fn depth_slot(method: &ProbedMethod) -> u16 {
+    method.register + 3
+}
+
+/// The upper half of a word.
+fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
+    (kind as u32) << 28 | method.method_id
+}
+
+impl ProbeStrategy for Events {
+    fn stack(&self) -> u16 {
+        5
+    }
+
+    fn locals(&self, method: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
+        Ok(match self.keeps(method) {
+            Keeps::Nothing => Vec::new(),
+            Keeps::Block => vec![VerificationType::Long],
+            Keeps::BlockAndDepth => vec![VerificationType::Long, VerificationType::Integer],
+        })
+    }
+
+    fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        if let Keeps::Nothing = self.keeps(method) {
+            return Ok(());
+        }
+        asm.call_shim("events", "()J")?; // … block
+        asm.lstore(block_slot(method)); // …
+        if let Keeps::BlockAndDepth = self.keeps(method) {
+            asm.lload(block_slot(method)); // … block
+            asm.push_id(upper(Kind::Enter, method))?; // … block upper
+            asm.call_shim("enter", "(JI)I")?; // … depth
+            asm.istore(depth_slot(method)); // …
+        }
+        Ok(())
+    }
+
+    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
+        match self.keeps(method) {
+            Keeps::Nothing => {
+                asm.push_id(upper(Kind::OnlyPath, method))?; // … upper
+                asm.iload(method.register); // … upper path
+                asm.call_shim("onlyPath", "(II)V") // …
+            }
+            Keeps::Block => {
+                asm.lload(block_slot(method)); // … block
+                asm.push_id(upper(Kind::PathEnd, method))?; // … block upper
+                asm.iload(method.register); // … block upper path
+                asm.call_shim("path", "(JII)V") // …
+            }
+            Keeps::BlockAndDepth => {
+                // What a throw ends is the path: the activation may catch it itself.
+                let (kind, callee) = match end {
+                    PathEnd::Return => (Kind::LastPath, "lastPath"),
+                    PathEnd::Throw | PathEnd::Restart => (Kind::PathEnd, "path"),
+                };
+                asm.lload(block_slot(method)); // … block
+                asm.iload(depth_slot(method)); // … block depth
+                asm.push_id(upper(kind, method))?; // … block depth upper
+                asm.iload(method.register); // … block depth upper path
+                asm.call_shim(callee, "(JIII)V") // …
+            }
+        }
+    }
+}
+
+/// Ids have room in words.
+const _: () = assert!(Word::head(Kind::OnlyPath, trodden_profile::events::MAX_METHOD).is_some());

@@ -1,0 +1,359 @@
+//! The event stream: from the blocks to which probes append, through the pipeline of analyses, to a profile or a trace.
+//!
+//! A full block is drained by its own thread, on its way through the native method `drain`. Everybody else (a dump, the
+//! end of the JVM) only reads what is new in it; the thread itself empties it. Streams end when their threads do.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::JoinHandle;
+
+use rustc_hash::FxHashMap;
+use trodden_analyses::stream::{Pipeline, ThreadStream};
+use trodden_profile::events::ThreadInfo;
+
+use crate::blocks::{Block, Blocks};
+use crate::jvm::guard::guard;
+
+/// Batches that wait for the consumer before producers do.
+const QUEUE: usize = 64;
+
+/// All streams of the running or last profile.
+#[derive(Default)]
+pub struct Streams {
+    live: RwLock<Option<Arc<Live>>>,
+    open: RwLock<FxHashMap<Block, Arc<Mutex<Open>>>>,
+    /// All threads with a block, whether there is a profile or not.
+    owners: Mutex<FxHashMap<u64, Owner>>,
+    lost: AtomicU64,
+}
+
+/// What consumes.
+struct Live {
+    pipeline: Arc<Pipeline>,
+    consumer: Option<Consumer>,
+}
+
+/// A thread and its block.
+#[derive(Clone)]
+struct Owner {
+    block: Block,
+    info: ThreadInfo,
+}
+
+/// The stream of a block.
+struct Open {
+    block: Block,
+    info: ThreadInfo,
+    stream: Arc<ThreadStream>,
+    live: Arc<Live>,
+    /// Words of the block that were consumed and are still in it.
+    consumed: usize,
+}
+
+/// A thread of ours that consumes in place of the producers.
+struct Consumer {
+    sender: SyncSender<Message>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+enum Message {
+    Words(Arc<ThreadStream>, Vec<u64>),
+    Reached(SyncSender<()>),
+    Stop,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Streams {
+    /// From now on streams go into this pipeline; those into the one before end. With `own_thread`, a thread of ours
+    /// consumes, else each producer its own events.
+    ///
+    /// # Errors
+    /// If there is no such thread to be had.
+    pub fn begin(&self, pipeline: Pipeline, own_thread: bool) -> std::io::Result<()> {
+        let live = Arc::new(Live {
+            pipeline: Arc::new(pipeline),
+            consumer: own_thread.then(Consumer::start).transpose()?,
+        });
+        self.flush();
+        let before = {
+            let mut slot = self.live.write().unwrap_or_else(PoisonError::into_inner);
+            slot.replace(Arc::clone(&live))
+        };
+        let owners: Vec<Owner> = lock(&self.owners).values().cloned().collect();
+        for owner in owners {
+            let known = self.stream(owner.block);
+            match known {
+                // It goes on into the new pipeline, from where it is.
+                Some(open) => lock(&open).redirect(&live),
+                None => self.open_stream(&owner),
+            }
+        }
+        if let Some(consumer) = before.as_ref().and_then(|live| live.consumer.as_ref()) {
+            consumer.stop();
+        }
+        Ok(())
+    }
+
+    /// The pipeline, once there is one.
+    pub fn pipeline(&self) -> Option<Arc<Pipeline>> {
+        self.live().map(|live| Arc::clone(&live.pipeline))
+    }
+
+    /// Events that were dropped because their threads found no memory.
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// A thread begins to write to a block: the thread itself says so, before it does.
+    pub fn thread_begins(&self, block: Block, info: ThreadInfo) {
+        if !info.is_virtual {
+            // The block may have been another thread's, which has ended.
+            self.end_stream(block);
+            lock(&self.owners).retain(|_, owner| owner.block != block);
+            block.forget_activations();
+        }
+        let owner = Owner { block, info };
+        self.open_stream(&owner);
+        lock(&self.owners).insert(owner.info.id, owner);
+    }
+
+    /// A thread has ended (or is about to, in code that has no probes): it says so itself.
+    pub fn thread_ends(&self, blocks: &Blocks, thread: u64) {
+        let Some(owner) = lock(&self.owners).remove(&thread) else {
+            return;
+        };
+        self.end_stream(owner.block);
+        if owner.info.is_virtual {
+            blocks.forget(thread);
+            blocks.release_small(owner.block);
+        }
+    }
+
+    /// The calling thread's block is full.
+    pub fn drain(&self, block: Block) {
+        match self.stream(block) {
+            Some(open) => lock(&open).consume(true),
+            // Of threads that found no memory, or probes that are left from a profile that is over.
+            None => {
+                self.lost.fetch_add(block.words() as u64, Ordering::Relaxed);
+                block.empty();
+            }
+        }
+    }
+
+    /// Consumes what threads have appended so far.
+    pub fn flush(&self) {
+        let open: Vec<Arc<Mutex<Open>>> = {
+            let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+            open.values().cloned().collect()
+        };
+        for open in open {
+            lock(&open).consume(false);
+        }
+        if let Some(consumer) = self.live().as_ref().and_then(|live| live.consumer.as_ref()) {
+            consumer.wait();
+        }
+    }
+
+    fn live(&self) -> Option<Arc<Live>> {
+        self.live.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn stream(&self, block: Block) -> Option<Arc<Mutex<Open>>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.get(&block).cloned()
+    }
+
+    /// Opens a stream, if there is a profile.
+    fn open_stream(&self, owner: &Owner) {
+        let Some(live) = self.live() else { return };
+        let open = Open {
+            block: owner.block,
+            info: owner.info.clone(),
+            stream: Arc::new(live.pipeline.open(owner.info.clone())),
+            live,
+            consumed: 0,
+        };
+        let mut all = self.open.write().unwrap_or_else(PoisonError::into_inner);
+        all.insert(owner.block, Arc::new(Mutex::new(open)));
+    }
+
+    /// Ends a block's stream, if it has one, and empties the block. Its thread must be the caller or no more.
+    fn end_stream(&self, block: Block) {
+        let open = {
+            let mut all = self.open.write().unwrap_or_else(PoisonError::into_inner);
+            all.remove(&block)
+        };
+        match open {
+            Some(open) => lock(&open).consume(true),
+            None => block.empty(),
+        }
+    }
+}
+
+impl Open {
+    fn redirect(&mut self, live: &Arc<Live>) {
+        if !Arc::ptr_eq(&self.live, live) {
+            self.consume(false);
+            self.stream = Arc::new(live.pipeline.open(self.info.clone()));
+            self.live = Arc::clone(live);
+        }
+    }
+
+    /// Takes in what is new in the block. `empties`: the block's thread is here itself, or is no more.
+    fn consume(&mut self, empties: bool) {
+        let words = self.block.words();
+        if self.consumed < words {
+            // SAFETY: a block is emptied only below, under this stream's lock, or when there is no stream;
+            // and `words` were told by the block.
+            let new = unsafe { self.block.read(self.consumed..words) };
+            match &self.live.consumer {
+                None => self.stream.consume(new),
+                Some(consumer) => consumer.send(&self.stream, new),
+            }
+            self.consumed = words;
+        }
+        if empties {
+            self.consumed = 0;
+            self.block.empty();
+        }
+    }
+}
+
+impl Consumer {
+    fn start() -> std::io::Result<Self> {
+        let (sender, receiver) = sync_channel(QUEUE);
+        let thread = std::thread::Builder::new()
+            .name("trodden-events".to_owned())
+            .spawn(move || run(&receiver))?;
+        Ok(Consumer {
+            sender,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    fn send(&self, stream: &Arc<ThreadStream>, words: &[u64]) {
+        let batch = Message::Words(Arc::clone(stream), words.to_vec());
+        // An error means that the consumer has stopped: the profile is over.
+        let _ = self.sender.send(batch);
+    }
+
+    /// Waits until all that was sent is consumed.
+    fn wait(&self) {
+        let (reached, here) = sync_channel(1);
+        if self.sender.send(Message::Reached(reached)).is_ok() {
+            let _ = here.recv();
+        }
+    }
+
+    fn stop(&self) {
+        let _ = self.sender.send(Message::Stop);
+        if let Some(thread) = lock(&self.thread).take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(receiver: &Receiver<Message>) {
+    for message in receiver {
+        match message {
+            Message::Words(stream, words) => guard("the consumer of events", (), || stream.consume(&words)),
+            Message::Reached(here) => drop(here.send(())),
+            Message::Stop => break,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trodden_analyses::stream::NullStream;
+    use trodden_profile::events::EventKinds;
+
+    fn info(id: u64) -> ThreadInfo {
+        ThreadInfo {
+            id,
+            ..ThreadInfo::default()
+        }
+    }
+
+    fn fill(block: Block, words: u64) {
+        (0..words).for_each(|_| block.append_for_test(u64::MAX));
+    }
+
+    fn run_through(own_thread: bool) {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), own_thread)
+            .unwrap();
+        let words = || streams.pipeline().unwrap().words();
+        let block = blocks.reserve_small();
+        let fiber = ThreadInfo {
+            is_virtual: true,
+            ..info(7)
+        };
+        streams.thread_begins(block, fiber);
+        fill(block, 100);
+        streams.drain(block);
+        assert_eq!(block.words(), 0);
+        fill(block, 3);
+        streams.flush();
+        assert_eq!((words(), block.words()), (103, 3));
+        streams.flush();
+        fill(block, 4);
+        streams.thread_ends(&blocks, 7);
+        streams.flush();
+        assert_eq!(words(), 107);
+        assert_eq!(blocks.reserve_small(), block);
+    }
+
+    #[test]
+    fn every_word_is_consumed_once_by_the_producer() {
+        run_through(false);
+    }
+
+    #[test]
+    fn every_word_is_consumed_once_by_a_thread_of_ours() {
+        run_through(true);
+    }
+
+    #[test]
+    fn threads_without_memory_are_told() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let sink = blocks.sink();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
+        fill(sink, 50);
+        streams.drain(sink);
+        assert_eq!(streams.lost(), 50);
+        assert_eq!(sink.words(), 0);
+    }
+
+    #[test]
+    fn a_new_profile_ends_the_streams_of_the_old_one() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let block = blocks.reserve_small();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
+        streams.thread_begins(block, info(1));
+        fill(block, 5);
+        let old = streams.pipeline().unwrap();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
+        assert_eq!((old.words(), old.threads()), (5, (1, 1)));
+        // What was consumed for the old one is not for the new one.
+        fill(block, 2);
+        streams.drain(block);
+        assert_eq!(streams.pipeline().unwrap().words(), 2);
+    }
+}

@@ -1,0 +1,94 @@
+//! A trace, written while the program runs.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use trodden_analyses::stream::{Recorder, TraceRecorder};
+use trodden_profile::RunInfo;
+use trodden_profile::events::{EventKinds, ThreadInfo};
+use trodden_profile::trace::TraceWriter;
+
+use crate::agent::Agent;
+
+/// Writes a trace to `FILE.part`, which gets its name when it is complete: what is found under the name is whole, and a JVM
+/// that was killed leaves a part that can be replayed all the same.
+pub struct TraceFile {
+    file: PathBuf,
+    part: PathBuf,
+    recorder: TraceRecorder<BufWriter<File>>,
+    /// Classes of the registry that have been looked at.
+    classes: Mutex<usize>,
+}
+
+impl TraceFile {
+    /// Begins a trace.
+    ///
+    /// # Errors
+    /// A text that names the file.
+    pub fn create(file: PathBuf, kinds: EventKinds, run: &RunInfo) -> Result<Self, String> {
+        let mut part = file.clone().into_os_string();
+        part.push(".part");
+        let part = PathBuf::from(part);
+        let out = BufWriter::new(File::create(&part).map_err(|e| about(&part, e))?);
+        let writer = TraceWriter::new(out, kinds, run).map_err(|e| about(&part, e))?;
+        Ok(TraceFile {
+            file,
+            part,
+            recorder: TraceRecorder::new(writer),
+            classes: Mutex::default(),
+        })
+    }
+
+    /// Where the complete trace will be.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Ends the trace: nothing is written any more.
+    ///
+    /// # Errors
+    /// A text that names the file, also if something went wrong before.
+    pub fn finish(&self, run: &RunInfo) -> Result<(), String> {
+        self.define_classes();
+        if let Some(agent) = Agent::get() {
+            self.recorder.skipped(&agent.registry.skipped());
+        }
+        match self.recorder.finish(run) {
+            Ok(Some(_)) => std::fs::rename(&self.part, &self.file).map_err(|e| about(&self.file, e)),
+            Ok(None) => Err(about(&self.file, "the trace is complete already")),
+            Err(e) => Err(about(&self.part, e)),
+        }
+    }
+
+    /// Writes the path maps of classes that have come up: words never stand before those of their methods.
+    fn define_classes(&self) {
+        let mut seen = self.classes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(agent) = Agent::get() {
+            for entry in agent.registry.classes_from(&mut seen) {
+                self.recorder.define_class(entry.ids.first_method, &entry.map);
+            }
+        }
+    }
+}
+
+fn about(file: &Path, problem: impl Display) -> String {
+    format!("{}: {problem}", file.display())
+}
+
+impl Recorder for TraceFile {
+    fn thread_start(&self, info: &ThreadInfo) {
+        self.recorder.thread_start(info);
+    }
+
+    fn words(&self, thread: u64, words: &[u64]) {
+        self.define_classes();
+        self.recorder.words(thread, words);
+    }
+
+    fn thread_end(&self, thread: u64) {
+        self.recorder.thread_end(thread);
+    }
+}

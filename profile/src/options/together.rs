@@ -1,0 +1,57 @@
+//! What follows from several options together.
+
+use super::{FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops};
+
+impl ProfileOptions {
+    /// Checks what options ask for together. Parsing does this; to be called after fields were changed.
+    ///
+    /// # Errors
+    /// The first option that does not go with the others.
+    pub fn check(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason| Err(OptionError::Value { name, reason });
+        if let Some(wish) = self.wish_for_events()
+            && !matches!(self.probe, Probe::Auto | Probe::Events)
+        {
+            return wrong(
+                "probe",
+                format!("{wish} needs probe=events, not '{}'", self.probe),
+            );
+        }
+        let least = 4 * self.k;
+        match self.budget {
+            Some(nodes) if nodes < least => {
+                let reason = format!(
+                    "{nodes} nodes are too few for k={}: at least {least} are needed",
+                    self.k
+                );
+                wrong("budget", reason)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What of the options only the event stream can give, in words.
+    fn wish_for_events(&self) -> Option<String> {
+        if self.file.format() == FileFormat::Trace {
+            return Some(format!("the trace '{}'", self.file));
+        }
+        let kind = self.profile.iter().find(|kind| **kind != ProfileKind::Paths)?;
+        Some(format!("profile '{kind}'"))
+    }
+
+    /// The probe that is really used: what `auto` stands for depends on what is profiled.
+    pub fn probe_in_use(&self) -> Probe {
+        match self.probe {
+            Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
+            probe => probe.resolved(),
+        }
+    }
+
+    /// Do iterations of single-path loops go without a probe?
+    pub fn skips_single_path_loops(&self) -> bool {
+        match self.single_path_loops {
+            Some(choice) => choice == SinglePathLoops::Skip,
+            None => self.probe_in_use() == Probe::Yieldpoint,
+        }
+    }
+}

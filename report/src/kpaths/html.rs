@@ -1,0 +1,117 @@
+//! Trees on the HTML page: nested lists that open and close without a script.
+
+use maud::{Markup, html};
+use trodden_profile::KPaths;
+
+use super::{Fold, Limits, Line, Step, Tree, Trees, leftovers, share};
+use crate::html::bar;
+use crate::html_method::route;
+use crate::view::MethodView;
+use crate::words::{percent, thousands};
+
+/// Levels of lines at most: a browser that nests deeper lists shows nothing worth reading.
+const DEEPEST: usize = 60;
+/// Levels that are open when the page loads.
+const OPEN: usize = 4;
+
+/// The section of a method, if it has trees.
+pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limits) -> Option<Markup> {
+    let trees = Trees::new(kpaths, method, limits)?;
+    let drawn: Vec<(&Tree, Vec<Line>)> = trees
+        .trees
+        .iter()
+        .map(|tree| {
+            (
+                tree,
+                tree.lines(if limits.unfold {
+                    Fold::Nothing
+                } else {
+                    Fold::Chains
+                }),
+            )
+        })
+        .collect();
+    Some(html! {
+        div.kpaths {
+            h3 { "What came next" }
+            p.note { "Each tree begins with a path. Below it stands what followed in the same call, in sequences of up to " (trees.k)
+                " paths: how often after the line above, and in brackets how often of all times of the first path. “×4” means four times in a \
+                row; arrows join what nearly always (" (percent(1.0 - super::LOSS)) " or more) comes one after the other; the shares are those \
+                of the last one. Click a number to mark \
+                that path. Less than " (percent(limits.min_parent)) " of the line above or " (percent(limits.min_root)) " of the first path is not \
+                shown." }
+            @if let Some(error) = trees.error() { p.note { (error) } }
+            div.trees {
+                div { @for (i, (tree, lines)) in drawn.iter().enumerate() {
+                    details.tree open[i < 3] {
+                        summary { b { "path " (chip(&trees, &Step { path: tree.root().path, times: 1 })) } " " (thousands(tree.root().count))
+                            " times " span.soft { "(" (percent(share(tree.root().count, trees.total))) " of this method’s paths)" } }
+                        (below(&trees, tree, lines, &lines[0], limits))
+                    }
+                } }
+                dl.legend { @for (number, path) in &trees.paths {
+                    dt { "path " (number) }
+                    dd { @match path { Ok(path) => { (route(path)) } Err(error) => { "names no path: " (error) } } }
+                } }
+            }
+            @if trees.more > 0 { p.note { "… and trees of " (thousands(trees.more as u64)) " more paths." } }
+            @if !trees.last.is_empty() { p.note { "Nothing came after: "
+                @for (i, (number, count)) in trees.last.iter().take(20).enumerate() {
+                    @if i > 0 { ", " } "path " (number) " (" (thousands(*count)) " times)"
+                }
+                @if trees.last.len() > 20 { ", …" } "." } }
+        }
+    })
+}
+
+fn below(trees: &Trees, tree: &Tree, lines: &[Line], line: &Line, limits: &Limits) -> Markup {
+    let rest = leftovers(tree, line, limits);
+    html! {
+        ul {
+            @for &child in &line.children {
+                @let child = &lines[child];
+                li {
+                    @if child.depth >= DEEPEST { (branch(trees, tree, child)) @if !child.children.is_empty() { " …" } }
+                    @else if child.children.is_empty() && leftovers(tree, child, limits).is_empty() { (branch(trees, tree, child)) }
+                    @else {
+                        details open[child.depth < OPEN] {
+                            summary { (branch(trees, tree, child)) }
+                            (below(trees, tree, lines, child, limits))
+                        }
+                    }
+                }
+            }
+            @for (words, of_line, of_root) in &rest {
+                li.soft { (shares(*of_line, *of_root)) (words) }
+            }
+        }
+    }
+}
+
+fn branch(trees: &Trees, tree: &Tree, line: &Line) -> Markup {
+    html! {
+        (shares(line.of_parent, tree.nodes[line.last].of_root))
+        span.steps title={ (thousands(tree.nodes[line.last].count)) " times" } {
+            @for (i, step) in line.steps.iter().enumerate() {
+                @if i > 0 { " " span.arrow { "→" } " " }
+                (chip(trees, step))
+            }
+        }
+    }
+}
+
+fn shares(of_parent: f64, of_root: f64) -> Markup {
+    html! { (bar(of_root)) span.shares { b { (percent(of_parent)) } " (" (percent(of_root)) ")" } " " }
+}
+
+/// A path's number; a button for the script, which a reader without script does not miss: the legend tells the path.
+fn chip(trees: &Trees, step: &Step) -> Markup {
+    let title = match trees.paths.get(&step.path) {
+        Some(Ok(path)) => crate::text::route(path),
+        _ => String::new(),
+    };
+    html! {
+        span.chip.step data-goto=(step.path) title=(title) { (step.path) }
+        @if step.times > 1 { span.times { " ×" (step.times) } }
+    }
+}

@@ -1,0 +1,317 @@
+//! What follows what: the k-iteration path forest of a method, pruned and folded for reading.
+//!
+//! Pruning and labels are those of k-BLPP (D'Elia and Demetrescu, OOPSLA 2013) figures 6 and 9: a node goes, with all
+//! below it, if its counter is too small a share of its parent's or of its root's; what stays is labelled `X % (Y %)`
+//! with these two shares.
+
+mod dot;
+mod html;
+mod json;
+mod text;
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use trodden_profile::{KPaths, PathForest};
+
+use crate::view::{MethodView, PathView};
+
+pub(crate) use dot::cluster;
+pub(crate) use html::section;
+pub(crate) use json::{Forests, forests};
+pub(crate) use text::{Row, lines};
+
+/// What to show of k-iteration path forests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KPathsOptions {
+    /// Least share of its parent's counter that a node must have to be shown, 0 to 1. `None`: 0.01.
+    pub min_parent: Option<f64>,
+    /// Least share of its root's counter, 0 to 1. `None` leaves it to the format (text, DOT and SVG 0.05, HTML and JSON
+    /// 0.01).
+    pub min_root: Option<f64>,
+    /// Show every node on its own: fold no runs and no chains.
+    pub unfold: bool,
+}
+
+/// Thresholds for one format.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub min_parent: f64,
+    pub min_root: f64,
+    pub unfold: bool,
+    /// Trees of a method at most, the most frequent roots first.
+    pub trees: usize,
+}
+
+impl KPathsOptions {
+    pub(crate) fn limits(&self, min_root: f64, trees: usize) -> Limits {
+        Limits {
+            min_parent: self.min_parent.unwrap_or(0.01),
+            min_root: self.min_root.unwrap_or(min_root),
+            unfold: self.unfold,
+            trees,
+        }
+    }
+}
+
+/// The trees of a method that are shown.
+pub(crate) struct Trees {
+    pub k: u32,
+    /// Path ends in the whole forest.
+    pub total: u64,
+    /// Sequences in the whole forest.
+    pub sequences: usize,
+    /// At index `i`: occurrences of sequences of `i + 2` paths that are missing at most.
+    pub missing: Vec<u64>,
+    /// The most frequent root first. Only those after which something came.
+    pub trees: Vec<Tree>,
+    /// Trees that are not shown because there are too many.
+    pub more: usize,
+    /// Roots after which nothing came: number and counter, the most frequent first.
+    pub last: Vec<(u64, u64)>,
+    /// The paths in the trees by number; an error for a number that names no path.
+    pub paths: BTreeMap<u64, Result<PathView, String>>,
+}
+
+/// A tree: the nodes that are shown, in preorder, the most frequent child first.
+pub(crate) struct Tree {
+    pub nodes: Vec<TreeNode>,
+}
+
+pub(crate) struct TreeNode {
+    pub path: u64,
+    /// Paths in the sequence: 1 at the root.
+    pub length: u32,
+    pub count: u64,
+    /// The most it can be, if cold sequences were pruned while recording.
+    pub at_most: u64,
+    pub parent: Option<usize>,
+    pub children: Vec<usize>,
+    pub of_parent: f64,
+    pub of_root: f64,
+    /// Children that are not shown: how many, and their counters.
+    pub hidden: (usize, u64),
+    /// How often nothing came after it. 0 at the deepest level, where it is not known.
+    pub ended: u64,
+}
+
+impl Trees {
+    /// `None` if the method has no forest, or no path in it ever followed another.
+    pub fn new(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limits) -> Option<Self> {
+        let (kpaths, forest) = (kpaths?, method.forest?);
+        let mut roots: Vec<_> = forest.roots().collect();
+        roots.sort_by_key(|(_, root)| (Reverse(root.count), root.path));
+        let (inner, last): (Vec<_>, Vec<_>) = roots
+            .into_iter()
+            .partition(|(index, _)| forest.children(*index).next().is_some());
+        if inner.is_empty() {
+            return None;
+        }
+        let shown = inner.iter().take(limits.trees);
+        let trees: Vec<Tree> = shown
+            .map(|&(root, _)| Tree::new(forest, kpaths.k, root, limits))
+            .collect();
+        let numbers = trees.iter().flat_map(|t| t.nodes.iter().map(|n| n.path));
+        Some(Trees {
+            k: kpaths.k,
+            total: forest.total(),
+            sequences: forest.nodes().len(),
+            missing: forest.missing_by_length().to_vec(),
+            more: inner.len() - trees.len(),
+            last: last.into_iter().map(|(_, n)| (n.path, n.count)).collect(),
+            paths: numbers.map(|n| (n, method.path(n))).collect(),
+            trees,
+        })
+    }
+
+    /// What is not exact about the counters, as a sentence.
+    pub fn error(&self) -> Option<String> {
+        let (index, most) = self.missing.iter().enumerate().max_by_key(|&(_, n)| n)?;
+        Some(format!(
+            "Cold sequences were pruned while recording: counts of longer sequences may be too low, of {} paths by {} in all at \
+             most.",
+            index + 2,
+            crate::words::thousands(*most)
+        ))
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        whole => part as f64 / whole as f64,
+    }
+}
+
+impl Tree {
+    fn new(forest: &PathForest, k: u32, root: usize, limits: &Limits) -> Self {
+        let mut tree = Tree { nodes: Vec::new() };
+        let all = forest.nodes();
+        let mut stack = vec![(root, None)];
+        while let Some((index, parent)) = stack.pop() {
+            let node = &all[index];
+            let at = tree.nodes.len();
+            let above: Option<&TreeNode> = parent.map(|p: usize| &tree.nodes[p]);
+            let at_most = node.count.saturating_add(forest.missing(node.length));
+            let mut children: Vec<_> = forest.children(index).collect();
+            let below: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
+            let all_children = children.len();
+            let whole = all[root].count;
+            children.retain(|(_, c)| {
+                share(c.count, node.count) >= limits.min_parent && share(c.count, whole) >= limits.min_root
+            });
+            let kept: u64 = children.iter().fold(0, |sum, (_, c)| c.count.saturating_add(sum));
+            tree.nodes.push(TreeNode {
+                path: node.path,
+                length: node.length,
+                count: node.count,
+                at_most: above.map_or(at_most, |above| at_most.min(above.at_most)),
+                parent,
+                children: Vec::new(),
+                of_parent: above.map_or(1.0, |above| share(node.count, above.count)),
+                of_root: share(node.count, whole),
+                hidden: (all_children - children.len(), below.saturating_sub(kept)),
+                ended: match node.length < k {
+                    true => node.count.saturating_sub(below),
+                    false => 0,
+                },
+            });
+            if let Some(parent) = parent {
+                tree.nodes[parent].children.push(at);
+            }
+            // The most frequent comes off the stack first.
+            children.sort_by_key(|(_, c)| (c.count, Reverse(c.path)));
+            stack.extend(children.into_iter().map(|(child, _)| (child, Some(at))));
+        }
+        tree
+    }
+}
+
+/// Which nodes share a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// Each node is on its own.
+    Nothing,
+    /// Immediate repetitions of the same path: `5 ×4`.
+    Runs,
+    /// Whatever nearly always comes next: `38 → 86 ×3 → 755`.
+    Chains,
+}
+
+/// Nodes that are shown as one: each but the last has only one child that is shown.
+pub(crate) struct Line {
+    pub steps: Vec<Step>,
+    /// Index of the line above.
+    pub parent: Option<usize>,
+    pub children: Vec<usize>,
+    /// Index of its last node; counters and shares are that one's.
+    pub last: usize,
+    /// The last node's counter as a share of the line above's.
+    pub of_parent: f64,
+    /// Lines above it.
+    pub depth: usize,
+}
+
+/// A path that comes one or more times in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub path: u64,
+    pub times: u32,
+}
+
+/// A line may lose this share of its first node's counter on the way to its last: what comes next is then still
+/// "nearly always" the same.
+const LOSS: f64 = 0.05;
+/// The same for a run of one path. A loop that goes round n times loses one n-th with each round.
+const LOSS_OF_RUN: f64 = 0.25;
+
+impl Tree {
+    /// The tree as lines, in preorder; the first one is the root alone.
+    pub fn lines(&self, fold: Fold) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        let mut stack = vec![(0, None)];
+        while let Some((first, parent)) = stack.pop() {
+            let at = lines.len();
+            let mut line = Line {
+                steps: Vec::new(),
+                parent,
+                children: Vec::new(),
+                last: first,
+                of_parent: 1.0,
+                depth: 0,
+            };
+            line.push(self.nodes[first].path);
+            let whole = self.nodes[first].count as f64;
+            while let (Some(_), [only]) = (parent, &self.nodes[line.last].children[..]) {
+                let (node, child) = (&self.nodes[line.last], &self.nodes[*only]);
+                let loss = match fold {
+                    Fold::Nothing => break,
+                    Fold::Runs | Fold::Chains if child.path == node.path => LOSS_OF_RUN,
+                    Fold::Runs => break,
+                    Fold::Chains => LOSS,
+                };
+                if (child.count as f64) < whole * (1.0 - loss) {
+                    break;
+                }
+                line.last = *only;
+                line.push(child.path);
+            }
+            if let Some(parent) = parent {
+                let above: &mut Line = &mut lines[parent];
+                above.children.push(at);
+                line.of_parent = share(self.nodes[line.last].count, self.nodes[above.last].count);
+                line.depth = above.depth + 1;
+            }
+            let children = self.nodes[line.last].children.iter().rev();
+            stack.extend(children.map(|&child| (child, Some(at))));
+            lines.push(line);
+        }
+        lines
+    }
+
+    pub fn root(&self) -> &TreeNode {
+        &self.nodes[0]
+    }
+}
+
+impl Line {
+    fn push(&mut self, path: u64) {
+        match self.steps.last_mut() {
+            Some(step) if step.path == path => step.times += 1,
+            _ => self.steps.push(Step { path, times: 1 }),
+        }
+    }
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.times {
+            1 => write!(f, "{}", self.path),
+            times => write!(f, "{} ×{times}", self.path),
+        }
+    }
+}
+
+/// `X % (Y %)`, the label of k-BLPP's figures.
+pub(crate) fn label(of_parent: f64, of_root: f64) -> String {
+    let percent = crate::words::percent;
+    format!("{} ({})", percent(of_parent), percent(of_root))
+}
+
+/// What came after a line besides its children, if it is worth a line by the same threshold: words, share of the line,
+/// share of the root.
+pub(crate) fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(String, f64, f64)> {
+    let node = &tree.nodes[line.last];
+    let (others, count) = node.hidden;
+    let words = match others {
+        1 => "one other path".to_owned(),
+        n => format!("{n} other paths, each rarer than is shown"),
+    };
+    [(words, count), ("nothing: the call ended".to_owned(), node.ended)]
+        .into_iter()
+        .map(|(words, count)| (words, share(count, node.count), share(count, tree.root().count)))
+        .filter(|&(_, of_line, of_root)| {
+            of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
+        })
+        .collect()
+}

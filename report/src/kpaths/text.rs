@@ -1,0 +1,138 @@
+//! Trees for a terminal.
+
+use trodden_profile::KPaths;
+
+use super::{Fold, Limits, Line, Tree, Trees, label, leftovers, share};
+use crate::view::MethodView;
+use crate::words::{percent, thousands};
+
+/// Lines of one tree at most.
+const MOST: usize = 40;
+/// Levels of lines at most, so that a page of 100 columns has room for words.
+const DEEPEST: usize = 14;
+/// Always-last paths that are listed at most.
+const LISTED: usize = 8;
+
+/// A line of text and what it is.
+pub(crate) enum Row {
+    Title(String),
+    Note(String),
+    /// What is drawn in front of the first line, and of the ones that do not fit it; the label; words that may be broken.
+    Branch([String; 2], String, String),
+}
+
+/// The section of a method; empty if it has no forest.
+pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limits) -> Vec<Row> {
+    let Some(trees) = Trees::new(kpaths, method, limits) else {
+        return Vec::new();
+    };
+    let mut out = vec![Row::Title(format!(
+        "what came next, in sequences of up to {} paths: X % of the line above (Y % of the first path)",
+        trees.k
+    ))];
+    out.extend(trees.error().map(Row::Note));
+    for tree in &trees.trees {
+        let root = tree.root();
+        let words = format!(
+            "{} times, {} of this method's paths",
+            thousands(root.count),
+            percent(share(root.count, trees.total))
+        );
+        out.push(Row::Branch(
+            Default::default(),
+            format!("path {}", root.path),
+            words,
+        ));
+        let lines = tree.lines(if limits.unfold {
+            Fold::Nothing
+        } else {
+            Fold::Chains
+        });
+        let mut rows = Vec::new();
+        let mut drawing = Drawing {
+            tree,
+            lines: &lines,
+            limits,
+            rows: &mut rows,
+        };
+        drawing.below(&lines[0], "");
+        let cut = rows.len().saturating_sub(MOST);
+        rows.truncate(MOST);
+        out.append(&mut rows);
+        if cut > 0 {
+            let text = format!(
+                "… and {} more lines; raise --min-root or --min-parent to have fewer",
+                thousands(cut as u64)
+            );
+            out.push(Row::Note(text));
+        }
+    }
+    if trees.more > 0 {
+        out.push(Row::Note(format!(
+            "… and trees of {} more paths",
+            thousands(trees.more as u64)
+        )));
+    }
+    if !trees.last.is_empty() {
+        let mut shown: Vec<String> = trees
+            .last
+            .iter()
+            .take(LISTED)
+            .map(|(n, _)| n.to_string())
+            .collect();
+        shown.extend((trees.last.len() > LISTED).then(|| "…".to_owned()));
+        out.push(Row::Note(format!("nothing came after: {}", shown.join(", "))));
+    }
+    for (number, path) in &trees.paths {
+        let words = match path {
+            Ok(path) => crate::text::route(path),
+            Err(error) => format!("names no path: {error}"),
+        };
+        let indent = [String::new(), " ".repeat(4)];
+        out.push(Row::Branch(indent, format!("{number}:"), words));
+    }
+    out
+}
+
+struct Drawing<'a> {
+    tree: &'a Tree,
+    lines: &'a [Line],
+    limits: &'a Limits,
+    rows: &'a mut Vec<Row>,
+}
+
+impl Drawing<'_> {
+    /// What stands below a line, each with `before` in front.
+    fn below(&mut self, line: &Line, before: &str) {
+        let rest = leftovers(self.tree, line, self.limits);
+        let mut left = line.children.len() + rest.len();
+        let mut draw = |label: String, words: String| {
+            left -= 1;
+            let (first, others) = if left > 0 {
+                ("├─ ", "│  ")
+            } else {
+                ("└─ ", "   ")
+            };
+            let others = format!("{before}{others}");
+            (
+                Row::Branch([format!("{before}{first}"), others.clone()], label, words),
+                others,
+            )
+        };
+        for &child in &line.children {
+            let child = &self.lines[child];
+            let node = &self.tree.nodes[child.last];
+            let mut steps: Vec<String> = child.steps.iter().map(ToString::to_string).collect();
+            let too_deep = child.depth >= DEEPEST && !child.children.is_empty();
+            steps.extend(too_deep.then(|| "…".to_owned()));
+            let (row, before) = draw(label(child.of_parent, node.of_root), steps.join(" → "));
+            self.rows.push(row);
+            if !too_deep {
+                self.below(child, &before);
+            }
+        }
+        for (words, of_line, of_root) in rest {
+            self.rows.push(draw(label(of_line, of_root), words).0);
+        }
+    }
+}
