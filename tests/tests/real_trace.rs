@@ -50,7 +50,7 @@ fn compile(jdk: &Jdk, folder: &Path, options: &str) -> Result<()> {
     let mut java = jdk.command("java");
     java.args(profile::SUSPICIOUS)
         .arg(format!(
-            "-agentpath:{agent}=start,include=com.sun.tools.javac.parser.*+com.sun.tools.javac.comp.*,quiet=true,{options}"
+            "-agentpath:{agent}=start,include=com.sun.tools.javac.*,quiet=true,{options}"
         ))
         .args(["-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-d"])
         .arg(folder)
@@ -98,9 +98,9 @@ fn the_forests_of_javac_are_what_brute_force_finds() -> Result<()> {
         let trace = at("javac.trace");
         compile(&jdk, folder.path(), &format!("file={}", trace.display()))?;
         let recorded = stream::read(&trace)?;
-        assert!(recorded.words > 100_000, "{} words", recorded.words);
+        assert!(recorded.words > 50_000, "{} words", recorded.words);
         assert!(
-            recorded.sequences.len() > 500,
+            recorded.sequences.len() > 300,
             "{} methods",
             recorded.sequences.len()
         );
