@@ -76,6 +76,10 @@ struct Probe {
     depth: u32,
     /// What each activation did, as the truth has it.
     truth: Vec<(u32, Vec<u64>)>,
+    /// Per path of these, the index of its word.
+    places: Vec<Vec<usize>>,
+    /// Per word, the depth as the probes knew it before.
+    depths: Vec<u32>,
     /// Write `OnlyPath` where that is possible.
     short: bool,
 }
@@ -83,9 +87,11 @@ struct Probe {
 impl Probe {
     fn event(&mut self, own_depth: u32, event: Event) {
         if self.depth != own_depth {
+            self.depths.push(self.depth);
             self.depth = own_depth;
             self.words.push(Word::unwound(own_depth).0);
         }
+        self.depths.push(self.depth);
         self.words.push(event.word().0);
     }
 
@@ -94,12 +100,14 @@ impl Probe {
         let method = call.method;
         let index = self.truth.len();
         self.truth.push((method, Vec::new()));
+        self.places.push(Vec::new());
         if self.short
             && call.steps.is_empty()
             && let Ends::Returns(path) = call.ends
         {
             self.truth[index].1.push(u64::from(path));
             self.event(callers, Event::OnlyPath { method, path });
+            self.places[index].push(self.words.len() - 1);
             return false;
         }
         self.event(
@@ -116,6 +124,7 @@ impl Probe {
                 &Step::Path(path) => {
                     self.truth[index].1.push(u64::from(path));
                     self.event(own, Event::PathEnd { method, path });
+                    self.places[index].push(self.words.len() - 1);
                 }
                 Step::Call(callee) => {
                     self.run(callee, own);
@@ -126,6 +135,7 @@ impl Probe {
             Ends::Returns(path) => {
                 self.truth[index].1.push(u64::from(path));
                 self.event(own, Event::LastPath { method, path });
+                self.places[index].push(self.words.len() - 1);
             }
             Ends::Exits => self.event(own, Event::Exit { method }),
             Ends::Throws => return true,
@@ -135,7 +145,7 @@ impl Probe {
     }
 }
 
-fn record(calls: &[Call], short: bool) -> (Vec<u64>, Vec<(u32, Vec<u64>)>) {
+fn run_probe(calls: &[Call], short: bool) -> Probe {
     let mut probe = Probe {
         short,
         ..Probe::default()
@@ -143,6 +153,11 @@ fn record(calls: &[Call], short: bool) -> (Vec<u64>, Vec<(u32, Vec<u64>)>) {
     for call in calls {
         probe.run(call, 0);
     }
+    probe
+}
+
+fn record(calls: &[Call], short: bool) -> (Vec<u64>, Vec<(u32, Vec<u64>)>) {
+    let probe = run_probe(calls, short);
     (probe.words, probe.truth)
 }
 
@@ -176,6 +191,24 @@ fn k_result<S: KSink + Sync>(options: &KPathsOptions, words: &[u64], batch: usiz
 }
 
 proptest! {
+    /// Nothing but the depth is known of what had begun: what follows is told apart all the same, also in recursion.
+    #[test]
+    fn a_stream_that_begins_in_the_middle(
+        calls in prop::collection::vec(call(), 1..6), short in any::<bool>(), cut in any::<prop::sample::Index>(), k in 2..6u32,
+    ) {
+        let probe = run_probe(&calls, short);
+        prop_assume!(!probe.words.is_empty());
+        let cut = cut.index(probe.words.len());
+        let mut words = vec![Word::unwound(probe.depths[cut]).0];
+        words.extend_from_slice(&probe.words[cut..]);
+        let rest: Vec<(u32, Vec<u64>)> = probe.truth.iter().zip(&probe.places).map(|((method, paths), places)| {
+            let from = places.iter().take_while(|&&place| place < cut).count();
+            (*method, paths[from..].to_vec())
+        }).collect();
+        let options = KPathsOptions { k, ..KPathsOptions::default() };
+        prop_assert_eq!(k_result::<SlabForest>(&options, &words, 7), n_grams(&rest, k as usize));
+    }
+
     #[test]
     fn k_paths_of_words_are_the_n_grams(
         calls in prop::collection::vec(call(), 1..6), k in 2..6u32, short: bool, batch in 1..40usize,

@@ -1,7 +1,7 @@
 //! Native memory of threads: one block each, of which only the pages in use cost anything.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -99,6 +99,21 @@ impl Block {
     pub fn empty(self) {
         self.slot(0)
             .store(self.slot(3).load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// How many activations are open, as far as the thread has noticed that others are not.
+    pub fn activations(self) -> u32 {
+        // SAFETY: blocks are never given back, and an int is at the address of slot 2.
+        let depth = unsafe { &*std::ptr::from_ref(self.slot(2)).cast::<AtomicU32>() };
+        depth.load(Ordering::Relaxed)
+    }
+
+    /// What probes do at the beginning of activations.
+    #[cfg(test)]
+    pub fn set_activations_for_test(self, number: u32) {
+        // SAFETY: as in `activations`.
+        let depth = unsafe { &*std::ptr::from_ref(self.slot(2)).cast::<AtomicU32>() };
+        depth.store(number, Ordering::Relaxed);
     }
 
     /// No activation is open. For the block's own thread, or when it has ended.

@@ -10,13 +10,15 @@ use std::thread::JoinHandle;
 
 use rustc_hash::FxHashMap;
 use trodden_analyses::stream::{Pipeline, ThreadStream};
-use trodden_profile::events::ThreadInfo;
+use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::blocks::{Block, Blocks};
 use crate::jvm::guard::guard;
 
 /// Batches that wait for the consumer before producers do.
 const QUEUE: usize = 64;
+/// Fewer activations than these are never too many.
+const DEEP: u32 = 1024;
 
 /// All streams of the running or last profile.
 #[derive(Default)]
@@ -49,6 +51,10 @@ struct Open {
     live: Arc<Live>,
     /// Words of the block that were consumed and are still in it.
     consumed: usize,
+    /// Activations below those that the consumer may know.
+    told: u32,
+    /// Number of activations from which on it is worth a look whether they are still there.
+    look_at: u32,
 }
 
 /// A thread of ours that consumes in place of the producers.
@@ -79,19 +85,21 @@ impl Streams {
             consumer: own_thread.then(Consumer::start).transpose()?,
         });
         self.flush();
+        // Threads that begin or end meanwhile wait: each has its stream in exactly one of the two, and then in the new one.
+        let owners = lock(&self.owners);
         let before = {
             let mut slot = self.live.write().unwrap_or_else(PoisonError::into_inner);
             slot.replace(Arc::clone(&live))
         };
-        let owners: Vec<Owner> = lock(&self.owners).values().cloned().collect();
-        for owner in owners {
+        for owner in owners.values() {
             let known = self.stream(owner.block);
             match known {
                 // It goes on into the new pipeline, from where it is.
                 Some(open) => lock(&open).redirect(&live),
-                None => self.open_stream(&owner),
+                None => self.open_stream(owner),
             }
         }
+        drop(owners);
         if let Some(consumer) = before.as_ref().and_then(|live| live.consumer.as_ref()) {
             consumer.stop();
         }
@@ -110,20 +118,22 @@ impl Streams {
 
     /// A thread begins to write to a block: the thread itself says so, before it does.
     pub fn thread_begins(&self, block: Block, info: ThreadInfo) {
+        let mut owners = lock(&self.owners);
         if !info.is_virtual {
             // The block may have been another thread's, which has ended.
             self.end_stream(block);
-            lock(&self.owners).retain(|_, owner| owner.block != block);
+            owners.retain(|_, owner| owner.block != block);
             block.forget_activations();
         }
         let owner = Owner { block, info };
         self.open_stream(&owner);
-        lock(&self.owners).insert(owner.info.id, owner);
+        owners.insert(owner.info.id, owner);
     }
 
     /// A thread has ended (or is about to, in code that has no probes): it says so itself.
     pub fn thread_ends(&self, blocks: &Blocks, thread: u64) {
-        let Some(owner) = lock(&self.owners).remove(&thread) else {
+        let mut owners = lock(&self.owners);
+        let Some(owner) = owners.remove(&thread) else {
             return;
         };
         self.end_stream(owner.block);
@@ -133,10 +143,14 @@ impl Streams {
         }
     }
 
-    /// The calling thread's block is full.
-    pub fn drain(&self, block: Block) {
+    /// The calling thread's block is full. `frames`: how many frames its stack has.
+    pub fn drain(&self, block: Block, frames: impl FnOnce() -> Option<u32>) {
         match self.stream(block) {
-            Some(open) => lock(&open).consume(true),
+            Some(open) => {
+                let mut open = lock(&open);
+                open.consume(true);
+                open.forget_dead(frames);
+            }
             // Of threads that found no memory, or probes that are left from a profile that is over.
             None => {
                 self.lost.fetch_add(block.words() as u64, Ordering::Relaxed);
@@ -171,13 +185,16 @@ impl Streams {
     /// Opens a stream, if there is a profile.
     fn open_stream(&self, owner: &Owner) {
         let Some(live) = self.live() else { return };
-        let open = Open {
+        let mut open = Open {
             block: owner.block,
             info: owner.info.clone(),
             stream: Arc::new(live.pipeline.open(owner.info.clone())),
             live,
             consumed: 0,
+            told: 0,
+            look_at: 0,
         };
+        open.tell_depth();
         let mut all = self.open.write().unwrap_or_else(PoisonError::into_inner);
         all.insert(owner.block, Arc::new(Mutex::new(open)));
     }
@@ -201,6 +218,50 @@ impl Open {
             self.consume(false);
             self.stream = Arc::new(live.pipeline.open(self.info.clone()));
             self.live = Arc::clone(live);
+            self.tell_depth();
+        }
+    }
+
+    /// Tells a new consumer how many activations there are of which it will know nothing. (While the thread runs, this may be
+    /// off by those that begin or end at this very moment.)
+    fn tell_depth(&mut self) {
+        self.told = self.block.activations();
+        self.look_at = self.told.saturating_add(DEEP);
+        if self.told > 0 {
+            self.send(&[Word::unwound(self.told).0]);
+        }
+    }
+
+    /// Activations end in silence when an exception passes them. The next event of one below them tells; but if the
+    /// exception is caught where there are no probes, and nothing below has any, there is none: the number of
+    /// activations only grows then, and with it what consumers keep of them. So once there are many more than the thread
+    /// has frames, consumers are told to forget. Those that do live come up again as orphans.
+    fn forget_dead(&mut self, frames: impl FnOnce() -> Option<u32>) {
+        let depth = self.block.activations();
+        if depth < self.told {
+            self.told = depth;
+            self.look_at = depth.saturating_add(DEEP);
+        }
+        if depth < self.look_at {
+            return;
+        }
+        let Some(frames) = frames() else { return };
+        // Deep recursion costs a look each time it has become twice as deep.
+        let many = frames.saturating_mul(2).saturating_add(DEEP);
+        if depth - self.told > many {
+            self.told = depth;
+            self.send(&[Word::GAP.0, Word::unwound(depth).0]);
+        }
+        self.look_at = self.told.saturating_add(many);
+    }
+
+    fn send(&self, words: &[u64]) {
+        if !self.live.pipeline.needs().activations {
+            return;
+        }
+        match &self.live.consumer {
+            None => self.stream.consume(words),
+            Some(consumer) => consumer.send(&self.stream, words),
         }
     }
 
@@ -299,7 +360,7 @@ mod tests {
         };
         streams.thread_begins(block, fiber);
         fill(block, 100);
-        streams.drain(block);
+        streams.drain(block, || None);
         assert_eq!(block.words(), 0);
         fill(block, 3);
         streams.flush();
@@ -331,7 +392,7 @@ mod tests {
             .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
             .unwrap();
         fill(sink, 50);
-        streams.drain(sink);
+        streams.drain(sink, || None);
         assert_eq!(streams.lost(), 50);
         assert_eq!(sink.words(), 0);
     }
@@ -353,7 +414,58 @@ mod tests {
         assert_eq!((old.words(), old.threads()), (5, (1, 1)));
         // What was consumed for the old one is not for the new one.
         fill(block, 2);
-        streams.drain(block);
+        streams.drain(block, || None);
         assert_eq!(streams.pipeline().unwrap().words(), 2);
+    }
+
+    #[test]
+    fn a_new_consumer_is_told_how_deep_the_thread_is() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let block = blocks.reserve_small();
+        streams.thread_begins(block, info(1));
+        block.set_activations_for_test(5);
+        for kinds in [EventKinds::PATHS, EventKinds::ACTIVATION_PATHS] {
+            streams
+                .begin(Pipeline::new().with(NullStream(kinds)), false)
+                .unwrap();
+            let words = streams.pipeline().unwrap().words();
+            assert_eq!(words, u64::from(kinds.activations), "{kinds:?}");
+        }
+    }
+
+    #[test]
+    fn activations_that_are_no_more_are_forgotten() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let block = blocks.reserve_small();
+        let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+        streams.begin(pipeline, false).unwrap();
+        streams.thread_begins(block, info(1));
+        let words = || streams.pipeline().unwrap().words();
+        let drain = |depth, frames| {
+            block.set_activations_for_test(depth);
+            let mut asked = false;
+            streams.drain(block, || {
+                asked = true;
+                Some(frames)
+            });
+            asked
+        };
+        assert!(!drain(DEEP - 1, 3));
+        // Deep, but so is the stack.
+        assert!(drain(5000, 5001));
+        assert!(!drain(5000 + DEEP, 5001));
+        assert_eq!(words(), 0);
+        // It is no more, but that is not known yet.
+        assert!(drain(12_000, 20));
+        assert_eq!(words(), 2);
+        // What was told is not looked for again.
+        assert!(!drain(12_001, 20));
+        assert_eq!(words(), 2);
+        // All have ended, an outer one has told.
+        assert!(!drain(1, 20));
+        assert!(drain(4 * DEEP, 20));
+        assert_eq!(words(), 4);
     }
 }

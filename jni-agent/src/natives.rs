@@ -65,7 +65,7 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_drain(_: *mut JNIEnv
         // SAFETY: the caller's promise.
         let block = unsafe { Block::from_address(block) };
         match Agent::get() {
-            Some(agent) => agent.streams.drain(block),
+            Some(agent) => agent.streams.drain(block, || agent.jvmti.frames().ok()),
             None => block.empty(),
         }
     });

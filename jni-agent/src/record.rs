@@ -4,7 +4,9 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use trodden_analyses::stream::{Recorder, TraceRecorder};
 use trodden_profile::RunInfo;
@@ -21,7 +23,15 @@ pub struct TraceFile {
     recorder: TraceRecorder<BufWriter<File>>,
     /// Classes of the registry that have been looked at.
     classes: Mutex<usize>,
+    /// When it was begun, and how many milliseconds later the last words went out to the system.
+    begun: Instant,
+    flushed: AtomicU64,
 }
+
+/// Chunks of so many words go out at once: a call into the system is little beside what it took to fill them.
+const LARGE: usize = 1024;
+/// Others wait for so many milliseconds at most, unless nothing follows.
+const LATEST: u64 = 100;
 
 impl TraceFile {
     /// Begins a trace.
@@ -34,11 +44,16 @@ impl TraceFile {
         let part = PathBuf::from(part);
         let out = BufWriter::new(File::create(&part).map_err(|e| about(&part, e))?);
         let writer = TraceWriter::new(out, kinds, run).map_err(|e| about(&part, e))?;
+        let recorder = TraceRecorder::new(writer);
+        // If the JVM is killed, what there is can be read from the very beginning.
+        recorder.flush();
         Ok(TraceFile {
             file,
             part,
-            recorder: TraceRecorder::new(writer),
+            recorder,
             classes: Mutex::default(),
+            begun: Instant::now(),
+            flushed: AtomicU64::new(0),
         })
     }
 
@@ -86,6 +101,11 @@ impl Recorder for TraceFile {
     fn words(&self, thread: u64, words: &[u64]) {
         self.define_classes();
         self.recorder.words(thread, words);
+        let now = self.begun.elapsed().as_millis() as u64;
+        if words.len() >= LARGE || now >= self.flushed.load(Ordering::Relaxed) + LATEST {
+            self.flushed.store(now, Ordering::Relaxed);
+            self.recorder.flush();
+        }
     }
 
     fn thread_end(&self, thread: u64) {

@@ -11,6 +11,7 @@
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
 //! - [`javap`], [`feasible`]: is what a report says possible by `javap`'s listing of the code?
 //! - [`live`]: profiles that appear while the program runs;
+//! - [`streams`]: the event stream: live, recorded and replayed, and under commands from outside;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
@@ -24,7 +25,8 @@ pub mod jdk;
 pub mod live;
 pub mod process;
 pub mod profile;
-pub mod stream;
+pub mod recorded;
+pub mod streams;
 pub mod stress;
 pub mod sweep;
 pub mod target;

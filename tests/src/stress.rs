@@ -9,8 +9,8 @@ use trodden_profile::Profile;
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
-use crate::profile::{SUSPICIOUS, agent_flag, methods};
-use crate::{Result, artefacts, build};
+use crate::profile::{SUSPICIOUS, agent_flag, counts, methods};
+use crate::{Result, artefacts, build, streams};
 
 /// Compiles a program of `stress/`; its folder. Later language levels are compiled by the JDK that runs them.
 fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
@@ -35,9 +35,10 @@ pub(crate) fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str
     Ok(java)
 }
 
-/// Runs a program with exact counters; its outcome and profile.
+/// Runs a program with a probe that counts exactly; its outcome and profile.
 fn counted(
     program: &str,
+    probe: &str,
     jdk: &Jdk,
     flags: &[&str],
     arguments: &[&str],
@@ -46,9 +47,12 @@ fn counted(
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("out.trodden");
     let mut flags: Vec<String> = flags.iter().map(|f| (*f).to_owned()).collect();
-    flags.push(agent_flag("counters", &format!("{program}*"), &file)?);
+    flags.push(agent_flag(probe, &format!("{program}*"), &file)?);
     let outcome = process::run(&mut java(program, jdk, &flags, arguments)?, limit)?;
     let profile = Profile::load(&file).map_err(|e| format!("{e}\n{outcome:#?}"))?;
+    if probe.starts_with("events") {
+        streams::whole(&profile)?;
+    }
     Ok((outcome, profile))
 }
 
@@ -85,15 +89,15 @@ fn expect(what: &str, found: &[(u64, u64)], expected: &[(u64, u64)]) -> Result<(
     Err(format!("{what}: counted {found:?}, expected {expected:?}").into())
 }
 
-/// Many threads on one hot method: exact counters lose nothing.
+/// Many threads on one hot method: nothing is lost, by exact counters or on the way of events.
 ///
 /// # Errors
 /// If a count is wrong.
-pub fn shared_hot(jdk: &Jdk, threads: u32, time: Duration) -> Result<u64> {
+pub fn shared_hot(jdk: &Jdk, probe: &str, threads: u32, time: Duration) -> Result<u64> {
     let arguments = [threads.to_string(), time.as_millis().to_string()];
     let arguments = arguments.each_ref().map(String::as_str);
     let limit = time * 3 + Duration::from_secs(60);
-    let (outcome, profile) = counted("SharedHot", jdk, &[], &arguments, limit)?;
+    let (outcome, profile) = counted("SharedHot", probe, jdk, &[], &arguments, limit)?;
     let calls: u64 = outcome.success()?.stdout.trim().parse()?;
     let expected = [(calls / 4 * 3, calls / 4), (calls / 3 * 2, calls / 3)];
     expect(
@@ -108,10 +112,17 @@ pub fn shared_hot(jdk: &Jdk, threads: u32, time: Duration) -> Result<u64> {
 ///
 /// # Errors
 /// If a count is wrong.
-pub fn virtual_threads(jdk: &Jdk, threads: u64, rounds: u64) -> Result<()> {
+pub fn virtual_threads(jdk: &Jdk, probe: &str, threads: u64, rounds: u64) -> Result<()> {
     let arguments = [threads.to_string(), rounds.to_string()];
     let arguments = arguments.each_ref().map(String::as_str);
-    let (outcome, profile) = counted("VirtualHot", jdk, &[], &arguments, Duration::from_secs(300))?;
+    let (outcome, profile) = counted(
+        "VirtualHot",
+        probe,
+        jdk,
+        &[],
+        &arguments,
+        Duration::from_secs(300),
+    )?;
     let calls: u64 = outcome.success()?.stdout.trim().parse()?;
     let of_thread = 12 * rounds;
     let yields = of_thread.div_ceil(50) * threads;
@@ -127,6 +138,41 @@ pub fn virtual_threads(jdk: &Jdk, threads: u64, rounds: u64) -> Result<()> {
     )
 }
 
+/// By how many KiB a program's resident memory grew over the second half of its work: it prints both sizes last.
+fn growth(outcome: Outcome) -> Result<i64> {
+    let outcome = outcome.success()?;
+    let last = outcome.stdout.trim().lines().last().ok_or("no output")?;
+    let (half, end) = last.split_once(' ').ok_or("no sizes")?;
+    Ok(end.parse::<i64>()? - half.parse::<i64>()?)
+}
+
+/// Virtual threads by the ten thousands, in which the stream is analysed in each thread: nothing of it stays when they end.
+/// Returns by how many KiB the resident memory grew over the second half of them beyond what it grew by with exact counters.
+///
+/// # Errors
+/// If anything is lost, or it grew by more than 8 MiB.
+pub fn virtual_streams(jdk: &Jdk, threads: u64) -> Result<i64> {
+    let arguments = ["virtual", &threads.to_string()];
+    let probe = format!("events,{}", streams::ANALYSES);
+    let limit = Duration::from_secs(600);
+    let (outcome, profile) = counted("Streams", &probe, jdk, &[], &arguments, limit)?;
+    let (plain, counters) = counted("Streams", "counters", jdk, &[], &arguments, limit)?;
+    let (counts, exact) = (counts(&profile), counts(&counters));
+    if counts != exact {
+        return Err(streams::difference(&exact, &counts).into());
+    }
+    // All virtual threads, and the one that started them.
+    let found = streams::fact(&profile, "threads")?;
+    if found < threads + 1 {
+        return Err(format!("{found} threads, not {threads}").into());
+    }
+    let grown = growth(outcome)? - growth(plain)?;
+    if grown > 8 << 10 {
+        return Err(format!("resident memory grew by {grown} KiB more than with counters").into());
+    }
+    Ok(grown)
+}
+
 /// Classes that are loaded and forgotten: counts stay, memory does not grow. Returns by how many KiB the resident
 /// memory grew over the second half of the rounds beyond what the same program without the agent grew by (a
 /// JVM's own metaspace and heap grow by up to 20 MiB here, more on some JDKs than on others).
@@ -137,16 +183,12 @@ pub fn unloading(jdk: &Jdk, rounds: u64) -> Result<i64> {
     let flags = ["-XX:MaxMetaspaceSize=64m"];
     let (outcome, profile) = counted(
         "Unloading",
+        "counters",
         jdk,
         &flags,
         &[&rounds.to_string()],
         Duration::from_secs(600),
     )?;
-    let growth = |outcome: Outcome| -> Result<i64> {
-        let outcome = outcome.success()?;
-        let (half, end) = outcome.stdout.trim().split_once(' ').ok_or("no sizes")?;
-        Ok(end.parse::<i64>()? - half.parse::<i64>()?)
-    };
     let plain = java(
         "Unloading",
         jdk,
@@ -183,8 +225,8 @@ pub fn exits(jdk: &Jdk) -> Result<()> {
             &mut java("Exits", jdk, &SUSPICIOUS.map(str::to_owned), &[how])?,
             limit,
         )?;
-        let (outcome, profile) =
-            counted("Exits", jdk, &SUSPICIOUS, &[how], limit).map_err(|e| format!("{how}: {e}"))?;
+        let (outcome, profile) = counted("Exits", "counters", jdk, &SUSPICIOUS, &[how], limit)
+            .map_err(|e| format!("{how}: {e}"))?;
         if plain != outcome {
             return Err(format!("{how}: {plain:#?} became {outcome:#?}").into());
         }
@@ -206,7 +248,7 @@ pub fn exits(jdk: &Jdk) -> Result<()> {
 ///
 /// # Errors
 /// If an attempt fails, the program does not end as it should, or its memory grows by more than 32 MiB.
-pub fn attach(jdk: &Jdk, times: u32) -> Result<i64> {
+pub fn attach(jdk: &Jdk, probe: &str, times: u32) -> Result<i64> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("attached.trodden");
     let mut command = java("Attached", jdk, &[], &[])?;
@@ -215,7 +257,7 @@ pub fn attach(jdk: &Jdk, times: u32) -> Result<i64> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let result = attach_to(&mut child, times, &file);
+    let result = attach_to(&mut child, probe, times, &file);
     if result.is_err() {
         let _ = child.kill();
     }
@@ -236,7 +278,7 @@ pub fn attach(jdk: &Jdk, times: u32) -> Result<i64> {
     Ok(grown)
 }
 
-fn attach_to(child: &mut std::process::Child, times: u32, file: &Path) -> Result<i64> {
+fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Path) -> Result<i64> {
     let pid = child.id().to_string();
     let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
     let mut line = String::new();
@@ -255,7 +297,7 @@ fn attach_to(child: &mut std::process::Child, times: u32, file: &Path) -> Result
         trodden(&[
             "start",
             "--probe",
-            "counters",
+            probe,
             "--include",
             "Attached*",
             "--file",

@@ -8,7 +8,7 @@ use std::time::Duration;
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{self, SequenceCounts, Sequences};
-use trodden_tests::{Result, artefacts, process, stream};
+use trodden_tests::{Result, artefacts, process, recorded};
 
 const LIMIT: Duration = Duration::from_secs(300);
 const K: usize = 5;
@@ -97,17 +97,13 @@ fn the_forests_of_javac_are_what_brute_force_finds() -> Result<()> {
         let at = |name: &str| folder.path().join(name);
         let trace = at("javac.trace");
         compile(&jdk, folder.path(), &format!("file={}", trace.display()))?;
-        let recorded = stream::read(&trace)?;
-        assert!(recorded.words > 50_000, "{} words", recorded.words);
-        assert!(
-            recorded.sequences.len() > 300,
-            "{} methods",
-            recorded.sequences.len()
-        );
-        let expected = profile::brute_force(&recorded.sequences, K);
+        let found = recorded::read(&trace)?;
+        assert!(found.words > 50_000, "{} words", found.words);
+        assert!(found.sequences.len() > 300, "{} methods", found.sequences.len());
+        let expected = profile::brute_force(&found.sequences, K);
 
         let replayed = replay(&trace, &at("replayed.trodden"), K)?;
-        assert_eq!(profile::counts(&replayed), singles(&recorded.sequences));
+        assert_eq!(profile::counts(&replayed), singles(&found.sequences));
         assert_eq!(profile::forests(&replayed)?, expected);
         // A longer k adds levels and changes none.
         let longer = profile::forests(&replay(&trace, &at("longer.trodden"), K + 3)?)?;

@@ -6,6 +6,9 @@ use std::time::Duration;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, stress};
 
+/// Those that count every path.
+const PROBES: [&str; 2] = ["counters", "events"];
+
 /// They measure memory and load all processors: one at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
@@ -16,8 +19,14 @@ fn alone() -> MutexGuard<'static, ()> {
 fn sixteen_threads_lose_nothing() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {
-        let calls = stress::shared_hot(&jdk, 16, Duration::from_secs(3))?;
-        assert!(calls > 100_000, "only {calls} calls on JDK {}", jdk.feature);
+        for probe in PROBES {
+            let calls = stress::shared_hot(&jdk, probe, 16, Duration::from_secs(3))?;
+            assert!(
+                calls > 100_000,
+                "{probe}: only {calls} calls on JDK {}",
+                jdk.feature
+            );
+        }
     }
     Ok(())
 }
@@ -26,7 +35,12 @@ fn sixteen_threads_lose_nothing() -> Result<()> {
 fn virtual_threads_lose_nothing() -> Result<()> {
     let _alone = alone();
     match Jdk::all()?.last() {
-        Some(jdk) if jdk.feature >= 21 => stress::virtual_threads(jdk, 500, 100),
+        Some(jdk) if jdk.feature >= 21 => {
+            for probe in PROBES {
+                stress::virtual_threads(jdk, probe, 500, 100)?;
+            }
+            stress::virtual_streams(jdk, 100_000).map(drop)
+        }
         _ => {
             eprintln!("no JDK with virtual threads here");
             Ok(())
@@ -51,7 +65,10 @@ fn every_way_to_end_writes_a_profile() -> Result<()> {
 #[test]
 fn attach_and_stop_again_and_again() -> Result<()> {
     let _alone = alone();
-    Jdk::ends()?
-        .iter()
-        .try_for_each(|jdk| stress::attach(jdk, 10).map(drop))
+    for jdk in Jdk::ends()? {
+        for probe in PROBES {
+            stress::attach(&jdk, probe, 10)?;
+        }
+    }
+    Ok(())
 }

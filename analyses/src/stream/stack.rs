@@ -30,9 +30,11 @@ impl StackTally {
 
 /// Drives an [`ActivationAnalysis`] with one thread's words.
 ///
-/// It keeps the methods of the open activations, and holds each word against the topmost one:
+/// It keeps the methods of the open activations that it knows, and the number of those below them that it does not (they
+/// had begun before the stream, or before a gap), and holds each word against the topmost one:
 ///
-/// * `Unwound` ends all activations but as many as it says.
+/// * `Unwound` ends all activations but as many as it says, known or not. At the beginning of a stream it tells how many
+///   there are.
 /// * A path, or an exit, of another method than the topmost one's means that activations on the stack were not those of the
 ///   program (something was lost, or began before the stream). All are abandoned, and the path counts as the first one of
 ///   an *orphan*, an activation whose beginning is not known.
@@ -42,6 +44,8 @@ impl StackTally {
 pub struct ActivationWords<A> {
     analysis: A,
     methods: Vec<u32>,
+    /// Open activations below those of `methods`.
+    below: usize,
     tally: StackTally,
 }
 
@@ -51,6 +55,7 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         ActivationWords {
             analysis,
             methods: Vec::new(),
+            below: 0,
             tally: StackTally::default(),
         }
     }
@@ -106,13 +111,17 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
 
     #[cold]
     fn orphan(&mut self, method: u32) {
-        self.abandon();
+        // As many are open as before, of which the topmost one is now known.
+        let open = self.below + self.methods.len();
+        self.abandon(open.saturating_sub(1));
         self.tally.orphans += 1;
         self.methods.push(method);
         self.analysis.enter(method);
     }
 
-    fn abandon(&mut self) {
+    /// Knows no activation any more, but that so many are open.
+    fn abandon(&mut self, open: usize) {
+        self.below = open;
         if !self.methods.is_empty() {
             self.methods.clear();
             self.analysis.abandon();
@@ -143,13 +152,14 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                     self.analysis.exit();
                 } else {
                     self.tally.lost_exits += 1;
-                    self.abandon();
+                    let open = self.below + self.methods.len();
+                    self.abandon(open.saturating_sub(1));
                 }
             }
             Ok(Event::Unwound { depth }) => self.unwound(depth as usize),
             Ok(Event::Gap) => {
                 self.tally.gaps += 1;
-                self.abandon();
+                self.abandon(0);
             }
             Ok(Event::Block { .. } | Event::Prefix { .. }) => {}
             Err(_) => self.tally.bad_words += 1,
@@ -158,13 +168,14 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
 
     #[cold]
     fn unwound(&mut self, depth: usize) {
-        match self.methods.len().checked_sub(depth) {
-            Some(above) => {
-                self.methods.truncate(depth);
+        let open = self.below + self.methods.len();
+        match (open.checked_sub(depth), depth.checked_sub(self.below)) {
+            (Some(above), Some(known)) => {
+                self.methods.truncate(known);
                 self.analysis.unwind(above as u32);
             }
-            // More remain than were ever entered: those on the stack may be any of them.
-            None => self.abandon(),
+            // None is left that is known; or more are than were ever entered: those on the stack may be any of them.
+            _ => self.abandon(depth),
         }
     }
 }

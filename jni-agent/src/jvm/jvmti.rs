@@ -246,6 +246,13 @@ impl Jvmti {
         )
     }
 
+    /// How many frames the calling thread's stack has.
+    pub fn frames(self) -> Result<u32, JvmError> {
+        let mut count = 0;
+        jvmti!(self, GetFrameCount, null_mut(), &mut count)?;
+        Ok(count.max(0) as u32)
+    }
+
     /// A thread's innermost frames into a buffer; returns how many.
     pub fn stack(self, thread: ThreadRef, frames: &mut [jvmtiFrameInfo]) -> Result<usize, JvmError> {
         let mut count = 0;

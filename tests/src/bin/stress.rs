@@ -37,16 +37,31 @@ fn main() -> Result<ExitCode> {
     for jdk in Jdk::ends()? {
         let name = |what: &str| format!("jdk{} {what}", jdk.feature);
         let time = Duration::from_secs(arguments.seconds);
-        let shared = stress::shared_hot(&jdk, arguments.threads, time);
-        report(
-            &name("shared hot method"),
-            shared.map(|calls| format!("{calls} calls, none lost")),
-        );
-        if jdk.feature >= 21 {
-            let threads = stress::virtual_threads(&jdk, 10_000, 1000);
-            report(&name("virtual threads"), threads.map(|()| "none lost".to_owned()));
-        }
         let grown = |kib: i64| format!("resident memory {kib:+} KiB");
+        for probe in ["counters", "events"] {
+            let shared = stress::shared_hot(&jdk, probe, arguments.threads, time);
+            report(
+                &name(&format!("shared hot method, {probe}")),
+                shared.map(|calls| format!("{calls} calls, none lost")),
+            );
+            if jdk.feature >= 21 {
+                let threads = stress::virtual_threads(&jdk, probe, 10_000, 1000);
+                report(
+                    &name(&format!("virtual threads, {probe}")),
+                    threads.map(|()| "none lost".to_owned()),
+                );
+            }
+            report(
+                &name(&format!("attach and stop, {probe}")),
+                stress::attach(&jdk, probe, arguments.attaches).map(grown),
+            );
+        }
+        if jdk.feature >= 21 {
+            report(
+                &name("analyses of 100,000 virtual threads"),
+                stress::virtual_streams(&jdk, 100_000).map(grown),
+            );
+        }
         report(
             &name("unloading"),
             stress::unloading(&jdk, arguments.unloads).map(grown),
@@ -54,10 +69,6 @@ fn main() -> Result<ExitCode> {
         report(
             &name("ways to end"),
             stress::exits(&jdk).map(|()| "all".to_owned()),
-        );
-        report(
-            &name("attach and stop"),
-            stress::attach(&jdk, arguments.attaches).map(grown),
         );
     }
     Ok(if failed {
