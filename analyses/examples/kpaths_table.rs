@@ -18,8 +18,8 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use rustc_hash::FxHashMap;
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, Activations, BoundedSlabForest, ChunkPairs, ForestError, HashProfile, IterationForest,
-    NullActivations, PathSink, SlabForest,
+    ActivationAnalysis, Activations, BoundedSlabForest, ChunkPairs, ForestError, HashProfile,
+    IterationForest, NullActivations, PathSink, SlabForest,
 };
 use trodden_analyses::stream::{ActivationWords, PathCounts, StreamAnalysis};
 use trodden_profile::events::ThreadInfo;
@@ -163,7 +163,9 @@ fn table(name: &str, words: &[u64], options: Options) -> Result<(), Box<dyn Erro
         per_path(runs),
         plain(words).len(),
     );
-    println!("| k | pairs of chunks, ns | of hash table | of one with a stack | KiB | k-SF, ns | of hash table | KiB |");
+    println!(
+        "| k | pairs of chunks, ns | of hash table | of one with a stack | KiB | k-SF, ns | of hash table | KiB |"
+    );
     println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for (index, k) in KS.into_iter().enumerate() {
         let pairs = sink(options.pairs(k)?, words);

@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 use proptest::prelude::*;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, HashProfile, IterationForest,
-    LiveIterationForest, NullActivations, PathNode, PathSink, SlabForest,
+    ActivationAnalysis, Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, HashProfile,
+    IterationForest, LiveIterationForest, NullActivations, PathNode, PathSink, SlabForest,
 };
 use trodden_profile::Schedule;
 

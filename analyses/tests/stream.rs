@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use trodden_analyses::MethodTable;
 use trodden_analyses::kpaths::{BoundedSlabForest, ChunkPairs, SlabForest};
 use trodden_analyses::stream::{
-    BurstWindows, KPaths, KForest, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
+    BurstWindows, KForest, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
     StreamAnalysis, TraceRecorder, replay,
 };
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
@@ -167,7 +167,11 @@ fn fed<A: StreamAnalysis>(analysis: &A, words: &[u64], batch: usize) -> A::Threa
     thread
 }
 
-fn k_result<S: KSink<Forest: Sync> + Sync>(options: &KPathsOptions, words: &[u64], batch: usize) -> Sequences {
+fn k_result<S: KSink<Forest: Sync> + Sync>(
+    options: &KPathsOptions,
+    words: &[u64],
+    batch: usize,
+) -> Sequences {
     let analysis = KPaths::<S>::new(options).unwrap();
     let mut result = analysis.result();
     analysis.add(&mut result, &fed(&analysis, words, batch)).unwrap();

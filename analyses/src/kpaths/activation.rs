@@ -225,9 +225,14 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
 
     #[inline]
     fn only_path(&mut self, method: u32, path: u64) {
-        let mut activation = self.sink.begin(method);
-        self.sink.path(&mut activation, path);
-        self.sink.end(activation);
+        if path < 1 << 31 {
+            self.sink.activation(method, &[path]);
+        } else {
+            let mut activation = self.sink.begin(method);
+            self.sink.path(&mut activation, path);
+            self.sink.end(activation);
+        }
+        self.check_room();
     }
 
     #[inline]

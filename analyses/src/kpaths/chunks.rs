@@ -7,11 +7,16 @@ use super::tables::{Counters, Index, mix};
 use super::trees::Labels;
 use super::{ForestError, IterationForest};
 
-/// Paths of a chunk, about, where `k` allows that.
-const CHUNK: u32 = 16;
+/// Most paths of a chunk that is longer than `k - 1`. Long ones save work where paths repeat; where they do not, there are
+/// more and more different ones, until they do not fit into the CPU's caches.
+const CHUNK: u32 = 10;
 
 /// Bytes that chunks longer than `k - 1` may take before they are folded.
 const ROOM: usize = 8 << 20;
+
+/// Where fewer than two of three guesses of the next chunk come true, guessing stops for [`SKIP`] chunks.
+const LUCK: i32 = 8;
+const SKIP: u32 = 100;
 
 /// A path of a chunk: a label, or a word whose lower half is one (as all path numbers below 2^31 are).
 trait Item: Copy {
@@ -41,6 +46,8 @@ struct Pair {
     chunk: u32,
     /// Paths in `chunk`.
     len: u32,
+    /// Their hash.
+    hash: u32,
     /// The pair that came next when this one was last seen, if its chunk was not the activation's end.
     next: u32,
     /// The same for an activation's last chunk.
@@ -53,6 +60,10 @@ pub struct OpenChunks {
     method: u32,
     /// The pair of the last full chunk; [`NONE`] in the first chunk.
     pair: u32,
+    /// The hash of that chunk.
+    hash: u32,
+    /// Paths of its next full chunk.
+    length: u32,
     /// Its paths since then begin here in `pending`.
     from: usize,
 }
@@ -63,8 +74,9 @@ pub struct OpenChunks {
 /// the chunk before and its own chunk so far. These counters follow from how often each *pair* of chunks occurred, an
 /// activation's last chunk being shorter. So paths are only put aside until a chunk is full, and then
 ///
-/// * compared with the chunk that followed last time. If it is the same, its pair is counted: no hash, no look-up.
-/// * Else the chunk is looked up in one table, the pair in another.
+/// * compared with the chunk that followed last time. If it is the same, its pair is counted: no hash, no look-up. (Where
+///   that guess is seldom right, it is not made.)
+/// * Else the pair is looked up by the hashes of both chunks; only if it is new, the chunk is looked up by itself.
 ///
 /// Where `k` is small, chunks are some multiple of `k - 1`: the slab forest's chunks are then found inside. Long
 /// chunks that hardly repeat would fill the memory with what a small `k` does not ask for. So when they take
@@ -93,6 +105,9 @@ pub struct ChunkPairs {
     /// Bytes at which chunks are folded.
     room: usize,
     full: bool,
+    /// How well guesses went of late, and how many chunks to go without.
+    luck: i32,
+    skip: u32,
     dropped: u64,
 }
 
@@ -120,6 +135,8 @@ impl ChunkPairs {
             folded: None,
             room: ROOM,
             full: false,
+            luck: LUCK,
+            skip: 0,
             dropped: 0,
         })
     }
@@ -196,14 +213,23 @@ impl ChunkPairs {
     fn fold_into(&self, forest: &mut SlabForest) -> u64 {
         let mut dropped = 0;
         for pair in self.pairs.iter().filter(|pair| pair.count > 0) {
-            let (method, paths) = (self.chunks[pair.chunk as usize + METHOD], self.labels_of(pair.chunk));
-            if self.add_chunk(forest, method, pair.before, paths, pair.count).is_none() {
+            let (method, paths) = (
+                self.chunks[pair.chunk as usize + METHOD],
+                self.labels_of(pair.chunk),
+            );
+            if self
+                .add_chunk(forest, method, pair.before, paths, pair.count)
+                .is_none()
+            {
                 dropped += pair.count * u64::from(pair.len);
             }
         }
         for (key, count) in self.whole.iter() {
             let (method, paths, len) = unpack(key);
-            if self.add_chunk(forest, method, NONE, &paths[..len], count).is_none() {
+            if self
+                .add_chunk(forest, method, NONE, &paths[..len], count)
+                .is_none()
+            {
                 dropped += count * len as u64;
             }
         }
@@ -244,6 +270,11 @@ impl ChunkPairs {
     /// A chunk of an activation: the last one, or a full one.
     #[inline]
     fn count<I: Item>(&mut self, open: &mut OpenChunks, items: &[I], last: bool) {
+        open.length = self.chunk;
+        if self.skip > 0 {
+            self.skip -= 1;
+            return self.look_up(open, items, last);
+        }
         if let Some(pair) = self.pairs.get(open.pair as usize) {
             let likely = if last { pair.last } else { pair.next };
             if let Some(next) = self.pairs.get_mut(likely as usize)
@@ -252,7 +283,13 @@ impl ChunkPairs {
             {
                 next.count += 1;
                 open.pair = likely;
+                open.hash = next.hash;
+                self.luck = (self.luck + 1).min(2 * LUCK);
                 return;
+            }
+            self.luck -= 2;
+            if self.luck < 0 {
+                (self.luck, self.skip) = (LUCK, SKIP);
             }
         }
         self.look_up(open, items, last);
@@ -260,13 +297,15 @@ impl ChunkPairs {
 
     #[inline(never)]
     fn look_up<I: Item>(&mut self, open: &mut OpenChunks, items: &[I], last: bool) {
-        let Some(pair) = self.find(open, items) else {
+        let hash = hash(open.method, items);
+        let Some(pair) = self.find(hash, open, items) else {
             // No room for so many: the activation goes on as a new one.
             self.dropped += items.len() as u64;
             open.pair = NONE;
             return;
         };
         self.pairs[pair as usize].count += 1;
+        open.hash = hash;
         if let Some(previous) = self.pairs.get_mut(open.pair as usize) {
             match last {
                 true => previous.last = pair,
@@ -277,21 +316,23 @@ impl ChunkPairs {
     }
 
     /// The pair of the activation's last chunk and this one, made if there is none.
-    fn find<I: Item>(&mut self, open: &OpenChunks, items: &[I]) -> Option<u32> {
-        let hash = hash(open.method, items);
+    ///
+    /// A known pair is found by both chunks' hashes. So where to look does not depend on what the last look-up found, and
+    /// the CPU works on several chunks at once.
+    #[inline(always)]
+    fn find<I: Item>(&mut self, hash: u32, open: &OpenChunks, items: &[I]) -> Option<u32> {
         let Some(previous) = self.pairs.get(open.pair as usize) else {
             let chunk = self.find_chunk(hash, open.method, items)?;
             let first = self.chunks[chunk as usize + FIRST];
             if first != NONE {
                 return Some(first);
             }
-            let first = self.add_pair(NONE, chunk, items.len())?;
+            let first = self.add_pair(NONE, chunk, items.len(), hash)?;
             self.chunks[chunk as usize + FIRST] = first;
             return Some(first);
         };
-        // One look-up if the pair is known: the same chunk before, and these paths.
         let before = previous.chunk;
-        let key = u64::from(before) << 32 | u64::from(hash);
+        let key = u64::from(open.hash) << 32 | u64::from(hash);
         let both = (mix(key ^ SEED, MULTIPLIERS[0]) >> 32) as u32;
         let (pairs, chunks) = (&self.pairs, &self.chunks);
         let known = self.pair_index.find(both, |at| {
@@ -304,12 +345,13 @@ impl ChunkPairs {
             return known;
         }
         let chunk = self.find_chunk(hash, open.method, items)?;
-        let pair = self.add_pair(before, chunk, items.len())?;
+        let pair = self.add_pair(before, chunk, items.len(), hash)?;
         self.pair_index.insert(both, pair);
         Some(pair)
     }
 
     /// The chunk with these paths, made if there is none.
+    #[inline(never)]
     fn find_chunk<I: Item>(&mut self, hash: u32, method: u32, items: &[I]) -> Option<u32> {
         let chunks = &self.chunks;
         let known = self.chunk_index.find(hash, |at| {
@@ -335,13 +377,16 @@ impl ChunkPairs {
         Some(chunk as u32)
     }
 
-    fn add_pair(&mut self, before: u32, chunk: u32, len: usize) -> Option<u32> {
-        let pair = u32::try_from(self.pairs.len()).ok().filter(|&pair| pair != NONE)?;
+    fn add_pair(&mut self, before: u32, chunk: u32, len: usize, hash: u32) -> Option<u32> {
+        let pair = u32::try_from(self.pairs.len())
+            .ok()
+            .filter(|&pair| pair != NONE)?;
         self.pairs.push(Pair {
             count: 0,
             before,
             chunk,
             len: len as u32,
+            hash,
             next: NONE,
             last: NONE,
         });
@@ -453,6 +498,8 @@ impl PathSink for ChunkPairs {
         OpenChunks {
             method,
             pair: NONE,
+            hash: 0,
+            length: self.chunk,
             from: self.pending.len(),
         }
     }
@@ -466,7 +513,7 @@ impl PathSink for ChunkPairs {
             return;
         };
         self.pending.push(label);
-        if self.pending.len() - open.from >= self.chunk as usize {
+        if self.pending.len() - open.from >= open.length as usize {
             self.count_pending(open, false);
         }
     }
@@ -474,10 +521,10 @@ impl PathSink for ChunkPairs {
     #[inline]
     fn paths(&mut self, open: &mut OpenChunks, words: &[u64]) {
         let mut rest = words;
-        let length = self.chunk as usize;
+        let length = open.length as usize;
         let pending = self.pending.len() - open.from;
         if pending > 0 {
-            let (head, tail) = rest.split_at(rest.len().min(length.saturating_sub(pending)));
+            let (head, tail) = rest.split_at(rest.len().min(length - pending));
             self.pending.extend(head.iter().map(|word| word.label()));
             if pending + head.len() < length {
                 return;
@@ -485,7 +532,7 @@ impl PathSink for ChunkPairs {
             self.count_pending(open, false);
             rest = tail;
         }
-        while let Some((chunk, tail)) = rest.split_at_checked(length) {
+        while let Some((chunk, tail)) = rest.split_at_checked(open.length as usize) {
             self.count(open, chunk, false);
             rest = tail;
         }
@@ -503,7 +550,7 @@ impl PathSink for ChunkPairs {
     fn activation(&mut self, method: u32, words: &[u64]) {
         let mut open = self.begin(method);
         let mut rest = words;
-        while let Some((chunk, tail)) = rest.split_at_checked(self.chunk as usize) {
+        while let Some((chunk, tail)) = rest.split_at_checked(open.length as usize) {
             self.count(&mut open, chunk, false);
             rest = tail;
         }
@@ -546,7 +593,8 @@ impl PathSink for ChunkPairs {
             open.pair = NONE;
             if !chunk.is_empty() {
                 // A pair that did not occur: it stands for the chunk.
-                open.pair = self.find(open, &chunk).unwrap_or(NONE);
+                open.hash = hash(open.method, &chunk);
+                open.pair = self.find(open.hash, open, &chunk).unwrap_or(NONE);
             }
         }
         self.full = false;

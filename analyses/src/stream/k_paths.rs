@@ -329,7 +329,9 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPaths<S> {
         };
         result.bytes += activations.sink().bytes();
         result.tally.add(&tally);
-        Ok(activations.sink().add_to(activations.open(), &mut result.forest)?)
+        Ok(activations
+            .sink()
+            .add_to(activations.open(), &mut result.forest)?)
     }
 
     fn write(

@@ -35,12 +35,14 @@ const LARGE: u64 = 1 << 31;
 fn run_of(method: u32, words: &[u64]) -> usize {
     let front = u64::from(method) << 1;
     let others = |block: &[u64; 8]| block.iter().fold(0, |all, word| all | word >> 31 ^ front) != 0;
+    let is_one = |&word: &u64| word >> 31 == front;
+    // Most runs are very short, and most words are in long ones.
+    if let Some(end) = words.iter().take(4).position(|word| !is_one(word)) {
+        return end;
+    }
     let (blocks, _) = words.as_chunks::<8>();
     let run = 8 * blocks.iter().take_while(|&block| !others(block)).count();
-    run + words[run..]
-        .iter()
-        .take_while(|&word| word >> 31 == front)
-        .count()
+    run + words[run..].iter().take_while(|&word| is_one(word)).count()
 }
 
 /// Drives an [`ActivationAnalysis`] with one thread's words.
@@ -113,7 +115,9 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 let (paths, others) = rest.split_at(run);
                 let last = others.first().map(|&word| Word(word).decode());
                 let whole = match last {
-                    Some(Ok(Event::LastPath { method: m, path })) if (m, path & LARGE as u32) == (method, 0) => {
+                    Some(Ok(Event::LastPath { method: m, path }))
+                        if (m, path & LARGE as u32) == (method, 0) =>
+                    {
                         Some(run + 1)
                     }
                     Some(Ok(Event::Exit { method: m })) if m == method => Some(run),
