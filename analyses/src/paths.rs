@@ -1,7 +1,7 @@
 //! Path and edge profile of sampled path ends (PEP sections 3.3 and 4.3).
 //!
-//! A sample adds one to its path's frequency and one to the counter of every edge on the path. Which edges those
-//! are is worked out at the path's first sample and kept, so that further samples of it only add.
+//! A sample adds one (or its weight, if it stands for more than itself) to its path's frequency and to the counter of
+//! every edge on the path. Which edges those are is worked out at the path's first sample and kept, so that further samples of it only add.
 
 use rustc_hash::FxHashMap;
 use trodden_numbering::{BlockId, Path, RegenerateError};
@@ -93,11 +93,17 @@ pub struct PathEdgeProfile {
 impl PathEdgeProfile {
     /// Takes in one sampled path end.
     pub fn sample(&mut self, methods: &dyn MethodLookup, event: PathEvent) {
+        self.sample_weighted(methods, event, 1);
+    }
+
+    /// Takes in one sampled path end that stands for `weight` of them: it adds that to the path's frequency and its
+    /// edges' counters, but is one sample.
+    pub fn sample_weighted(&mut self, methods: &dyn MethodLookup, event: PathEvent, weight: u64) {
         let key = PathKey {
             number: event.path,
             stopped: None,
         };
-        self.sample_key(methods, event.method, key);
+        self.sample_key(methods, event.method, key, weight);
     }
 
     /// Takes in a path that was sampled before its end: `path` is what the path register held at the top of
@@ -107,12 +113,12 @@ impl PathEdgeProfile {
             number: path,
             stopped: Some(block),
         };
-        self.sample_key(methods, method, key);
+        self.sample_key(methods, method, key, 1);
     }
 
-    fn sample_key(&mut self, methods: &dyn MethodLookup, method: u32, key: PathKey) {
+    fn sample_key(&mut self, methods: &dyn MethodLookup, method: u32, key: PathKey, weight: u64) {
         if let Some(record) = self.methods.get_mut(&method)
-            && record.add(key, 1)
+            && record.add(key, weight)
         {
             self.samples += 1;
             return;
@@ -129,7 +135,7 @@ impl PathEdgeProfile {
             Ok(path) => {
                 self.regenerated += 1;
                 record.paths.insert(key, path);
-                record.add(key, 1);
+                record.add(key, weight);
                 self.samples += 1;
             }
             Err(_) => self.unknown += 1,

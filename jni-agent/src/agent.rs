@@ -28,6 +28,7 @@ use crate::retransform::{Restored, retransform};
 use crate::safepoint::SafepointSampler;
 use crate::settings::Settings;
 use crate::shim::Shim;
+use crate::strata::Strata;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
 pub struct Agent {
@@ -240,6 +241,7 @@ impl Agent {
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             *control = Control::default();
         }
+        shim.lay_out(jni, settings.strata())?;
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
         }
@@ -287,16 +289,22 @@ impl Agent {
     }
 
     fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
+        let shim_entries = self.shim_if_defined().map_or(0, Shim::ring_entries) as usize;
         let mut ticker = Ticker {
             agent: self,
             settings: Arc::clone(settings),
             armed: None,
+            dirty: shim_entries,
             sampler: SafepointSampler::default(),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
-        Clock::start(self.vm, self.jvmti, interval, move |jni, tick| {
-            guard("the clock", false, || ticker.tick(jni, tick))
-        })
+        Clock::start(
+            self.vm,
+            self.jvmti,
+            interval,
+            settings.jitter(),
+            move |jni, tick| guard("the clock", false, || ticker.tick(jni, tick)),
+        )
     }
 
     /// Stops profiling; counts are kept, classes get their own bytes back.
@@ -347,6 +355,8 @@ struct Ticker {
     settings: Arc<Settings>,
     /// Number and size of the open window.
     armed: Option<(u64, u64)>,
+    /// Ring entries that may hold something.
+    dirty: usize,
     sampler: SafepointSampler,
     next_dump: Option<Instant>,
 }
@@ -355,7 +365,10 @@ impl Ticker {
     /// Returns whether to go on.
     fn tick(&mut self, jni: Jni<'_>, tick: Tick) -> bool {
         let result = match self.settings.probe {
-            ProbeKind::Yieldpoint => self.turn_window(jni),
+            ProbeKind::Yieldpoint => match self.settings.span() {
+                Some(span) => self.span_window(jni, span),
+                None => self.turn_window(jni),
+            },
             ProbeKind::Safepoint => {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
@@ -392,17 +405,68 @@ impl Ticker {
         let number = match self.armed {
             None => self.settings.options.seed,
             Some((number, armed)) => {
-                let ring = shim.disarm(jni)?;
+                let seen = shim.disarm(jni)?;
+                let ring = shim.entries(jni, seen as usize)?;
                 let mut collector = self.agent.collector();
                 collector.window(&self.agent.registry, schedule, number, armed, &ring);
                 number.wrapping_add(1)
             }
         };
         let window = schedule.last_index(number) + 1;
+        shim.clear(jni, window as usize)?;
         shim.arm(jni, window)?;
         self.armed = Some((number, window));
         Ok(())
     }
+
+    /// Opens a window, waits, closes it and takes in what it saw.
+    ///
+    /// A window stands for its interval, so a path end in it for as many of the run as the time the window was open fits
+    /// into the interval. That time is measured, as this thread may wake up late.
+    fn span_window(&mut self, jni: Jni<'_>, span: Duration) -> Result<(), JvmError> {
+        let Some(shim) = self.agent.shim_if_defined() else {
+            return Ok(());
+        };
+        let strata = self.settings.strata();
+        shim.clear(jni, self.dirty)?;
+        let asked = Instant::now();
+        shim.arm(jni, Strata::MOST)?;
+        let opened = Instant::now();
+        // The JVM lets no thread in while it collects garbage, and then there are no path ends. A window that opened
+        // right after that instead would show what ran then more often than it runs.
+        let prompt = |begin: Instant, end: Instant| end - begin <= span / 4;
+        let open = prompt(asked, opened);
+        if open {
+            std::thread::sleep(span);
+        }
+        let closing = Instant::now();
+        let seen = shim.disarm(jni)?;
+        let measured = open && prompt(closing, Instant::now());
+        self.dirty = strata.entries(seen);
+        let mut collector = self.agent.collector();
+        if !measured || seen >= Strata::MOST {
+            collector.tally.blocked_windows += 1;
+            return Ok(());
+        }
+        let ring = shim.entries(jni, self.dirty)?;
+        let open = closing - opened;
+        let scale = scale(self.settings.options.interval, open, seen);
+        collector.span(&self.agent.registry, strata, seen, &ring, open, scale);
+        Ok(())
+    }
+}
+
+/// Seconds by which recording a path end delays the program at least: a load that waits for the store before it.
+const DELAY: f64 = 1e-9;
+
+/// How many path ends of the run a path end stands for that was one of `seen` in a window open for that long.
+///
+/// Recording delays the program: what ran in the window would have taken less time outside. In a tight loop that is
+/// about half, where paths are long nearly nothing. So the delay is taken off, up to three quarters of the time.
+fn scale(interval: Duration, open: Duration, seen: u64) -> f64 {
+    let open = open.as_secs_f64();
+    let undisturbed = (open - seen as f64 * DELAY).max(open / 4.0);
+    (interval.as_secs_f64() / undisturbed).max(1.0)
 }
 
 /// Milliseconds since 1970.

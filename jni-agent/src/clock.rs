@@ -41,7 +41,9 @@ pub struct Tick {
 }
 
 impl Clock {
-    /// Starts ticking. `tick` runs on the clock's thread; when it returns `false` the clock stops.
+    /// Starts ticking. `tick` runs on the clock's thread; when it returns `false` the clock stops. With a seed, a
+    /// tick comes at a random time of its interval instead of the beginning, and the thread's timers are as exact as
+    /// the system can.
     ///
     /// # Errors
     /// If the operating system gives no thread.
@@ -49,6 +51,7 @@ impl Clock {
         vm: Vm,
         jvmti: Jvmti,
         interval: Duration,
+        jitter: Option<u64>,
         mut tick: impl FnMut(Jni<'_>, Tick) -> bool + Send + 'static,
     ) -> std::io::Result<Clock> {
         let signal = Arc::new(Signal::default());
@@ -56,7 +59,10 @@ impl Clock {
         let thread = std::thread::Builder::new()
             .name(THREAD_NAME.to_owned())
             .spawn(move || {
-                let run = |jni: Jni<'_>| own.run(interval, |t| tick(jni, t));
+                if jitter.is_some() {
+                    exact_timers();
+                }
+                let run = |jni: Jni<'_>| own.run(interval, jitter, |t| tick(jni, t));
                 if let Err(e) = vm.attached(jvmti, THREAD_NAME, run) {
                     error!("the clock cannot run: {e}");
                 }
@@ -95,9 +101,21 @@ impl Signal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ticks at whole intervals from the start, skipping those that were missed altogether.
-    fn run(&self, interval: Duration, mut tick: impl FnMut(Tick) -> bool) {
-        let mut due = Instant::now();
+    /// Ticks once per interval from the start, skipping those that were missed altogether.
+    fn run(&self, interval: Duration, jitter: Option<u64>, mut tick: impl FnMut(Tick) -> bool) {
+        let mut random = jitter.map(SplitMix);
+        let mut phase = || {
+            let random = random.as_mut().map_or(0.0, SplitMix::unit);
+            interval.mul_f64(random)
+        };
+        // How much of an interval may be over until its tick counts as missed.
+        let latest = if jitter.is_some() {
+            interval
+        } else {
+            Duration::ZERO
+        };
+        let mut begin = Instant::now();
+        let mut due = begin;
         let mut missed = false;
         for number in 0.. {
             let late = missed || Instant::now() > due + interval / 2;
@@ -105,11 +123,12 @@ impl Signal {
                 return;
             }
             let now = Instant::now();
-            due += interval;
-            missed = due < now;
+            begin += interval;
+            missed = begin + latest < now;
             if missed {
-                due = now;
+                begin = now;
             }
+            due = begin + phase();
             let mut state = self.lock();
             loop {
                 if state.stop {
@@ -129,6 +148,29 @@ impl Signal {
     }
 }
 
+/// Steele, Lea and Flood's SplitMix64: enough to spread ticks, and repeatable.
+struct SplitMix(u64);
+
+impl SplitMix {
+    /// The next number, from 0 to below 1.
+    fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Linux wakes a thread up to 50 us late, to wake several at once; as long as a whole window.
+fn exact_timers() {
+    #[cfg(target_os = "linux")]
+    // SAFETY: sets a number of the calling thread; no memory is passed.
+    unsafe {
+        libc::prctl(libc::PR_SET_TIMERSLACK, 1_000 as libc::c_ulong, 0, 0, 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,14 +179,14 @@ mod tests {
     fn ticks_until_told_to_stop() {
         let signal = Signal::default();
         let mut numbers = Vec::new();
-        signal.run(Duration::from_micros(100), |t| {
+        signal.run(Duration::from_micros(100), None, |t| {
             numbers.push(t.number);
             t.number < 4
         });
         assert_eq!(numbers, [0, 1, 2, 3, 4]);
         signal.lock().stop = true;
         let mut ticks = 0;
-        signal.run(Duration::from_secs(3600), |_| {
+        signal.run(Duration::from_secs(3600), None, |_| {
             ticks += 1;
             true
         });
@@ -154,11 +196,34 @@ mod tests {
     #[test]
     fn a_late_tick_says_so() {
         let mut late = Vec::new();
-        Signal::default().run(Duration::from_millis(20), |t| {
+        Signal::default().run(Duration::from_millis(20), None, |t| {
             late.push(t.late);
             std::thread::sleep(Duration::from_millis(if t.number == 0 { 35 } else { 0 }));
             t.number < 1
         });
         assert_eq!(late, [false, true]);
+    }
+
+    #[test]
+    fn jitter_spreads_ticks_over_intervals_and_keeps_their_rate() {
+        let mut random = SplitMix(1);
+        let numbers: Vec<f64> = (0..10_000).map(|_| random.unit()).collect();
+        assert!(numbers.iter().all(|n| (0.0..1.0).contains(n)));
+        for tenth in 0..10 {
+            let tenth = f64::from(tenth) / 10.0;
+            let inside = numbers
+                .iter()
+                .filter(|n| (tenth..tenth + 0.1).contains(n))
+                .count();
+            assert!((800..1200).contains(&inside), "{inside} from {tenth}");
+        }
+        let begin = Instant::now();
+        let mut ticks = 0;
+        Signal::default().run(Duration::from_millis(2), Some(0), |t| {
+            ticks = t.number;
+            t.number < 50
+        });
+        assert_eq!(ticks, 50);
+        assert!(begin.elapsed() >= Duration::from_millis(99));
     }
 }

@@ -1,6 +1,7 @@
 //! What was counted or sampled so far, and turning it into a profile's counts.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use trodden_analyses::{PathAnalysis, PathEdgeProfile, PathEvent};
 use trodden_instrumenter::ProbeKind;
@@ -10,6 +11,7 @@ use crate::blocks::Blocks;
 use crate::jvm::{Jni, JvmError};
 use crate::registry::{ClassEntry, Registry};
 use crate::shim::Shim;
+use crate::strata::Strata;
 
 /// How the recording itself went; all of it goes into the profile's facts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,8 +20,12 @@ pub struct Tally {
     pub ticks: u64,
     /// Ticks that came more than half an interval late.
     pub overruns: u64,
-    /// Windows that were not full when the next tick came.
+    /// Windows that were not full when the next tick came; of fixed duration: that saw no path end.
     pub short_windows: u64,
+    /// Windows of fixed duration that were dropped because it is not known how long they were open.
+    pub blocked_windows: u64,
+    /// Nanoseconds for which windows of fixed duration were open.
+    pub window_ns: u64,
     /// Path ends seen in windows.
     pub window_path_ends: u64,
     /// Ring entries that racing threads left empty.
@@ -54,14 +60,28 @@ impl Collector {
             match ring.get(index as usize) {
                 None => break,
                 Some(-1) => self.tally.holes += 1,
-                Some(&entry) => self.samples.sample(
-                    registry,
-                    PathEvent {
-                        method: (entry >> 32) as u32,
-                        path: u64::from(entry as u32),
-                    },
-                ),
+                Some(&entry) => self.samples.sample(registry, event(entry)),
             }
+        }
+    }
+
+    /// Takes in a window of fixed duration that saw `seen` path ends; each of them stands for `scale` of the run.
+    pub fn span(
+        &mut self,
+        registry: &Registry,
+        strata: Strata,
+        seen: u64,
+        ring: &[i64],
+        open: Duration,
+        scale: f64,
+    ) {
+        self.tally.window_path_ends += seen;
+        self.tally.window_ns += open.as_nanos() as u64;
+        self.tally.short_windows += u64::from(seen == 0);
+        let (samples, holes) = weigh(strata, seen, ring, scale);
+        self.tally.holes += holes;
+        for (event, weight) in samples {
+            self.samples.sample_weighted(registry, event, weight);
         }
     }
 
@@ -162,6 +182,38 @@ impl Collector {
     }
 }
 
+/// The samples in a window's entries with how many path ends they stand for, and the number of empty entries.
+///
+/// What a sample stands for is a whole number, but sums are not rounded: the remainder goes to the next one.
+fn weigh(strata: Strata, seen: u64, ring: &[i64], scale: f64) -> (Vec<(PathEvent, u64)>, u64) {
+    let (mut samples, mut holes) = (Vec::with_capacity(ring.len()), 0);
+    let mut rest = 0.5;
+    for (index, &entry) in ring.iter().enumerate() {
+        if entry == -1 {
+            // Threads raced, or one that was suspended in an earlier window wrote its old number back: neither says
+            // how many path ends there were.
+            holes += 1;
+            continue;
+        }
+        let numbers = strata.path_ends(index);
+        let here = numbers.end.min(seen).saturating_sub(numbers.start);
+        let exact = here as f64 * scale + rest;
+        let weight = exact.floor();
+        rest = exact - weight;
+        if weight >= 1.0 {
+            samples.push((event(entry), weight as u64));
+        }
+    }
+    (samples, holes)
+}
+
+fn event(entry: i64) -> PathEvent {
+    PathEvent {
+        method: (entry >> 32) as u32,
+        path: u64::from(entry as u32),
+    }
+}
+
 fn positive((path, count): (u64, i64)) -> Option<(u64, u64)> {
     u64::try_from(count)
         .ok()
@@ -175,4 +227,82 @@ fn hashed(shim: &Shim, jni: Jni<'_>) -> Result<BTreeMap<(u32, u32), i64>, JvmErr
         .into_iter()
         .map(|(method, path, count)| ((method, path), count))
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    /// What the shim writes in a window that sees path ends of method 1 with these numbers.
+    fn ring(strata: Strata, paths: impl Iterator<Item = u32>) -> (u64, Vec<i64>) {
+        let mut ring = Vec::new();
+        let mut seen = 0;
+        for (at, path) in (0..).zip(paths) {
+            let entry = strata.entry(at);
+            ring.resize(entry + 1, -1);
+            ring[entry] = 1 << 32 | i64::from(path);
+            seen = at + 1;
+        }
+        (seen, ring)
+    }
+
+    #[test]
+    fn weights_add_up_to_what_the_window_saw() {
+        let strata = Strata::of(NonZeroU32::new(64).unwrap());
+        for seen in [1, 2, 63, 64, 65, 1_000, 12_345] {
+            for scale in [1.0, 1.7, 100.0, 103.3] {
+                let (seen, ring) = ring(strata, 0..seen);
+                assert_eq!(ring.len(), strata.entries(seen));
+                let (samples, holes) = weigh(strata, seen, &ring, scale);
+                let sum: u64 = samples.iter().map(|s| s.1).sum();
+                assert_eq!(holes, 0);
+                assert!(
+                    (sum as f64 - seen as f64 * scale).abs() <= 1.0,
+                    "{seen} {scale}: {sum}"
+                );
+            }
+        }
+    }
+
+    /// A phase with paths a hundred times as frequent weighs a hundred times as much, and shares within a phase are kept,
+    /// whichever comes first.
+    #[test]
+    fn weights_are_in_proportion_to_frequencies() {
+        let strata = Strata::of(NonZeroU32::new(256).unwrap());
+        let fast = (0..20_000).map(|n| n % 4);
+        let slow = (0..200).map(|n| 10 + n % 2);
+        let orders: [Vec<u32>; 2] = [
+            fast.clone().chain(slow.clone()).collect(),
+            slow.chain(fast).collect(),
+        ];
+        for order in orders {
+            let (seen, ring) = ring(strata, order.iter().copied());
+            let (samples, _) = weigh(strata, seen, &ring, 10.0);
+            let weight = |path: u64| -> u64 {
+                let of_path = samples.iter().filter(|s| s.0.path == path);
+                of_path.map(|s| s.1).sum()
+            };
+            for path in 0..4 {
+                assert!(weight(path).abs_diff(50_000) < 5_000, "{path}: {}", weight(path));
+            }
+            let slow = weight(10) + weight(11);
+            assert!(slow.abs_diff(2_000) < 1_500, "{slow}");
+        }
+    }
+
+    #[test]
+    fn holes_weigh_nothing() {
+        let strata = Strata::of(NonZeroU32::new(4).unwrap());
+        let (seen, mut ring) = ring(strata, 0..20);
+        let (all, _) = weigh(strata, seen, &ring, 1.0);
+        ring[2] = -1;
+        let (samples, holes) = weigh(strata, seen, &ring, 1.0);
+        assert_eq!(holes, 1);
+        assert_eq!(samples.len(), all.len() - 1);
+        let hole = strata.path_ends(2);
+        let sum: u64 = samples.iter().map(|s| s.1).sum();
+        assert_eq!(sum, 20 - (hole.end - hole.start));
+    }
 }

@@ -84,6 +84,10 @@ pub fn dump(
             if probe == ProbeKind::Yieldpoint {
                 fact("short_windows", tally.short_windows);
                 fact("window_path_ends", tally.window_path_ends);
+                if settings.span().is_some() {
+                    fact("window_ns", tally.window_ns);
+                    fact("blocked_windows", tally.blocked_windows);
+                }
                 fact("lost", tally.holes);
             } else {
                 fact("frames", tally.frames);

@@ -327,7 +327,9 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let sink = blocks.sink();
-        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
         fill(sink, 50);
         streams.drain(sink);
         assert_eq!(streams.lost(), 50);
@@ -339,11 +341,15 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let block = blocks.reserve_small();
-        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
         streams.thread_begins(block, info(1));
         fill(block, 5);
         let old = streams.pipeline().unwrap();
-        streams.begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false).unwrap();
+        streams
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .unwrap();
         assert_eq!((old.words(), old.threads()), (5, (1, 1)));
         // What was consumed for the old one is not for the new one.
         fill(block, 2);

@@ -15,10 +15,11 @@
 //! | `shim` | the Java half: defining it, arming it, reading it |
 //! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
 //! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
+//! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
-//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line of `events`.
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line each of `clock` and `events`.
 
 mod agent;
 mod blocks;
@@ -38,3 +39,4 @@ mod retransform;
 mod safepoint;
 mod settings;
 mod shim;
+mod strata;

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
+use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileOptions};
 
 use crate::log::{self, Level, error};
+use crate::strata::Strata;
 
 /// Why nothing can be recorded with these options.
 #[derive(Debug, thiserror::Error)]
@@ -84,15 +86,37 @@ impl Settings {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
     }
 
-    /// Most path ends in one sampling window.
+    /// How windows lie in the ring.
+    pub fn strata(&self) -> Strata {
+        match self.options.schedule {
+            Schedule::Span { samples, .. } => Strata::of(samples),
+            Schedule::Timer | Schedule::Ag { .. } | Schedule::Sag { .. } => Strata::PLAIN,
+        }
+    }
+
+    /// For how long a window is open, if that is what the schedule says. No longer than half of the interval.
+    pub fn span(&self) -> Option<Duration> {
+        match self.options.schedule {
+            Schedule::Span { duration, .. } if self.probe == ProbeKind::Yieldpoint => {
+                Some(duration.min(self.options.interval / 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
+    /// no rhythm of the program is in step with them.
+    pub fn jitter(&self) -> Option<u64> {
+        self.span().map(|_| self.options.seed)
+    }
+
+    /// Most ring entries that one sampling window takes.
     pub fn window(&self) -> u64 {
         match self.probe {
-            ProbeKind::Yieldpoint => {
-                self.options
-                    .schedule
-                    .last_index(u64::from(self.options.schedule.stride()) - 1)
-                    + 1
-            }
+            ProbeKind::Yieldpoint => match self.options.schedule {
+                Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
+                schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
+            },
             ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events => 0,
         }
     }
@@ -146,7 +170,22 @@ mod tests {
         assert_eq!(settings("probe=yieldpoint,schedule=sag:64:17").window(), 80);
         assert_eq!(settings("probe=yieldpoint,schedule=ag:64:17").window(), 17 * 64);
         assert_eq!(settings("probe=yieldpoint,schedule=timer").window(), 1);
+        let span = settings("probe=yieldpoint,schedule=span:200us:256").window();
+        // 256 entries for each doubling of 414 path ends to 2^28.
+        assert!((19 * 256..=21 * 256).contains(&span), "{span}");
         assert_eq!(settings("probe=counters").window(), 0);
+    }
+
+    #[test]
+    fn windows_by_duration_take_half_an_interval_at_most() {
+        let span = |text| settings(text).span();
+        let (long, short) = (Duration::from_millis(10), Duration::from_micros(200));
+        assert_eq!(span("schedule=span:200us:256,interval=20ms"), Some(short));
+        assert_eq!(span("schedule=span:100ms:256,interval=20ms"), Some(long));
+        assert_eq!(span("schedule=sag:64:17"), None);
+        assert_eq!(span("probe=safepoint,schedule=span:200us:256"), None);
+        assert_eq!(settings("schedule=span:200us:256,seed=9").jitter(), Some(9));
+        assert_eq!(settings("schedule=sag:64:17,seed=9").jitter(), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 
 use crate::blocks::{Block, Blocks};
 use crate::jvm::{GlobalRef, Jni, JvmError, MethodId};
+use crate::strata::Strata;
 
 /// The classes, in the order in which they are defined: none names a later one before it runs.
 static CLASSES: [(&CStr, &[u8]); 4] = [
@@ -28,8 +29,8 @@ static CLASSES: [(&CStr, &[u8]); 4] = [
     ),
 ];
 
-/// Smallest and largest ring: a window of every default fits the one, the other takes 8 MB.
-const RING_ENTRIES: std::ops::RangeInclusive<u64> = 2048..=1 << 20;
+/// Smallest and largest ring: the windows of usual schedules fit the one (64 KB), the other takes 8 MB.
+const RING_ENTRIES: std::ops::RangeInclusive<u64> = 8192..=1 << 20;
 
 /// The defined shim.
 pub struct Shim {
@@ -77,25 +78,38 @@ impl Shim {
         })
     }
 
-    /// Path ends that a window can have.
+    /// Length of the ring.
     pub fn ring_entries(&self) -> u64 {
         self.ring_entries
     }
 
-    /// Opens a window of that many path ends (at most the ring's).
-    pub fn arm(&self, jni: Jni<'_>, entries: u64) -> Result<(), JvmError> {
-        jni.call_void_int(
-            self.class.class(),
-            self.arm,
-            entries.min(self.ring_entries) as i32,
-        )
+    /// Fixes how windows to come lay out path ends in the ring. No window may be open.
+    pub fn lay_out(&self, jni: Jni<'_>, strata: Strata) -> Result<(), JvmError> {
+        jni.set_static_long(self.class.class(), c"step", strata.step() as i64)?;
+        jni.set_static_int(self.class.class(), c"log", strata.log() as i32)
     }
 
-    /// Closes the window; the path ends it saw, in order. Entries that a race left unwritten are -1.
-    pub fn disarm(&self, jni: Jni<'_>) -> Result<Vec<i64>, JvmError> {
+    /// Empties that many entries: what no path end overwrites is -1 then.
+    pub fn clear(&self, jni: Jni<'_>, entries: usize) -> Result<(), JvmError> {
+        let entries = entries.min(self.ring_entries as usize);
+        jni.set_global_longs(self.ring, &vec![-1; entries])
+    }
+
+    /// Opens a window of at most that many path ends.
+    pub fn arm(&self, jni: Jni<'_>, path_ends: u64) -> Result<(), JvmError> {
+        let path_ends = path_ends.min(i32::MAX as u64) as i32;
+        jni.call_void_int(self.class.class(), self.arm, path_ends)
+    }
+
+    /// Closes the window. Returns how many path ends it saw.
+    pub fn disarm(&self, jni: Jni<'_>) -> Result<u64, JvmError> {
         let seen = jni.call_int(self.class.class(), self.disarm)?;
-        let entries = (seen.max(0) as u64).min(self.ring_entries);
-        jni.global_longs(self.ring, entries as usize)
+        Ok(seen.max(0) as u64)
+    }
+
+    /// The ring's first entries. Those that no path end wrote since they were emptied are -1.
+    pub fn entries(&self, jni: Jni<'_>, entries: usize) -> Result<Vec<i64>, JvmError> {
+        jni.global_longs(self.ring, entries.min(self.ring_entries as usize))
     }
 
     /// The block of the thread that defined the shim, if there was memory for blocks at all.

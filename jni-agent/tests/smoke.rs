@@ -234,6 +234,44 @@ fn yieldpoint_samples_have_the_shares_of_the_program() {
     }
 }
 
+/// With windows of fixed duration the counts estimate executions: `classify` and `many` are called equally often, and the
+/// paths of `classify` have their shares, though samples weigh from one path end to thousands.
+#[test]
+fn windows_of_fixed_duration_count_executions() {
+    for home in jdks() {
+        let options = "probe=yieldpoint,schedule=span:500us:64,interval=5ms";
+        let profile = sampled(&home, options, 3_000);
+        let place = format!("{}: {:?}", home.display(), profile.run.facts);
+        let [samples, seen] = ["samples", "window_path_ends"].map(|name| fact(&profile, name));
+        assert_eq!(fact(&profile, "unknown_samples"), 0, "{place}");
+        assert_eq!(fact(&profile, "panics"), 0, "{place}");
+        assert!(fact(&profile, "window_ns") > 0, "{place}");
+        let all: u64 = profile.classes[0].counts.iter().map(|c| c.total()).sum();
+        // An interval has at least two windows' time; one path end per window and its samples' roundings.
+        assert!(
+            samples <= seen && all + fact(&profile, "ticks") >= seen,
+            "{all}, {place}"
+        );
+        let [classify, many] = ["classify", "many"].map(|m| total(&profile, m) as f64);
+        assert!(
+            (0.8..1.25).contains(&(classify / many)),
+            "{classify} {many} {place}"
+        );
+        let class = &profile.classes[0];
+        let index = class.map.methods.iter().position(|m| m.name == "classify");
+        let mut counts: Vec<u64> = class.counts[index.unwrap()].paths.values().copied().collect();
+        counts.sort_unstable();
+        assert_eq!(counts.len(), 4, "{place}");
+        for (count, of_15) in counts.into_iter().zip([1.0, 2.0, 4.0, 8.0]) {
+            let share = count as f64 / classify * 15.0;
+            assert!(
+                (share - of_15).abs() < 0.5 + 0.1 * of_15,
+                "{share} of 15, not {of_15}, {place}"
+            );
+        }
+    }
+}
+
 /// Every register that is read is a path prefix that leads to where the thread stood, in a method of the program that
 /// runs at that time.
 #[test]

@@ -3,11 +3,14 @@
 use std::fmt;
 use std::num::NonZeroU32;
 use std::str::FromStr;
+use std::time::Duration;
+
+use crate::options::{format_duration, parse_duration};
 
 /// How many path ends after a clock tick are sampled, and which.
 ///
 /// Option syntax (`schedule=…`, and [`Display`](fmt::Display)): `timer`, `ag:SAMPLES:STRIDE`,
-/// `sag:SAMPLES:STRIDE`.
+/// `sag:SAMPLES:STRIDE`, `span:DURATION:SAMPLES`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// One sample per tick: the first path end after it.
@@ -28,6 +31,17 @@ pub enum Schedule {
         /// Bound of the distance to the first sample, in path ends; 1 skips none.
         stride: NonZeroU32,
     },
+    /// Windows of a fixed duration instead of a fixed number of path ends (not in PEP). The other schedules take as many
+    /// samples in a stretch of a thousand path ends per second as in one of ten million. Here a window's samples stand
+    /// for all path ends that it saw, so that counts are in proportion to how often paths were executed.
+    Span {
+        /// How long a window is open; at most [`Schedule::LONGEST_SPAN`].
+        duration: Duration,
+        /// Of about so many path ends all are kept, of twice as many that follow every second, of four times as many
+        /// every fourth, and so on; each stands for those dropped beside it. A power of two, at most
+        /// [`Schedule::MOST_SPAN_SAMPLES`].
+        samples: NonZeroU32,
+    },
 }
 
 impl Schedule {
@@ -37,18 +51,26 @@ impl Schedule {
         stride: NonZeroU32::new(17).unwrap(),
     };
 
-    /// Samples taken per tick.
+    /// Longest window of [`Schedule::Span`].
+    pub const LONGEST_SPAN: Duration = Duration::from_millis(100);
+
+    /// Most samples that [`Schedule::Span`] takes at one density.
+    pub const MOST_SPAN_SAMPLES: u32 = 4096;
+
+    /// Samples taken per tick; with [`Schedule::Span`] those at full density.
     pub const fn samples(self) -> u32 {
         match self {
             Schedule::Timer => 1,
-            Schedule::Ag { samples, .. } | Schedule::Sag { samples, .. } => samples.get(),
+            Schedule::Ag { samples, .. } | Schedule::Sag { samples, .. } | Schedule::Span { samples, .. } => {
+                samples.get()
+            }
         }
     }
 
-    /// The stride; 1 for [`Schedule::Timer`], which has none.
+    /// The stride; 1 for [`Schedule::Timer`] and [`Schedule::Span`], which have none.
     pub const fn stride(self) -> u32 {
         match self {
-            Schedule::Timer => 1,
+            Schedule::Timer | Schedule::Span { .. } => 1,
             Schedule::Ag { stride, .. } | Schedule::Sag { stride, .. } => stride.get(),
         }
     }
@@ -58,7 +80,7 @@ impl Schedule {
     ///
     /// PEP section 4.4: before its first sample, tick `t` strides by `t mod STRIDE + 1` path ends, so it skips
     /// `t mod STRIDE` of them; after that, full Arnold-Grove samples every STRIDE-th path end and the simplified
-    /// form every one.
+    /// form every one. [`Schedule::Span`], where there is no time to go by (a recorded stream), takes the first ones.
     pub fn sample_indices(self, tick: u64) -> impl ExactSizeIterator<Item = u64> + Clone {
         let (first, step) = (self.skipped(tick), self.step());
         (0..self.samples()).map(move |k| first + u64::from(k) * step)
@@ -77,7 +99,7 @@ impl Schedule {
     /// Distance between two samples of one tick.
     fn step(self) -> u64 {
         match self {
-            Schedule::Timer | Schedule::Sag { .. } => 1,
+            Schedule::Timer | Schedule::Sag { .. } | Schedule::Span { .. } => 1,
             Schedule::Ag { stride, .. } => u64::from(stride.get()),
         }
     }
@@ -95,13 +117,18 @@ impl fmt::Display for Schedule {
             Schedule::Timer => f.write_str("timer"),
             Schedule::Ag { samples, stride } => write!(f, "ag:{samples}:{stride}"),
             Schedule::Sag { samples, stride } => write!(f, "sag:{samples}:{stride}"),
+            Schedule::Span { duration, samples } => {
+                write!(f, "span:{}:{samples}", format_duration(*duration))
+            }
         }
     }
 }
 
 /// A schedule that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("schedule '{given}': {reason} (known: timer, ag:SAMPLES:STRIDE, sag:SAMPLES:STRIDE)")]
+#[error(
+    "schedule '{given}': {reason} (known: timer, ag:SAMPLES:STRIDE, sag:SAMPLES:STRIDE, span:DURATION:SAMPLES)"
+)]
 pub struct ScheduleError {
     /// What was given.
     pub given: String,
@@ -129,8 +156,21 @@ impl FromStr for Schedule {
                     _ => Schedule::Sag { samples, stride },
                 })
             }
+            ["span", duration, samples] => {
+                let duration = parse_duration(duration)
+                    .ok()
+                    .filter(|d| *d <= Schedule::LONGEST_SPAN)
+                    .ok_or_else(|| error("DURATION is not a duration up to 100ms, such as 200us"))?;
+                let reason = "SAMPLES is not a power of two from 1 to 4096";
+                let samples = number(samples, reason)?;
+                if !samples.is_power_of_two() || samples.get() > Schedule::MOST_SPAN_SAMPLES {
+                    return Err(error(reason));
+                }
+                Ok(Schedule::Span { duration, samples })
+            }
             ["timer", ..] => Err(error("timer takes no numbers")),
             ["ag" | "sag", ..] => Err(error("SAMPLES and STRIDE are both needed")),
+            ["span", ..] => Err(error("DURATION and SAMPLES are both needed")),
             _ => Err(error("unknown kind")),
         }
     }
@@ -142,7 +182,16 @@ mod tests {
 
     #[test]
     fn syntax_round_trips() {
-        for text in ["timer", "ag:64:17", "sag:64:17", "sag:1:1", "ag:4294967295:3"] {
+        for text in [
+            "timer",
+            "ag:64:17",
+            "sag:64:17",
+            "sag:1:1",
+            "ag:4294967295:3",
+            "span:200us:256",
+            "span:100ms:4096",
+            "span:1ns:1",
+        ] {
             assert_eq!(text.parse::<Schedule>().unwrap().to_string(), text);
         }
         assert_eq!(Schedule::default().to_string(), "sag:64:17");
@@ -216,6 +265,14 @@ mod tests {
             ("sag:0:17", "SAMPLES"),
             ("sag:64:-1", "STRIDE"),
             ("sag:64:4294967296", "STRIDE"),
+            ("span", "both needed"),
+            ("span:200us", "both needed"),
+            ("span:64:17", "DURATION"),
+            ("span:0us:64", "DURATION"),
+            ("span:101ms:64", "DURATION"),
+            ("span:200us:100", "power of two"),
+            ("span:200us:0", "power of two"),
+            ("span:200us:8192", "power of two"),
         ] {
             let message = text.parse::<Schedule>().unwrap_err().to_string();
             assert!(message.contains(reason), "{text}: {message}");

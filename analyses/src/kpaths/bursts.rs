@@ -67,7 +67,7 @@ impl<A: ActivationAnalysis> Bursts<A> {
         let first = self.schedule.sample_indices(self.ticks).next().unwrap_or(0);
         let step = match self.schedule {
             Schedule::Ag { stride, .. } => u64::from(stride.get()),
-            Schedule::Timer | Schedule::Sag { .. } => 1,
+            Schedule::Timer | Schedule::Sag { .. } | Schedule::Span { .. } => 1,
         };
         self.window = (first, self.schedule.last_index(self.ticks), step);
         self.ticks = self.ticks.wrapping_add(1);

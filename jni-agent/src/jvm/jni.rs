@@ -264,6 +264,19 @@ impl<'e> Jni<'e> {
         self.longs_of(array.0, length)
     }
 
+    /// Overwrites the first elements of a `long[]`.
+    pub fn set_global_longs(self, array: GlobalRef, values: &[jlong]) -> Result<(), JvmError> {
+        jni!(
+            self,
+            SetLongArrayRegion,
+            array.0,
+            0,
+            values.len() as jint,
+            values.as_ptr()
+        );
+        self.checked("SetLongArrayRegion", ())
+    }
+
     fn longs_of(self, array: jobject, length: usize) -> Result<Vec<jlong>, JvmError> {
         let mut values = vec![0; length];
         jni!(

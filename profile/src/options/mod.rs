@@ -139,7 +139,7 @@ pub struct ProfileOptions {
     pub path_limit: u32,
     /// `None`: skip with probe `yieldpoint`, else probe. See [`ProfileOptions::skips_single_path_loops`].
     pub single_path_loops: Option<SinglePathLoops>,
-    /// Where the rotation of strides begins.
+    /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
     pub loglevel: LogLevel,
@@ -415,11 +415,31 @@ impl ProfileOptions {
         samples: Option<NonZeroU32>,
         stride: Option<NonZeroU32>,
     ) -> Result<(), OptionError> {
+        let name = if samples.is_some() { "samples" } else { "stride" };
         let (old_samples, old_stride) = match &mut self.schedule {
+            Schedule::Span { .. } if samples.is_none() && stride.is_none() => return Ok(()),
+            // As a whole, so that the number is checked.
+            Schedule::Span { duration, .. } if stride.is_none() => {
+                let samples = samples.map_or(0, NonZeroU32::get);
+                let text = format!("span:{}:{samples}", format_duration(*duration));
+                self.schedule = text
+                    .parse()
+                    .map_err(|e: crate::ScheduleError| OptionError::Value {
+                        name,
+                        reason: e.to_string(),
+                    })?;
+                return Ok(());
+            }
+            Schedule::Span { .. } => {
+                return Err(OptionError::Value {
+                    name: "stride",
+                    reason: "schedule 'span' has no stride; use ag or sag".to_owned(),
+                });
+            }
             Schedule::Timer if samples.is_none() && stride.is_none() => return Ok(()),
             Schedule::Timer => {
                 return Err(OptionError::Value {
-                    name: if samples.is_some() { "samples" } else { "stride" },
+                    name,
                     reason: "schedule 'timer' takes one sample per tick; use ag or sag".to_owned(),
                 });
             }

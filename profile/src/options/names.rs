@@ -53,7 +53,7 @@ pub const OPTIONS: &[OptionName] = &[
     ),
     option(
         "schedule",
-        "timer|ag:SAMPLES:STRIDE|sag:SAMPLES:STRIDE",
+        "timer|ag:SAMPLES:STRIDE|sag:SAMPLES:STRIDE|span:DURATION:SAMPLES",
         "sag:64:17",
         "Which path ends after a clock tick are sampled",
     ),
@@ -134,7 +134,7 @@ pub const OPTIONS: &[OptionName] = &[
         "seed",
         "N",
         "0",
-        "Where the schedule's rotation of strides begins, for repeatable runs",
+        "Where the schedule's rotation of strides begins, or the random times of its windows",
     ),
     option(
         "loglevel",

@@ -59,6 +59,15 @@ fn shorthands_change_the_schedule_in_any_order() {
     );
     assert_eq!(parse("stride=5").options.schedule.to_string(), "sag:64:5");
     assert!(error("schedule=timer,stride=5").contains("takes one sample per tick"));
+    assert_eq!(
+        parse("samples=64,schedule=span:1ms:256")
+            .options
+            .schedule
+            .to_string(),
+        "span:1ms:64"
+    );
+    assert!(error("schedule=span:1ms:256,samples=100").contains("option 'samples'"));
+    assert!(error("schedule=span:1ms:256,stride=5").contains("has no stride"));
 }
 
 #[test]
@@ -279,6 +288,10 @@ fn schedule() -> impl Strategy<Value = Schedule> {
         Just(Schedule::Timer),
         (number(), number()).prop_map(|(samples, stride)| Schedule::Ag { samples, stride }),
         (number(), number()).prop_map(|(samples, stride)| Schedule::Sag { samples, stride }),
+        (1u64..=100_000_000, 0..=12u32).prop_map(|(nanos, log)| Schedule::Span {
+            duration: Duration::from_nanos(nanos),
+            samples: NonZeroU32::new(1 << log).unwrap(),
+        }),
     ]
 }
 

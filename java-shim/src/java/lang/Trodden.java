@@ -1,7 +1,6 @@
 package java.lang;
 
 import java.lang.TroddenThreads.Table;
-import java.util.Arrays;
 
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
@@ -32,19 +31,39 @@ public final class Trodden {
     /** Does a window stand open? Volatile: a plain field would be read once before a long loop nest, not in it. */
     private static volatile boolean open;
 
-    /** Next free entry; how many entries a window has. Plain: threads that race lose or repeat single samples. */
-    private static int next;
-    private static int limit;
+    /*
+     * Each path end is a step further on a line of places, in units of 2^-32, that begins at 2^log. Places from 2^log to
+     * 2^(log + 1) have an entry each, those from there to 2^(log + 2) one for two, then one for four and so on: these
+     * are the strata, with 2^log entries each. What comes later to an entry overwrites it.
+     */
+
+    /** Place of the next path end; where the window ends. Plain: threads that race lose or repeat single samples. */
+    private static long next;
+    private static long limit;
+
+    /** 32 + number of the stratum that {@link #next} is in, or the one before. */
+    private static int shift;
+
+    /** Set before a profile starts. */
+    private static long step;
+    private static int log;
 
     /** A path has ended. */
     @ForceInline
     public static void pathEnd(int method, int path) {
         if (open) {
-            // No call on this way: one in a hot loop costs spills even if it is never taken.
-            int at = next;
-            RING[at & RING_MASK] = ((long) method << 32) | (path & 0xffff_ffffL);
-            next = ++at;
-            if (at >= limit) {
+            // No call on this way: one in a hot loop costs spills even if it is never taken, and the interpreter and
+            // the first compiler would make what they run rare in windows.
+            long place = next;
+            int s = shift;
+            int entry = (int) (place >>> s);
+            if (entry >>> log > 1) {
+                shift = ++s;
+                entry >>>= 1;
+            }
+            RING[(s - 33 << log) + entry & RING_MASK] = ((long) method << 32) | (path & 0xffff_ffffL);
+            next = place += step;
+            if (place >= limit) {
                 open = false;
             }
         }
@@ -237,19 +256,20 @@ public final class Trodden {
 
     // ---- called by the agent ------------------------------------------------------------------------------------
 
-    /** Opens a window of that many path ends, at most the ring's length. */
-    private static void arm(int entries) {
+    /** Opens a window of at most that many path ends. */
+    private static void arm(int pathEnds) {
         open = false;
-        Arrays.fill(RING, 0, entries, -1L);
-        next = 0;
-        limit = entries;
+        long first = 1L << 32 + log;
+        next = first;
+        shift = 32;
+        limit = first + pathEnds * step;
         open = true;
     }
 
     /** Closes the window. Returns how many path ends it has seen. */
     private static int disarm() {
         open = false;
-        return Math.min(next, limit);
+        return (int) ((Math.min(next, limit) - (1L << 32 + log)) / step);
     }
 
     private static long[] ring() {
