@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, ChunkPairs, HashProfile, IterationForest,
-    NullActivations, SlabForest,
+    ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, ChunkPairs, HashProfile,
+    IterationForest, NullActivations, SlabForest,
 };
 use trodden_analyses::stream::ActivationWords;
 

@@ -390,7 +390,7 @@ impl ChunkPairs {
             next: NONE,
             last: NONE,
         });
-        // Chunks of k - 1 paths take less than what they would be folded into.
+        // Of chunks of k - 1 paths there are no more pairs than nodes that they would be folded into.
         let bytes = self.chunks.len() * size_of::<u32>() + self.pairs.len() * (size_of::<Pair>() + 16);
         self.full = self.chunk > self.k - 1 && bytes > self.room;
         Some(pair)

@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn counters_count() {
         let mut counters = Counters::default();
-        let key = |i: u64| i << 36 | i % 7;
+        let key = |i: u64| (i << 36) | (i % 7);
         for round in 0..3 {
             for i in (0..1000).filter(|i| i % 3 >= round) {
                 counters.increment(key(i));
