@@ -24,6 +24,7 @@ pub mod jdk;
 pub mod live;
 pub mod process;
 pub mod profile;
+pub mod stream;
 pub mod stress;
 pub mod sweep;
 pub mod target;
