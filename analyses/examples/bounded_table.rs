@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 
-use trodden_analyses::kpaths::{BoundedSlabForest, IterationForest, SlabForest};
+use trodden_analyses::kpaths::{BoundedSlabForest, ChunkPairs, IterationForest};
 use trodden_analyses::stream::{KPaths, KPathsOptions, KPathsResult, KSink, StreamAnalysis};
 use trodden_profile::events::ThreadInfo;
 use trodden_profile::trace::{TraceItem, TraceReader};
@@ -57,7 +57,10 @@ fn read(file: &str) -> Fallible<Stream> {
     Ok(stream)
 }
 
-fn forest<S: KSink + Sync>(stream: &Stream, k: u32, nodes: Option<u32>) -> Fallible<KPathsResult<S>> {
+fn forest<S: KSink>(stream: &Stream, k: u32, nodes: Option<u32>) -> Fallible<KPathsResult<S::Forest>>
+where
+    KPaths<S>: StreamAnalysis<Result = KPathsResult<S::Forest>>,
+{
     let options = KPathsOptions {
         k,
         nodes,
@@ -96,7 +99,7 @@ fn hot(forest: &IterationForest, total: u64) -> Vec<(u32, Vec<u64>, u64, bool)> 
 }
 
 fn evaluate(name: &str, stream: &Stream, k: u32) -> Fallible<()> {
-    let exact = forest::<SlabForest>(stream, k, None)?.forest;
+    let exact = forest::<ChunkPairs>(stream, k, None)?.forest;
     let total = exact.total();
     let hot = hot(&IterationForest::of(&exact), total);
     // A node stands for one sequence of each length: for that many sequences of a length, as many nodes.
