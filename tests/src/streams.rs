@@ -261,7 +261,7 @@ impl Obedient {
     /// # Errors
     /// If it cannot be read.
     pub fn profile(&self, name: &str) -> Result<Profile> {
-        Ok(Profile::load(&self.file(name))?)
+        Ok(Profile::load(self.file(name))?)
     }
 
     /// Ends it regularly: returns from its recursion. Returns what it wrote to standard error, and its folder.

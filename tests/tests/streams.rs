@@ -128,7 +128,7 @@ fn commands_in_the_middle_of_a_recursion() -> Result<()> {
             0,
             "{said}"
         );
-        let once = Profile::load(&folder.path().join("once"))?;
+        let once = Profile::load(folder.path().join("once"))?;
         let (counts, sequences) = (of_jobs(&once), jobs_of(&once)?);
         let check = |program: &Obedient, name: &str, jobs: u64| -> Result<Profile> {
             let profile = program.profile(name)?;
@@ -160,7 +160,7 @@ fn commands_in_the_middle_of_a_recursion() -> Result<()> {
         check(&program, "d.trodden", 3)?;
         program.obey("work")?;
         let (_, folder) = program.end(3)?;
-        let end = Profile::load(&folder.path().join("d.trodden"))?;
+        let end = Profile::load(folder.path().join("d.trodden"))?;
         whole(&end)?;
         assert_eq!(of_jobs(&end), times(&counts, 4));
     }

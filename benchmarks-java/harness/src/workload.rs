@@ -20,6 +20,7 @@ pub const KERNELS: &[&str] = &[
     "matmul",
     "montecarlo",
     "convolution",
+    "convolution-unrolled",
     "tasktags",
     "nestedreturn",
     "recursion",
