@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 
@@ -13,6 +13,7 @@ use memmap2::{MmapOptions, MmapRaw};
 pub struct Blocks {
     blocks: Mutex<Vec<MmapRaw>>,
     small: Mutex<SmallBlocks>,
+    shared: OnceLock<Box<[i64]>>,
     /// Where the shim finds a thread's block by the thread's id.
     index: Box<[AtomicU64]>,
 }
@@ -130,6 +131,8 @@ impl Blocks {
     const BUFFER_WORDS: u32 = 4096;
     /// Words of a virtual thread's buffer of events.
     const SMALL_BUFFER_WORDS: usize = 120;
+    /// Blocks that virtual threads share: a power of two.
+    const SHARED: usize = 16;
     /// Words behind the end of a buffer to which many threads write.
     const SLACK: usize = 1 << 16;
     /// One behind the last counter slot; the first one is behind the header.
@@ -142,6 +145,7 @@ impl Blocks {
         Blocks {
             blocks: Mutex::default(),
             small: Mutex::default(),
+            shared: OnceLock::new(),
             index: zeros(2 * Self::INDEX_ENTRIES),
         }
     }
@@ -169,6 +173,19 @@ impl Blocks {
         block.set_up(block.0 + 8 * Self::SLOTS as usize, Self::BUFFER_WORDS as usize);
         self.lock().push(map);
         Some(block)
+    }
+
+    /// Addresses of blocks that threads without one of their own count in, atomically; of all the same one where there is no
+    /// room for more, of none (0) where there is not even that.
+    pub fn shared(&self) -> &[i64] {
+        self.shared.get_or_init(|| {
+            let first = self.reserve();
+            let another = |_| self.reserve().or(first).map_or(0, Block::address);
+            let others = (1..Self::SHARED).map(another);
+            std::iter::once(first.map_or(0, Block::address))
+                .chain(others)
+                .collect()
+        })
     }
 
     /// A block for events only.

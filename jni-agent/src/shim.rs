@@ -57,8 +57,9 @@ impl Shim {
         let index = blocks.index();
         jni.set_static_long(config, c"index", index.address)?;
         jni.set_static_long(config, c"indexEntries", index.entries)?;
-        let (shared, first) = (blocks.reserve(), blocks.reserve());
-        jni.set_static_long(config, c"sharedBlock", shared.map_or(0, Block::address))?;
+        let (shared, first) = (blocks.shared(), blocks.reserve());
+        jni.set_static_long(config, c"sharedBlocks", shared.as_ptr() as i64)?;
+        jni.set_static_int(config, c"sharedCount", shared.len() as i32)?;
         jni.set_static_long(config, c"firstBlock", first.map_or(0, Block::address))?;
         jni.set_static_long(config, c"sinkBlock", blocks.sink().address())?;
         define(table)?;
@@ -70,7 +71,7 @@ impl Shim {
             class: jni.global_class(class),
             ring: jni.global(jni.call_object(class, ring)?),
             ring_entries,
-            first: shared.and(first),
+            first: first.filter(|_| shared.iter().all(|&block| block != 0)),
             arm: method(c"arm", c"(I)V")?,
             disarm: method(c"disarm", c"()I")?,
             snapshot_hashed: method(c"snapshotHashed", c"()[J")?,

@@ -8,7 +8,7 @@ use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileKind, ProfileOptions};
 
-use super::{KPathsOptions, PathCounts, StreamAnalysis, StreamError, add_fact};
+use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
 use crate::{MethodPlaces, MethodTable};
 
 /// Something that keeps the stream as it is, such as a trace.
@@ -59,6 +59,9 @@ impl Pipeline {
         // First, so that exact counts stay where another analysis has sampled ones.
         if options.profile.contains(&ProfileKind::Paths) {
             pipeline = pipeline.with(PathCounts);
+        }
+        if options.profile.contains(&ProfileKind::Null) {
+            pipeline = pipeline.with(NullStream(EventKinds::ACTIVATION_PATHS));
         }
         if options.profile.contains(&ProfileKind::KPaths) {
             pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;

@@ -71,12 +71,17 @@ pub fn run(
                     ));
                     let sampled = profile(plan, jdk, workload, config)?;
                     let accuracy = compare(&perfect, &sampled, &AccuracyOptions::default());
-                    let samples: u64 = sampled
-                        .classes
-                        .iter()
-                        .flat_map(|c| &c.counts)
-                        .map(|c| c.total())
-                        .sum();
+                    // Counts are weighted with some schedules: the samples themselves are a fact of the run.
+                    let taken = sampled.run.facts.get("samples").and_then(|n| n.parse().ok());
+                    let counted = || {
+                        sampled
+                            .classes
+                            .iter()
+                            .flat_map(|c| &c.counts)
+                            .map(|c| c.total())
+                            .sum()
+                    };
+                    let samples: u64 = taken.unwrap_or_else(counted);
                     raw.line(&raw_line(jdk, workload, config, trial, &accuracy, samples))?;
                     results.push((accuracy, samples));
                 }

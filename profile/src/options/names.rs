@@ -44,7 +44,12 @@ const fn list(
 
 /// All options of this version, in the order in which they are shown.
 pub const OPTIONS: &[OptionName] = &[
-    list("profile", "paths|kpaths", "paths", "What is profiled"),
+    list(
+        "profile",
+        "paths|kpaths|null",
+        "paths",
+        "What is profiled (null: nothing, to see what the event stream costs)",
+    ),
     option(
         "probe",
         "yieldpoint|counters|safepoint|events|auto",

@@ -94,7 +94,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, null)",
         ),
         ("phi=0.1", "option 'phi' is not yet available in this version"),
         ("k=1", "option 'k': '1' is not a number from 2 to 1024"),

@@ -136,6 +136,8 @@ words! {
         Paths = "paths",
         /// Which paths follow which, across loop iterations.
         KPaths = "kpaths",
+        /// Nothing: what the event stream by itself costs.
+        Null = "null",
     }
 }
 

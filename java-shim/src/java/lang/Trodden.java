@@ -100,7 +100,7 @@ public final class Trodden {
         count(counters(offset), slot);
     }
 
-    @DontInline
+    @ForceInline
     private static void countShared(long counters, int slot) {
         UNSAFE.getAndAddLong(null, counters - TroddenThreads.SHARED_MARK + ((long) slot << 3), 1L);
     }

@@ -23,6 +23,9 @@ final class TroddenConfig {
     /** Block of events that nobody reads, for threads that find no memory. */
     static long sinkBlock;
 
-    /** Block that threads without one of their own share; 0 if there is none, and then no probe may ask for it. */
-    static long sharedBlock;
+    /** Address of the addresses of blocks that threads share; 0 in the first if there is none, and no probe may ask then. */
+    static long sharedBlocks;
+
+    /** Number of these, a power of two. */
+    static int sharedCount;
 }

@@ -8,7 +8,7 @@ import jdk.internal.vm.annotation.ForceInline;
 
 /**
  * Which memory belongs to which thread. Each platform thread has a <em>block</em> of native memory, reserved by the
- * agent, and a {@link Table}. Virtual threads, which may be millions, share one block and one table.
+ * agent, and a {@link Table}. Virtual threads, which may be millions, share a few blocks and one table.
  *
  * <p>A block survives its thread: the next new thread takes it over as it is, since only sums over all blocks are ever
  * looked at. So there are as many as there were threads at one time.
@@ -24,7 +24,9 @@ final class TroddenThreads {
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
     private static final long INDEX = TroddenConfig.index;
     private static final long INDEX_MASK = TroddenConfig.indexEntries - 1;
-    private static final long SHARED_BLOCK = TroddenConfig.sharedBlock | SHARED_MARK;
+    private static final long SHARED_BLOCKS = TroddenConfig.sharedBlocks;
+    private static final long SHARED_MASK = TroddenConfig.sharedCount - 1;
+    private static final long SHARED_BLOCK = UNSAFE.getLong(SHARED_BLOCKS) | SHARED_MARK;
     private static final long SINK_BLOCK = TroddenConfig.sinkBlock;
 
     /** The common supertype of virtual threads, or null on a JDK without them. */
@@ -82,7 +84,13 @@ final class TroddenThreads {
         if (UNSAFE.getLong(entry) == id) {
             return UNSAFE.getLong(entry + 8);
         }
-        return isVirtual(thread) ? SHARED_BLOCK : countingBlock(thread);
+        return isVirtual(thread) ? sharedBlock(id) : countingBlock(thread);
+    }
+
+    /** One of several, so that virtual threads that run at the same time seldom count in the same memory. */
+    @ForceInline
+    private static long sharedBlock(long id) {
+        return UNSAFE.getLong(SHARED_BLOCKS + ((id & SHARED_MASK) << 3)) | SHARED_MARK;
     }
 
     /** Address of the calling thread's very own block, a virtual thread's too; the sink if there is no memory for one. */
