@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, HashProfile, IterationForest,
-    NullActivations, SlabForest,
+    ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, ChunkPairs, HashProfile,
+    IterationForest, NullActivations, SlabForest,
 };
+use trodden_analyses::stream::ActivationWords;
 
 const KS: [u32; 9] = [2, 3, 4, 6, 8, 11, 16, 32, 64];
 
@@ -30,7 +31,19 @@ fn path_ends(c: &mut Criterion) {
             let fresh = || Activations::new(HashProfile::default());
             b.iter_batched(fresh, |a| consume(a, &stream.events), BatchSize::PerIteration)
         });
+        let words = stream.words();
         for k in KS {
+            let fresh = || {
+                let pairs = ChunkPairs::new(k).expect("k is in range");
+                ActivationWords::new(Activations::new(pairs))
+            };
+            group.bench_function(BenchmarkId::new("pairs of chunks, from words", k), |b| {
+                let run = |mut thread: ActivationWords<_>| {
+                    thread.consume(&words);
+                    thread
+                };
+                b.iter_batched(fresh, run, BatchSize::PerIteration)
+            });
             let fresh = || Activations::new(SlabForest::new(k).expect("k is in range"));
             group.bench_function(BenchmarkId::new("k-SF", k), |b| {
                 b.iter_batched(fresh, |a| consume(a, &stream.events), BatchSize::PerIteration)

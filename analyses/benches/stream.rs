@@ -7,42 +7,14 @@ use std::io::sink;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use trodden_analyses::kpaths::{ActivationEvent, SlabForest};
+use trodden_analyses::kpaths::ChunkPairs;
 use trodden_analyses::stream::{KPaths, KPathsOptions, NullStream, PathCounts, StreamAnalysis};
 use trodden_profile::RunInfo;
-use trodden_profile::events::{EventKinds, ThreadInfo, Word};
+use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::trace::{TraceItem, TraceReader, TraceWriter};
 
 /// Words in a thread's buffer.
 const BATCH: usize = 4096;
-
-fn words(events: &[ActivationEvent]) -> Vec<u64> {
-    let (mut words, mut open) = (Vec::new(), Vec::new());
-    let mut events = events.iter().peekable();
-    while let Some(&event) = events.next() {
-        words.push(match (event, open.last().copied()) {
-            (ActivationEvent::Enter(method), _) => {
-                open.push(method);
-                Word::enter(method, None)
-            }
-            (ActivationEvent::Path(path), Some(method)) => {
-                // A probe ends path and activation at once.
-                if events.next_if_eq(&&ActivationEvent::Exit).is_some() {
-                    open.pop();
-                    Word::last_path(method, path as u32)
-                } else {
-                    Word::path_end(method, path as u32)
-                }
-            }
-            (ActivationEvent::Exit, Some(method)) => {
-                open.pop();
-                Word::exit(method)
-            }
-            (_, None) => unreachable!("the streams begin with an entry"),
-        });
-    }
-    words.into_iter().map(|word| word.0).collect()
-}
 
 fn consume<A: StreamAnalysis>(analysis: &A, mut thread: A::Thread, words: &[u64]) -> A::Thread {
     for batch in words.chunks(BATCH) {
@@ -74,7 +46,7 @@ fn read(trace: &[u8]) -> u64 {
 
 fn per_word(c: &mut Criterion) {
     for stream in streams::all(1 << 18) {
-        let words = words(&stream.events);
+        let words = stream.words();
         let trace = write(Vec::new(), &words);
         println!(
             "{}: {} path ends in {} words of {:.3} bytes in a trace",
@@ -99,7 +71,7 @@ fn per_word(c: &mut Criterion) {
                 BatchSize::PerIteration,
             )
         });
-        let k_paths = KPaths::<SlabForest>::new(&KPathsOptions::default()).expect("k is in range");
+        let k_paths = KPaths::<ChunkPairs>::new(&KPathsOptions::default()).expect("k is in range");
         group.bench_function("kpaths, k = 10", |b| {
             let fresh = || k_paths.thread(&info);
             b.iter_batched(fresh, |t| consume(&k_paths, t, &words), BatchSize::PerIteration)

@@ -6,8 +6,8 @@ use std::num::NonZeroU64;
 use proptest::prelude::*;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, Activations, BoundedSlabForest, Bursts, ForestError, HashProfile, IterationForest,
-    LiveIterationForest, NullActivations, PathNode, PathSink, SlabForest,
+    ActivationAnalysis, Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, HashProfile,
+    IterationForest, LiveIterationForest, NullActivations, PathNode, PathSink, SlabForest,
 };
 use trodden_profile::Schedule;
 
@@ -242,6 +242,36 @@ proptest! {
         }
     }
 
+    /// Pairs of chunks of any length, folded or not, know what a slab forest knows; also in mid-run.
+    #[test]
+    fn pairs_of_chunks_equal_slab_forests(
+        parts in prop::collection::vec(stream(), 1..5), k in prop_oneof![2..9u32, Just(16), Just(64)],
+        times in 1..6u32, room in prop_oneof![Just(usize::MAX), 0..2000usize], ended in any::<bool>(),
+    ) {
+        let mut thread = Activations::new(ChunkPairs::with_chunks(k, times, room).unwrap());
+        let mut reference = Activations::new(SlabForest::new(k).unwrap());
+        for part in parts {
+            if ended {
+                // As the words of activations without calls are handed on.
+                for (method, paths) in activations(&part).0 {
+                    if paths.iter().all(|&path| path < 1 << 31) {
+                        thread.activation(method, &paths);
+                        reference.activation(method, &paths);
+                    }
+                }
+            }
+            thread.consume(&part);
+            reference.consume(&part);
+            let found = thread.sink().slab_forest(thread.open()).unwrap();
+            prop_assert_eq!(found.nodes(), reference.sink().nodes());
+        }
+        prop_assert_eq!(thread.ignored_paths(), reference.ignored_paths());
+        let pairs = thread.into_sink();
+        prop_assert_eq!(pairs.dropped(), 0);
+        let found = pairs.iteration_forest(&[]).unwrap().sequences();
+        prop_assert_eq!(found, IterationForest::of(reference.sink()).sequences());
+    }
+
     /// Level 1 is what a hash table of counters says.
     #[test]
     fn level_1_is_ball_larus(events in stream(), k in 2..12u32) {
@@ -462,6 +492,26 @@ fn wide_nodes_count_right() {
             "k = {k}"
         );
     }
+}
+
+/// Long chunks that hardly repeat do not fill the memory, and the counts stay right.
+#[test]
+fn folding_bounds_memory() {
+    let mut random = Random(3);
+    let paths: Vec<u64> = (0..200_000).map(|_| random.below(12)).collect();
+    let events = one_activation(paths);
+    let mut thread = Activations::new(ChunkPairs::with_chunks(3, 8, 1 << 18).unwrap());
+    let mut most = 0;
+    for part in events.chunks(1000) {
+        thread.consume(part);
+        most = most.max(thread.sink().bytes());
+    }
+    let found = thread.into_sink().slab_forest(&[]).unwrap();
+    let reference = slabs(3, &events);
+    assert_eq!(found.nodes(), reference.nodes());
+    // 12^4 sequences of two chunks of two, in nodes and in pairs; without folding it is more than twice as much.
+    assert!(most < 4 << 20, "{most} bytes");
+    assert!(most > 1 << 18, "{most} bytes");
 }
 
 /// In steady state the table of roots is not asked (k-BLPP figure 15 has one access per k - 1 paths).

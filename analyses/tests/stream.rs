@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trodden_analyses::MethodTable;
-use trodden_analyses::kpaths::{BoundedSlabForest, SlabForest};
+use trodden_analyses::kpaths::{BoundedSlabForest, ChunkPairs, SlabForest};
 use trodden_analyses::stream::{
-    BurstWindows, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
+    BurstWindows, KForest, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
     StreamAnalysis, TraceRecorder, replay,
 };
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
@@ -182,7 +182,11 @@ fn fed<A: StreamAnalysis>(analysis: &A, words: &[u64], batch: usize) -> A::Threa
     thread
 }
 
-fn k_result<S: KSink + Sync>(options: &KPathsOptions, words: &[u64], batch: usize) -> Sequences {
+fn k_result<S: KSink<Forest: Sync> + Sync>(
+    options: &KPathsOptions,
+    words: &[u64],
+    batch: usize,
+) -> Sequences {
     let analysis = KPaths::<S>::new(options).unwrap();
     let mut result = analysis.result();
     analysis.add(&mut result, &fed(&analysis, words, batch)).unwrap();
@@ -217,6 +221,7 @@ proptest! {
         let options = KPathsOptions { k, ..KPathsOptions::default() };
         let expected = n_grams(&truth, k as usize);
         prop_assert_eq!(&k_result::<SlabForest>(&options, &words, batch), &expected);
+        prop_assert_eq!(&k_result::<ChunkPairs>(&options, &words, batch), &expected);
         // A budget that is never used up changes nothing.
         let options = KPathsOptions { nodes: Some(1 << 20), ..options };
         prop_assert_eq!(&k_result::<BoundedSlabForest>(&options, &words, batch), &expected);
@@ -224,6 +229,7 @@ proptest! {
         let all = BurstWindows::new(NonZeroU64::new(4).unwrap(), NonZeroU32::new(4).unwrap());
         let options = KPathsOptions { nodes: None, bursts: all, ..options };
         prop_assert_eq!(&k_result::<SlabForest>(&options, &words, batch), &expected);
+        prop_assert_eq!(&k_result::<ChunkPairs>(&options, &words, batch), &expected);
     }
 
     #[test]
@@ -249,7 +255,7 @@ proptest! {
         let to = (from + length).min(words.len());
         let hole: Vec<u64> = words.splice(from..to, [Word::GAP.0]).collect();
         let options = KPathsOptions { k, ..KPathsOptions::default() };
-        let found = k_result::<SlabForest>(&options, &words, 7);
+        let found = k_result::<ChunkPairs>(&options, &words, 7);
         let paths = |words: &[u64]| words.iter().filter(|&&w| [0, 3, 4].contains(&(w >> 60))).count() as u64;
         let all: u64 = truth.iter().map(|(_, paths)| paths.len() as u64).sum();
         let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();
@@ -302,7 +308,7 @@ fn recursive(call: &Call) -> bool {
 
 #[test]
 fn late_attach_counts_orphans() {
-    let analysis = KPaths::<SlabForest>::new(&KPathsOptions::default()).unwrap();
+    let analysis = KPaths::<ChunkPairs>::new(&KPathsOptions::default()).unwrap();
     let words = [
         Word::path_end(1, 5),
         Word::path_end(1, 6),
@@ -370,7 +376,7 @@ fn reset_keeps_the_stack() {
             bursts,
             ..KPathsOptions::default()
         };
-        let analysis = KPaths::<SlabForest>::new(&options).unwrap();
+        let analysis = KPaths::<ChunkPairs>::new(&options).unwrap();
         let mut thread = analysis.thread(&ThreadInfo::default());
         let before = [
             Word::enter(1, None),

@@ -1,6 +1,7 @@
 //! Synthetic streams of activations with fixed seeds. What each is a picture of stands with it.
 
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
+use trodden_profile::events::Word;
 
 /// A stream and its name.
 pub struct Stream {
@@ -10,6 +11,37 @@ pub struct Stream {
     pub events: Vec<ActivationEvent>,
     /// How many of them end a path.
     pub paths: u64,
+}
+
+impl Stream {
+    /// The words that probes would write.
+    pub fn words(&self) -> Vec<u64> {
+        let (mut words, mut open) = (Vec::new(), Vec::new());
+        let mut events = self.events.iter().peekable();
+        while let Some(&event) = events.next() {
+            words.push(match (event, open.last().copied()) {
+                (ActivationEvent::Enter(method), _) => {
+                    open.push(method);
+                    Word::enter(method, None)
+                }
+                (ActivationEvent::Path(path), Some(method)) => {
+                    // A probe ends path and activation at once.
+                    if events.next_if_eq(&&ActivationEvent::Exit).is_some() {
+                        open.pop();
+                        Word::last_path(method, path as u32)
+                    } else {
+                        Word::path_end(method, path as u32)
+                    }
+                }
+                (ActivationEvent::Exit, Some(method)) => {
+                    open.pop();
+                    Word::exit(method)
+                }
+                (_, None) => unreachable!("the streams begin with an entry"),
+            });
+        }
+        words.into_iter().map(|word| word.0).collect()
+    }
 }
 
 struct Random(u64);

@@ -38,7 +38,7 @@ pub trait ActivationAnalysis {
     fn abandon(&mut self);
 
     /// The innermost open activation ended these paths: the low halves of words as in
-    /// [`trodden_profile::events`]. The same as [`path`](Self::path) with each of them, only faster.
+    /// [`trodden_profile::events`], each below 2^31. The same as [`path`](Self::path) with each of them, only faster.
     fn paths(&mut self, words: &[u64]) {
         for &word in words {
             self.path(u64::from(word as u32));
@@ -49,6 +49,13 @@ pub trait ActivationAnalysis {
     fn only_path(&mut self, method: u32, path: u64) {
         self.enter(method);
         self.path(path);
+        self.exit();
+    }
+
+    /// A whole activation of `method` without calls: it ended the paths in the low halves of these words, each below 2^31.
+    fn activation(&mut self, method: u32, words: &[u64]) {
+        self.enter(method);
+        self.paths(words);
         self.exit();
     }
 
@@ -73,8 +80,8 @@ pub trait ActivationAnalysis {
 
 /// Where paths end up, given the state of the activation that each of them belongs to.
 ///
-/// The states are kept outside, so that one sink may serve many threads in turn (say, all virtual threads of a
-/// carrier): give each thread its own stack of states.
+/// The states are kept outside, on a stack ([`Activations`]): paths only come for the last activation that began and has
+/// not ended.
 pub trait PathSink {
     /// What has to be known of an activation between two of its paths.
     type Activation: Clone;
@@ -84,6 +91,42 @@ pub trait PathSink {
 
     /// A path of `activation`, which this very sink began.
     fn path(&mut self, activation: &mut Self::Activation, path: u64);
+
+    /// Paths of `activation`: the low halves of words, each below 2^31.
+    #[inline]
+    fn paths(&mut self, activation: &mut Self::Activation, words: &[u64]) {
+        // The state stays in registers.
+        let mut state = activation.clone();
+        for &word in words {
+            self.path(&mut state, u64::from(word as u32));
+        }
+        *activation = state;
+    }
+
+    /// The activation ends.
+    #[inline]
+    fn end(&mut self, activation: Self::Activation) {
+        let _ = activation;
+    }
+
+    /// A whole activation; the paths as in [`paths`](Self::paths).
+    #[inline]
+    fn activation(&mut self, method: u32, words: &[u64]) {
+        let mut activation = self.begin(method);
+        self.paths(&mut activation, words);
+        self.end(activation);
+    }
+
+    /// Should [`make_room`](Self::make_room) be called?
+    #[inline]
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Takes less memory, if it can; `open` is the whole stack of open activations.
+    fn make_room(&mut self, open: &mut [Self::Activation]) {
+        let _ = open;
+    }
 }
 
 /// A sink and the stack of one thread's open activations.
@@ -109,9 +152,22 @@ impl<S: PathSink> Activations<S> {
         &self.sink
     }
 
-    /// What was learned, without the stack.
-    pub fn into_sink(self) -> S {
+    /// What was learned, all activations having ended.
+    pub fn into_sink(mut self) -> S {
+        self.abandon();
         self.sink
+    }
+
+    /// The open activations, the outermost first.
+    pub fn open(&self) -> &[S::Activation] {
+        &self.stack
+    }
+
+    #[inline]
+    fn check_room(&mut self) {
+        if self.sink.is_full() {
+            self.sink.make_room(&mut self.stack);
+        }
     }
 
     /// Number of open activations.
@@ -122,7 +178,7 @@ impl<S: PathSink> Activations<S> {
     /// Learns into another sink from here on. The open activations, of these methods from the outermost to the
     /// innermost, go on as if they had just begun. Returns the sink so far.
     pub fn restart(&mut self, sink: S, methods: &[u32]) -> S {
-        self.stack.clear();
+        self.abandon();
         self.stack
             .extend(methods.iter().map(|&method| sink.begin(method)));
         self.ignored = 0;
@@ -147,41 +203,55 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
             Some(activation) => self.sink.path(activation, path),
             None => self.ignored += 1,
         }
+        self.check_room();
     }
 
     #[inline]
     fn exit(&mut self) {
-        self.stack.pop();
+        if let Some(activation) = self.stack.pop() {
+            self.sink.end(activation);
+        }
+        self.check_room();
     }
 
     #[inline]
     fn paths(&mut self, words: &[u64]) {
         match self.stack.last_mut() {
-            Some(activation) => {
-                // The state stays in registers.
-                let mut state = activation.clone();
-                for &word in words {
-                    self.sink.path(&mut state, u64::from(word as u32));
-                }
-                *activation = state;
-            }
+            Some(activation) => self.sink.paths(activation, words),
             None => self.ignored += words.len() as u64,
         }
+        self.check_room();
     }
 
     #[inline]
     fn only_path(&mut self, method: u32, path: u64) {
-        let mut activation = self.sink.begin(method);
-        self.sink.path(&mut activation, path);
+        if path < 1 << 31 {
+            self.sink.activation(method, &[path]);
+        } else {
+            let mut activation = self.sink.begin(method);
+            self.sink.path(&mut activation, path);
+            self.sink.end(activation);
+        }
+        self.check_room();
+    }
+
+    #[inline]
+    fn activation(&mut self, method: u32, words: &[u64]) {
+        self.sink.activation(method, words);
+        self.check_room();
     }
 
     fn unwind(&mut self, activations: u32) {
-        let rest = self.stack.len().saturating_sub(activations as usize);
-        self.stack.truncate(rest);
+        for _ in 0..self.stack.len().min(activations as usize) {
+            self.exit();
+        }
     }
 
     fn abandon(&mut self) {
-        self.stack.clear();
+        while let Some(activation) = self.stack.pop() {
+            self.sink.end(activation);
+        }
+        self.check_room();
     }
 
     fn consume(&mut self, events: &[ActivationEvent]) {
@@ -200,6 +270,7 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
                         events.next();
                     }
                     *activation = state;
+                    self.check_room();
                 }
             }
         }

@@ -8,6 +8,7 @@
 //! | type | what it is |
 //! | --- | --- |
 //! | [`SlabForest`] | k-SF, the structure that is fast to update (k-BLPP section 4, figure 11) |
+//! | [`ChunkPairs`] | what a k-SF knows, faster to update still |
 //! | [`IterationForest`] | k-IPF, the result (section 2.2; figure 12) |
 //! | [`LiveIterationForest`] | the same k-IPF, brought up to date on demand while the stream goes on |
 //! | [`BoundedSlabForest`] | k-SF within a budget of nodes, with a known error |
@@ -37,16 +38,19 @@ mod arena;
 mod baseline;
 mod bounded;
 mod bursts;
+mod chunks;
 mod iteration;
 mod live;
 mod losses;
 mod slab;
+mod tables;
 mod trees;
 
 pub use activation::{ActivationAnalysis, ActivationEvent, Activations, PathSink};
 pub use baseline::{HashProfile, NullActivations};
 pub use bounded::{BoundedActivation, BoundedSlabForest};
 pub use bursts::Bursts;
+pub use chunks::{ChunkPairs, OpenChunks};
 pub use iteration::{IterationForest, PathNode};
 pub use live::LiveIterationForest;
 pub use slab::{Cursor, SlabForest};

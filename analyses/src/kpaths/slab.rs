@@ -128,25 +128,44 @@ impl SlabForest {
         Ok(())
     }
 
-    /// `process_bl_path_id` of figure 11. `None` when the forest is full.
+    /// `times` times these paths after the chunk `before`, or as an activation's first ones if that is empty.
+    pub(super) fn add_chunk(
+        &mut self,
+        method: u32,
+        before: impl Iterator<Item = u64>,
+        paths: impl Iterator<Item = u64>,
+        times: u64,
+    ) -> Option<()> {
+        let mut cursor = Cursor::new(method);
+        for path in before {
+            let label = self.trees.labels.label(path)?;
+            cursor.top = self.trees.below(method, cursor.top, label)?;
+        }
+        for path in paths {
+            self.advance(&mut cursor, path, times)?;
+        }
+        Some(())
+    }
+
+    /// `process_bl_path_id` of figure 11, so many times. `None` when the forest is full.
     ///
     /// Two almost equal branches, for speed: inside a chunk the next lookup must not wait for the link of the last.
     #[inline(always)]
-    fn advance(&mut self, cursor: &mut Cursor, path: u64) -> Option<()> {
+    fn advance(&mut self, cursor: &mut Cursor, path: u64, times: u64) -> Option<()> {
         let label = self.trees.labels.label(path)?;
         if cursor.left != 0 && cursor.bottom != NONE {
             let node = self.trees.arena.child(cursor.bottom, label)?;
-            cursor.top = self.count_lower(node, cursor.method, cursor.top, label)?;
+            cursor.top = self.count_lower(node, cursor.method, cursor.top, label, times)?;
             cursor.bottom = node;
             cursor.left -= 1;
         } else if cursor.left == 0 && cursor.top != NONE {
             let node = self.trees.arena.child(cursor.top, label)?;
-            cursor.top = self.count_lower(node, cursor.method, NONE, label)?;
+            cursor.top = self.count_lower(node, cursor.method, NONE, label, times)?;
             cursor.bottom = node;
             cursor.left = self.k - 2;
         } else {
             let top = self.trees.below(cursor.method, cursor.top, label)?;
-            self.trees.arena.get_mut(top).count += 1;
+            self.trees.arena.get_mut(top).count += times;
             cursor.top = top;
             cursor.left = if cursor.left == 0 {
                 self.k - 2
@@ -160,15 +179,15 @@ impl SlabForest {
     /// Increments a node of the lower slab and returns the one of the upper slab that goes with it: the one below
     /// `top`, or a root.
     #[inline(always)]
-    fn count_lower(&mut self, node: u32, method: u32, top: u32, label: u32) -> Option<u32> {
+    fn count_lower(&mut self, node: u32, method: u32, top: u32, label: u32, times: u64) -> Option<u32> {
         let link = self.trees.arena.get(node).link;
         if link == NONE {
             let link = self.trees.below(method, top, label)?;
             self.trees.arena.get_mut(node).link = link;
-            self.trees.arena.get_mut(node).count += 1;
+            self.trees.arena.get_mut(node).count += times;
             return Some(link);
         }
-        self.trees.arena.get_mut(node).count += 1;
+        self.trees.arena.get_mut(node).count += times;
         Some(link)
     }
 }
@@ -183,7 +202,7 @@ impl PathSink for SlabForest {
 
     #[inline(always)]
     fn path(&mut self, cursor: &mut Cursor, path: u64) {
-        if self.advance(cursor, path).is_none() {
+        if self.advance(cursor, path, 1).is_none() {
             self.dropped += 1;
             cursor.restart();
         }

@@ -11,7 +11,7 @@ use trodden_profile::{PathForest, Profile, Schedule};
 use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError, add_fact};
 use crate::MethodPlaces;
 use crate::kpaths::{
-    Activations, BoundedSlabForest, Bursts, ForestError, IterationForest, PathSink, SlabForest,
+    Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, IterationForest, PathSink, SlabForest,
 };
 
 /// How k-iteration paths are profiled.
@@ -86,19 +86,34 @@ impl fmt::Display for BurstWindows {
     }
 }
 
-/// A forest that can be kept per thread: with or without a budget.
+/// What can be kept per thread: with or without a budget.
 pub trait KSink: PathSink<Activation: Send> + Clone + Send + 'static {
+    /// What it is merged into.
+    type Forest: KForest;
+
     /// An empty one.
     ///
     /// # Errors
     /// If the options are out of range.
     fn empty(options: &KPathsOptions) -> Result<Self, ForestError>;
 
-    /// Adds another thread's.
+    /// Adds this thread's paths; `open` are its open activations.
     ///
     /// # Errors
     /// If there would be too many nodes.
-    fn add(&mut self, other: &Self) -> Result<(), ForestError>;
+    fn add_to(&self, open: &[Self::Activation], forest: &mut Self::Forest) -> Result<(), ForestError>;
+
+    /// Bytes held.
+    fn bytes(&self) -> u64;
+}
+
+/// The merged paths of all threads.
+pub trait KForest: Clone + Send + 'static {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// If the options are out of range.
+    fn empty(options: &KPathsOptions) -> Result<Self, ForestError>;
 
     /// The k-IPF.
     fn iteration_forest(&self) -> IterationForest;
@@ -106,17 +121,45 @@ pub trait KSink: PathSink<Activation: Send> + Clone + Send + 'static {
     /// Paths in no counter.
     fn dropped(&self) -> u64;
 
-    /// Nodes and bytes.
-    fn size(&self) -> (u64, u64);
+    /// Nodes of the k-SF.
+    fn nodes(&self) -> u64;
+}
+
+impl KSink for ChunkPairs {
+    type Forest = SlabForest;
+
+    fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
+        ChunkPairs::new(options.k)
+    }
+
+    fn add_to(&self, open: &[Self::Activation], forest: &mut SlabForest) -> Result<(), ForestError> {
+        ChunkPairs::add_to(self, open, forest)
+    }
+
+    fn bytes(&self) -> u64 {
+        ChunkPairs::bytes(self)
+    }
 }
 
 impl KSink for SlabForest {
+    type Forest = SlabForest;
+
     fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
         SlabForest::new(options.k)
     }
 
-    fn add(&mut self, other: &Self) -> Result<(), ForestError> {
-        self.merge(other)
+    fn add_to(&self, _: &[Self::Activation], forest: &mut SlabForest) -> Result<(), ForestError> {
+        forest.merge(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.size().1
+    }
+}
+
+impl KForest for SlabForest {
+    fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
+        SlabForest::new(options.k)
     }
 
     fn iteration_forest(&self) -> IterationForest {
@@ -127,18 +170,30 @@ impl KSink for SlabForest {
         SlabForest::dropped(self)
     }
 
-    fn size(&self) -> (u64, u64) {
-        SlabForest::size(self)
+    fn nodes(&self) -> u64 {
+        self.size().0
     }
 }
 
 impl KSink for BoundedSlabForest {
+    type Forest = BoundedSlabForest;
+
     fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
         BoundedSlabForest::new(options.k, options.nodes.unwrap_or(u32::MAX))
     }
 
-    fn add(&mut self, other: &Self) -> Result<(), ForestError> {
-        self.merge(other)
+    fn add_to(&self, _: &[Self::Activation], forest: &mut BoundedSlabForest) -> Result<(), ForestError> {
+        forest.merge(self)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.size().1
+    }
+}
+
+impl KForest for BoundedSlabForest {
+    fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
+        <Self as KSink>::empty(options)
     }
 
     fn iteration_forest(&self) -> IterationForest {
@@ -149,8 +204,8 @@ impl KSink for BoundedSlabForest {
         self.slabs().dropped()
     }
 
-    fn size(&self) -> (u64, u64) {
-        BoundedSlabForest::size(self)
+    fn nodes(&self) -> u64 {
+        self.size().0
     }
 }
 
@@ -161,17 +216,18 @@ impl Pipeline {
     /// If the options are out of range.
     pub fn with_k_paths(self, options: &KPathsOptions) -> Result<Pipeline, ForestError> {
         Ok(match options.nodes {
-            None => self.with(KPaths::<SlabForest>::new(options)?),
+            None => self.with(KPaths::<ChunkPairs>::new(options)?),
             Some(_) => self.with(KPaths::<BoundedSlabForest>::new(options)?),
         })
     }
 }
 
-/// The analysis: a forest per thread, merged in the result.
+/// The analysis: what each thread did by itself, merged in the result.
 #[derive(Clone, Debug)]
-pub struct KPaths<S> {
+pub struct KPaths<S: KSink> {
     options: KPathsOptions,
     empty: S,
+    none: S::Forest,
 }
 
 /// What is known of a thread.
@@ -185,11 +241,11 @@ pub enum KPathsThread<S: KSink> {
 
 /// What is known of several threads.
 #[derive(Clone, Debug)]
-pub struct KPathsResult<S> {
+pub struct KPathsResult<F> {
     /// The merged forest.
-    pub forest: S,
-    /// Nodes and bytes of the threads' forests, summed.
-    pub size: (u64, u64),
+    pub forest: F,
+    /// Bytes that the threads' paths took while they ran, summed.
+    pub bytes: u64,
     /// What did not fit together.
     pub tally: StackTally,
     /// With bursts: activations entered and, of these, sampled.
@@ -205,13 +261,14 @@ impl<S: KSink> KPaths<S> {
         Ok(KPaths {
             options: *options,
             empty: S::empty(options)?,
+            none: S::Forest::empty(options)?,
         })
     }
 }
 
-impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
+impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPaths<S> {
     type Thread = KPathsThread<S>;
-    type Result = KPathsResult<S>;
+    type Result = KPathsResult<S::Forest>;
 
     fn needs(&self) -> EventKinds {
         EventKinds::ACTIVATION_PATHS
@@ -250,43 +307,44 @@ impl<S: KSink + Sync> StreamAnalysis for KPaths<S> {
         }
     }
 
-    fn result(&self) -> KPathsResult<S> {
+    fn result(&self) -> KPathsResult<S::Forest> {
         KPathsResult {
-            forest: self.empty.clone(),
-            size: (0, 0),
+            forest: self.none.clone(),
+            bytes: 0,
             tally: StackTally::default(),
             activations: self.options.bursts.map(|_| (0, 0)),
         }
     }
 
-    fn add(&self, result: &mut KPathsResult<S>, thread: &KPathsThread<S>) -> Result<(), StreamError> {
-        let (sink, tally) = match thread {
-            KPathsThread::All(all) => (all.analysis().sink(), all.tally()),
+    fn add(&self, result: &mut KPathsResult<S::Forest>, thread: &KPathsThread<S>) -> Result<(), StreamError> {
+        let (activations, tally) = match thread {
+            KPathsThread::All(all) => (all.analysis(), all.tally()),
             KPathsThread::Bursts(words) => {
                 let bursts = words.analysis();
                 let (entered, sampled) = result.activations.unwrap_or_default();
                 let own = bursts.activations();
                 result.activations = Some((entered + own.0, sampled + own.1));
-                (bursts.inner().sink(), words.tally())
+                (bursts.inner(), words.tally())
             }
         };
-        let (nodes, bytes) = sink.size();
-        result.size = (result.size.0 + nodes, result.size.1 + bytes);
+        result.bytes += activations.sink().bytes();
         result.tally.add(&tally);
-        Ok(result.forest.add(sink)?)
+        Ok(activations
+            .sink()
+            .add_to(activations.open(), &mut result.forest)?)
     }
 
     fn write(
         &self,
-        result: &KPathsResult<S>,
+        result: &KPathsResult<S::Forest>,
         places: &MethodPlaces,
         profile: &mut Profile,
     ) -> Result<(), StreamError> {
         let forest = result.forest.iteration_forest();
         let mut section = trodden_profile::KPaths {
             k: self.options.k,
-            slab_nodes: result.size.0,
-            slab_bytes: result.size.1,
+            slab_nodes: result.forest.nodes(),
+            slab_bytes: result.bytes,
             budget: self.options.nodes.map(u64::from),
             bursts: self.options.bursts.map(|windows| windows.to_string()),
             orphans: result.tally.orphans,

@@ -38,7 +38,7 @@ mod record;
 mod replay;
 mod stack;
 
-pub use k_paths::{BurstWindows, KPaths, KPathsOptions, KPathsResult, KPathsThread, KSink};
+pub use k_paths::{BurstWindows, KForest, KPaths, KPathsOptions, KPathsResult, KPathsThread, KSink};
 pub use null::NullStream;
 pub use path_counts::{PathCounts, ThreadPathCounts};
 pub use pipeline::{Pipeline, Recorder, ThreadStream};

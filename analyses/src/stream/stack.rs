@@ -28,6 +28,23 @@ impl StackTally {
     }
 }
 
+/// Path numbers with this bit come one by one.
+const LARGE: u64 = 1 << 31;
+
+/// How many of the words, from the first on, end small paths of a method's activation that goes on.
+fn run_of(method: u32, words: &[u64]) -> usize {
+    let front = u64::from(method) << 1;
+    let others = |block: &[u64; 8]| block.iter().fold(0, |all, word| all | word >> 31 ^ front) != 0;
+    let is_one = |&word: &u64| word >> 31 == front;
+    // Most runs are very short, and most words are in long ones.
+    if let Some(end) = words.iter().take(4).position(|word| !is_one(word)) {
+        return end;
+    }
+    let (blocks, _) = words.as_chunks::<8>();
+    let run = 8 * blocks.iter().take_while(|&block| !others(block)).count();
+    run + words[run..].iter().take_while(|&word| is_one(word)).count()
+}
+
 /// Drives an [`ActivationAnalysis`] with one thread's words.
 ///
 /// It keeps the methods of the open activations that it knows, and the number of those below them that it does not (they
@@ -87,9 +104,9 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
             let word = Word(word);
             // Kind 0 makes the upper half of a path end the method itself: all paths of the topmost activation up to
             // the next other event at once.
-            if word.upper() >> 28 == Kind::PathEnd as u32 {
+            if word.0 >> 60 == Kind::PathEnd as u64 && word.0 & LARGE == 0 {
                 let method = word.upper();
-                let run = rest.iter().take_while(|&&w| Word(w).upper() == method).count();
+                let run = run_of(method, rest);
                 let (paths, others) = rest.split_at(run);
                 self.surface(method);
                 self.analysis.paths(paths);
@@ -97,6 +114,33 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 continue;
             }
             rest = &rest[1..];
+            if let Ok(Event::Enter { method, .. }) = word.decode() {
+                // An activation without calls that ends in this batch needs no place on the stack.
+                let run = run_of(method, rest);
+                let (paths, others) = rest.split_at(run);
+                let last = others.first().map(|&word| Word(word).decode());
+                let whole = match last {
+                    Some(Ok(Event::LastPath { method: m, path }))
+                        if (m, path & LARGE as u32) == (method, 0) =>
+                    {
+                        Some(run + 1)
+                    }
+                    Some(Ok(Event::Exit { method: m })) if m == method => Some(run),
+                    _ => None,
+                };
+                if let Some(words) = whole {
+                    self.analysis.activation(method, &rest[..words]);
+                    rest = &rest[run + 1..];
+                } else {
+                    self.methods.push(method);
+                    self.analysis.enter(method);
+                    if run > 0 {
+                        self.analysis.paths(paths);
+                    }
+                    rest = others;
+                }
+                continue;
+            }
             self.event(word);
         }
     }

@@ -30,9 +30,9 @@ pub const MAX_K: u32 = 1024;
 pub struct KPaths {
     /// Longest sequence that was counted, in paths: 2 to [`MAX_K`].
     pub k: u32,
-    /// Nodes of the k-slab forests (k-BLPP's k-SF) that it was made from, summed over threads.
+    /// Nodes of the k-slab forest (k-BLPP's k-SF) of all threads that it was made from.
     pub slab_nodes: u64,
-    /// Bytes that those took, tables and spare capacity included.
+    /// Bytes that it took while the program ran, summed over threads, tables and spare capacity included.
     pub slab_bytes: u64,
     /// Most nodes below the roots that a slab forest was allowed, if cold sequences were pruned.
     pub budget: Option<u64>,
