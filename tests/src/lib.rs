@@ -11,13 +11,14 @@
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
 //! - [`javap`], [`feasible`]: is what a report says possible by `javap`'s listing of the code?
 //! - [`live`]: profiles that appear while the program runs;
-//! - [`streams`]: the event stream: live, recorded and replayed, and under commands from outside;
+//! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
 pub mod ahead;
 pub mod artefacts;
 pub mod build;
+pub mod events;
 pub mod expect;
 pub mod feasible;
 pub mod javap;
@@ -26,7 +27,6 @@ pub mod live;
 pub mod process;
 pub mod profile;
 pub mod recorded;
-pub mod streams;
 pub mod stress;
 pub mod sweep;
 pub mod target;

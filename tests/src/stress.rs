@@ -10,7 +10,7 @@ use trodden_profile::Profile;
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::{SUSPICIOUS, agent_flag, counts, methods};
-use crate::{Result, artefacts, build, streams};
+use crate::{Result, artefacts, build, events};
 
 /// Compiles a program of `stress/`; its folder. Later language levels are compiled by the JDK that runs them.
 fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
@@ -51,7 +51,7 @@ fn counted(
     let outcome = process::run(&mut java(program, jdk, &flags, arguments)?, limit)?;
     let profile = Profile::load(&file).map_err(|e| format!("{e}\n{outcome:#?}"))?;
     if probe.starts_with("events") {
-        streams::whole(&profile)?;
+        events::whole(&profile)?;
     }
     Ok((outcome, profile))
 }
@@ -153,16 +153,16 @@ fn growth(outcome: Outcome) -> Result<i64> {
 /// If anything is lost, or it grew by more than 8 MiB.
 pub fn virtual_streams(jdk: &Jdk, threads: u64) -> Result<i64> {
     let arguments = ["virtual", &threads.to_string()];
-    let probe = format!("events,{}", streams::ANALYSES);
+    let probe = format!("events,{}", events::ANALYSES);
     let limit = Duration::from_secs(600);
     let (outcome, profile) = counted("Streams", &probe, jdk, &[], &arguments, limit)?;
     let (plain, counters) = counted("Streams", "counters", jdk, &[], &arguments, limit)?;
     let (counts, exact) = (counts(&profile), counts(&counters));
     if counts != exact {
-        return Err(streams::difference(&exact, &counts).into());
+        return Err(events::difference(&exact, &counts).into());
     }
     // All virtual threads, and the one that started them.
-    let found = streams::fact(&profile, "threads")?;
+    let found = events::fact(&profile, "threads")?;
     if found < threads + 1 {
         return Err(format!("{found} threads, not {threads}").into());
     }

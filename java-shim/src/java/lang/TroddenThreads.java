@@ -52,10 +52,13 @@ final class TroddenThreads {
 
     /** What a thread has beside its block. Only the thread writes to it; others may read at any time. */
     static final class Table {
-        final long block;
+        long block;
         Table next;
         WeakReference<Thread> owner;
         long thread;
+
+        /** Does the agent know that this thread writes to this block? */
+        boolean told;
 
         /** Counts by (method, path): open addressing, pairs of (key, count); a key of 0 is free. */
         long[] hash = new long[0];
@@ -150,7 +153,10 @@ final class TroddenThreads {
             if (table == null) {
                 table = isVirtual(thread) ? virtualTable(thread) : ownTable(thread);
             }
-            return (table.block & SHARED_MARK) == 0 ? table.block : SINK_BLOCK;
+            if (!table.told) {
+                tell(table, thread);
+            }
+            return table.told && (table.block & SHARED_MARK) == 0 ? table.block : SINK_BLOCK;
         } catch (OutOfMemoryError | UnsatisfiedLinkError e) {
             return SINK_BLOCK;
         }
@@ -165,6 +171,7 @@ final class TroddenThreads {
         long block = reserveSmall();
         Table table = new Table(block != 0 ? block : SHARED_BLOCK);
         table.thread = id;
+        table.told = true;
         TABLE.set(table);
         if (block != 0) {
             open(block, id, thread.getName(), true);
@@ -191,34 +198,56 @@ final class TroddenThreads {
             begins = found == null;
             if (begins) {
                 WeakReference<Thread> owner = new WeakReference<>(thread);
-                found = free != null ? free : newTable();
+                found = free != null ? free : new Table(SHARED_BLOCK);
                 if (free != null) {
                     forget(free);
                 }
                 found.owner = owner;
                 found.thread = UNSAFE.getLong(thread, THREAD_ID);
+                found.told = false;
                 if (free == null) {
                     found.next = tables;
                     tables = found;
                 }
-                remember(found);
             }
         }
         TABLE.set(found);
-        if (begins && (found.block & SHARED_MARK) == 0) {
-            open(found.block, found.thread, thread.getName(), false);
+        if (begins) {
+            tell(found, thread);
         }
         return found;
     }
 
-    private static Table newTable() {
-        long block = 0;
+    /**
+     * Tells the agent that a thread begins to write to its block, and reserves it if the thread has none yet. The JVM does not
+     * list an agent, and so does not find its methods, before it has attached it altogether: until then the thread counts
+     * in the shared block, and its events are not recorded; whoever wants its own block tries again.
+     */
+    private static void tell(Table table, Thread thread) {
+        long block = table.block;
+        boolean told = false;
         try {
-            block = reserve();
+            if ((block & SHARED_MARK) != 0) {
+                long reserved = reserve();
+                block = reserved != 0 ? reserved : block;
+            }
+            if ((block & SHARED_MARK) == 0) {
+                open(block, table.thread, thread.getName(), false);
+            }
+            told = true;
         } catch (UnsatisfiedLinkError e) {
-            // The JVM does not list an agent before it has attached it altogether.
+            // The table stays as it is.
         }
-        return new Table(block != 0 ? block : SHARED_BLOCK);
+        synchronized (LOCK) {
+            forget(table);
+            if (told) {
+                table.block = block;
+                table.told = true;
+            }
+            if (told || (table.block & SHARED_MARK) != 0) {
+                remember(table);
+            }
+        }
     }
 
     private static void remember(Table table) {
@@ -240,6 +269,7 @@ final class TroddenThreads {
         Table table = new Table(TroddenConfig.firstBlock != 0 ? TroddenConfig.firstBlock : SHARED_BLOCK);
         table.owner = new WeakReference<>(FIRST);
         table.thread = UNSAFE.getLong(FIRST, THREAD_ID);
+        table.told = true;
         tables = table;
         TABLE.set(table);
         return table.block;

@@ -2,9 +2,9 @@
 
 use trodden_profile::Profile;
 use trodden_tests::Result;
+use trodden_tests::events::{ANALYSES, Obedient, all_ways, difference, fact, live, replay, whole};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{Counts, SequenceCounts, counts, forests};
-use trodden_tests::streams::{ANALYSES, Obedient, all_ways, difference, fact, live, replay, whole};
 
 /// All that a program prints is the same in every run.
 fn all(output: &str) -> &str {
