@@ -1,7 +1,7 @@
 //! Analyses over the event stream of a run: live in the agent, or replayed from a trace.
 //!
 //! *In*: the words of each thread in order ([`trodden_profile::events`]). *Out*: a
-//! [`Profile`](trodden_profile::Profile), at any time. [`StreamAnalysis`] is what an analysis has to implement;
+//! [`Profile`], at any time. [`StreamAnalysis`] is what an analysis has to implement;
 //! [`Pipeline`] runs any number of them over the same stream:
 //!
 //! ```
