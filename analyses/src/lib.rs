@@ -32,6 +32,7 @@ mod methods;
 mod null;
 mod paths;
 pub mod stream;
+pub mod subpaths;
 
 pub use exact::ExactCounts;
 pub use methods::{MethodLookup, MethodPlaces, MethodRef, MethodTable, MethodsTaken};

@@ -48,7 +48,7 @@ mod lazy;
 mod lossy;
 mod metrics;
 mod profile;
-mod random;
+pub(crate) mod random;
 mod sink;
 mod snapshot;
 mod sticky;

@@ -1,0 +1,130 @@
+//! How subpaths are sampled.
+
+use super::identity::Identity;
+use super::lengths::Lengths;
+use super::{SubpathError, sample};
+
+/// The options of a [`Sampler`](super::Sampler).
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubpathOptions {
+    /// Lengths and their probabilities.
+    pub lengths: Lengths,
+    /// Most bytes of a thread's sample, tables and descriptions included.
+    pub footprint: usize,
+    /// The mean distance between samples, in blocks, at the beginning of a run. See [`expecting`](Self::expecting).
+    pub start: u32,
+    /// The mean distance that is not gone below for long (OSP section 3.1, "Sampling and Efficiency Tradeoff"): once
+    /// there are [`ENOUGH`] samples, the distance grows until it is there. At least `start`.
+    pub floor: u32,
+    /// Where subpaths are to begin.
+    pub starts: Starts,
+    /// Which subpaths are the same.
+    pub identity: Identity,
+    /// After so many blocks of a thread, what was counted before counts half (OSP section 2.4, "aging").
+    pub half_life: Option<u64>,
+    /// Determines, with the stream, all that is random.
+    pub seed: u64,
+}
+
+/// Samples after which the mean distance between them begins to grow towards the floor.
+pub const ENOUGH: u64 = 8192;
+
+/// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
+///
+/// A loop's header counts, whether it is reached by a back edge or for the first time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Starts {
+    /// At any block.
+    #[default]
+    Anywhere,
+    /// At any block, but so many times as likely at a loop's header. Estimates allow for that.
+    Prefer(f64),
+    /// At loops' headers only; counts are then of subpaths that begin there.
+    HeadersOnly,
+}
+
+impl Default for SubpathOptions {
+    fn default() -> Self {
+        SubpathOptions {
+            lengths: Lengths::default(),
+            footprint: 64 << 10,
+            start: 16,
+            floor: 1000,
+            starts: Starts::Anywhere,
+            identity: Identity::Rotation,
+            half_life: None,
+            seed: 0,
+        }
+    }
+}
+
+impl SubpathOptions {
+    /// With the mean distance of OSP's equation 1, for a stream of so many blocks and an expected gain (average count of
+    /// a subpath in the sample).
+    #[must_use]
+    pub fn expecting(mut self, blocks: u64, gain: f64) -> Self {
+        let subpaths = sample::capacity(self.footprint) as f64;
+        let distance = blocks as f64 / (subpaths * gain.max(1.0));
+        self.start = distance.clamp(1.0, f64::from(u32::MAX)) as u32;
+        self.floor = self.floor.max(self.start);
+        self
+    }
+
+    /// Are they in range?
+    ///
+    /// # Errors
+    /// Says what is not.
+    pub fn check(&self) -> Result<(), SubpathError> {
+        let wrong = |what: String| Err(SubpathError::Range(what));
+        if !(sample::LEAST_FOOTPRINT..=sample::MOST_FOOTPRINT).contains(&self.footprint) {
+            let (least, most) = (sample::LEAST_FOOTPRINT, sample::MOST_FOOTPRINT);
+            return wrong(format!(
+                "a footprint of {} is not from {least} to {most} bytes",
+                self.footprint
+            ));
+        }
+        if self.start == 0 || self.floor < self.start {
+            return wrong(format!(
+                "{} and {} are no distances, the second the larger",
+                self.start, self.floor
+            ));
+        }
+        match self.starts {
+            Starts::Prefer(weight) if !(1.0..=1e6).contains(&weight) => {
+                wrong(format!("a preference of {weight} is not from 1 to 1,000,000"))
+            }
+            _ if self.half_life == Some(0) => wrong("a half-life of no blocks".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many samples are expected of an item when the mean distance is `f`: one that begins elsewhere, and one that begins
+    /// at a loop's header.
+    pub(super) fn rates(&self, f: u64) -> Rates {
+        let one = 1.0 / f as f64;
+        let (elsewhere, header) = match self.starts {
+            Starts::Anywhere => (one, one),
+            Starts::Prefer(weight) => (one, one + (one * (weight - 1.0)).min(1.0)),
+            Starts::HeadersOnly => (0.0, one),
+        };
+        Rates { elsewhere, header }
+    }
+}
+
+/// Expected samples per item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Rates {
+    pub elsewhere: f64,
+    pub header: f64,
+}
+
+impl Rates {
+    /// The shares of samples that stay when these rates follow others.
+    pub fn keep(self, before: Rates) -> Rates {
+        let share = |now: f64, before: f64| if before > 0.0 { now / before } else { 0.0 };
+        Rates {
+            elsewhere: share(self.elsewhere, before.elsewhere),
+            header: share(self.header, before.header),
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! Skip and sample: the profiler of one thread (OSP sections 2.1 and 2.3).
+
+use std::sync::Arc;
+
+use super::draws::Draws;
+use super::options::{ENOUGH, Rates, Starts, SubpathOptions};
+use super::order::BlockStream;
+use super::runs::{self, Run};
+use super::sample::{ConciseSample, Full, Sampled};
+use super::shapes::PathShapes;
+use super::window::Window;
+
+/// A sample that is being taken.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    /// Position of its first block.
+    begin: u64,
+    length: u32,
+    /// Does it count as one that begins at a loop's header?
+    header: bool,
+}
+
+impl Open {
+    fn end(&self) -> u64 {
+        self.begin + u64::from(self.length)
+    }
+}
+
+/// Samples the subpaths of one thread.
+///
+/// **What is sampled.** At each block of the stream a subpath of each length begins. The one of length `l` is taken with
+/// probability `P(l) / f`, by itself: samples may overlap, unlike in OSP's figure 3, where nothing begins while a sample is
+/// being taken. So whatever follows another closely is as likely as anything else, and a count in the sample is exactly
+/// binomial.
+///
+/// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as a
+/// whole, by one addition; nothing is known of its blocks.
+///
+/// **Resampling.** `f` only grows: when the sample does not fit its footprint any more, and up to the floor of the
+/// options. Then each element of the sample, and each one that is just being taken, stays with probability `f / f'`, and the
+/// next beginning is drawn anew. `f'` is determined before chance decides who stays, hence each step leaves the
+/// expectation of count times `f` where it was: estimates are unbiased at any time, however `f` got there.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    options: Arc<SubpathOptions>,
+    draws: Draws,
+    f: u64,
+    /// Blocks so far.
+    position: u64,
+    /// Up to here nothing happens but that blocks are passed.
+    quiet: u64,
+    /// Where the next sample begins that may begin anywhere.
+    next: u64,
+    /// Loop headers before the next sample that begins at one for the sake of it.
+    headers_left: u64,
+    open: Vec<Open>,
+    /// The first position at which one of these ends.
+    due: u64,
+    window: Window,
+    sample: ConciseSample,
+    /// Where counts are next halved.
+    ageing: u64,
+    tally: SamplerTally,
+    blocks: Counted,
+    headers: Counted,
+    scratch: Scratch,
+}
+
+/// Buffers, kept for their memory.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    runs: Vec<Run>,
+    path: Vec<u32>,
+    blocks: Vec<u64>,
+}
+
+/// A number of events, of which old ones count less.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    before: f64,
+    /// Since the last halving.
+    since: u64,
+}
+
+impl Counted {
+    fn value(self) -> f64 {
+        self.before + self.since as f64
+    }
+
+    fn halve(&mut self) {
+        *self = Counted {
+            before: self.value() / 2.0,
+            since: 0,
+        };
+    }
+}
+
+/// What a sampler did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SamplerTally {
+    /// Samples taken to the end, also those that left the sample afterwards.
+    pub drawn: u64,
+    /// Their blocks: those that the sampling phases looked at.
+    pub drawn_blocks: u64,
+    /// How many times `f` was raised.
+    pub raised: u64,
+    /// Samples that were given up because events were missing.
+    pub abandoned: u64,
+}
+
+impl Sampler {
+    /// A sampler. `number` tells it from others with the same seed; `f` is its mean distance between samples at first.
+    pub fn new(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
+        let mut sampler = Sampler {
+            draws: Draws::new(options.seed, number),
+            f: u64::from(f.max(1)),
+            position: 0,
+            quiet: 0,
+            next: 0,
+            headers_left: 0,
+            open: Vec::new(),
+            due: u64::MAX,
+            window: Window::default(),
+            sample: ConciseSample::new(options.footprint),
+            ageing: options.half_life.unwrap_or(u64::MAX),
+            tally: SamplerTally::default(),
+            blocks: Counted::default(),
+            headers: Counted::default(),
+            scratch: Scratch::default(),
+            options,
+        };
+        sampler.draw_beginnings();
+        sampler.rest();
+        sampler
+    }
+
+    /// The mean distance between samples, now.
+    pub fn f(&self) -> u64 {
+        self.f
+    }
+
+    /// Blocks so far (with ageing, old ones count less).
+    pub fn blocks(&self) -> f64 {
+        self.blocks.value() + (self.position - self.counted_to()) as f64
+    }
+
+    /// Places where a subpath might have begun: blocks, or loop headers if only those count.
+    pub fn places(&self) -> f64 {
+        match self.options.starts {
+            Starts::HeadersOnly => self.headers.value(),
+            _ => self.blocks(),
+        }
+    }
+
+    /// What it did.
+    pub fn tally(&self) -> SamplerTally {
+        self.tally
+    }
+
+    /// Number of subpaths in the sample, with and without repetitions.
+    pub fn sampled(&self) -> (u64, u64) {
+        (self.sample.total(), self.sample.distinct() as u64)
+    }
+
+    /// Bytes of the sample now and at most, which the footprint bounds; and of what else it needs.
+    pub fn bytes(&self) -> (usize, usize, usize) {
+        let scratch = &self.scratch;
+        let more = self.window.bytes()
+            + self.open.capacity() * size_of::<Open>()
+            + scratch.runs.capacity() * size_of::<Run>()
+            + scratch.path.capacity() * 4
+            + scratch.blocks.capacity() * 8;
+        (self.sample.bytes(), self.sample.peak(), more)
+    }
+
+    /// The options.
+    pub fn options(&self) -> &SubpathOptions {
+        &self.options
+    }
+
+    /// Forgets what was sampled, and goes on.
+    pub fn reset(&mut self) {
+        self.sample.clear();
+        self.open.clear();
+        self.tally = SamplerTally::default();
+        (self.blocks, self.headers) = Default::default();
+        self.blocks.before -= (self.position - self.counted_to()) as f64;
+        self.rest();
+    }
+
+    pub(super) fn sample(&self) -> impl Iterator<Item = Sampled<'_>> {
+        self.sample.iter()
+    }
+
+    /// Up to which position `blocks` counts.
+    fn counted_to(&self) -> u64 {
+        // Only halving brings it up to date, which passing over blocks need not.
+        match self.options.half_life {
+            Some(life) => self.ageing - life,
+            None => 0,
+        }
+    }
+
+    fn once(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
+        let (begin, end) = (self.position, self.position + u64::from(run.blocks));
+        let idle = self.open.is_empty();
+        let rates = self.options.rates(self.f);
+        // One count will do where it makes no difference.
+        let apart = header && rates.header != rates.elsewhere;
+        while self.next < end {
+            self.begin(self.next, apart && self.next == begin);
+            let gap = self.draws.gap(rates.elsewhere);
+            self.next = self.next.saturating_add(1).saturating_add(gap);
+        }
+        if header {
+            self.headers.since += 1;
+            match self.headers_left.checked_sub(1) {
+                Some(left) => self.headers_left = left,
+                None => {
+                    self.begin(begin, true);
+                    self.headers_left = self.draws.gap(rates.header - rates.elsewhere);
+                }
+            }
+        }
+        if !self.open.is_empty() {
+            if idle {
+                self.window.restart(begin);
+            }
+            self.window.push(run);
+        }
+        self.position = end;
+        if end >= self.due {
+            self.finish(shapes);
+        }
+        if end >= self.ageing {
+            self.age();
+        }
+        self.rest();
+    }
+
+    fn begin(&mut self, at: u64, header: bool) {
+        let length = self.options.lengths.draw(&mut self.draws);
+        let open = Open {
+            begin: at,
+            length,
+            header,
+        };
+        self.due = self.due.min(open.end());
+        self.open.push(open);
+    }
+
+    /// Sees up to where nothing happens.
+    fn rest(&mut self) {
+        let busy = !self.open.is_empty() || self.options.starts != Starts::Anywhere;
+        self.quiet = if busy { 0 } else { self.next.min(self.ageing - 1) };
+    }
+
+    /// Puts finished samples into the sample.
+    fn finish(&mut self, shapes: &impl PathShapes) {
+        // Raising f may remove some that were next.
+        while let Some(at) = self.open.iter().position(|open| open.end() <= self.position) {
+            let open = self.open.remove(at);
+            self.take(shapes, open);
+        }
+        self.due = self.open.iter().map(Open::end).min().unwrap_or(u64::MAX);
+        if let Some(first) = self.open.iter().map(|open| open.begin).min() {
+            self.window.trim(first);
+        }
+    }
+
+    fn take(&mut self, shapes: &impl PathShapes, open: Open) {
+        let Scratch { runs, path, blocks } = &mut self.scratch;
+        runs.clear();
+        blocks.clear();
+        self.window.cut(open.begin, open.length, runs);
+        for run in runs.iter() {
+            path.clear();
+            shapes.blocks(run.method, run.path, run.from, run.blocks, path);
+            let ids = path
+                .iter()
+                .map(|&block| u64::from(run.method) << 32 | u64::from(block));
+            let begin = blocks.len();
+            blocks.extend(ids);
+            let end = blocks.len();
+            (1..run.times).for_each(|_| blocks.extend_from_within(begin..end));
+        }
+        self.tally.drawn += 1;
+        self.tally.drawn_blocks += u64::from(open.length);
+        let key = self.options.identity.key(&self.scratch.blocks);
+        let limit = self.sample.text_limit();
+        loop {
+            let runs = &self.scratch.runs;
+            let pack = |out: &mut Vec<u8>| runs::pack(open.length, runs, limit, out);
+            if self.sample.add(key, open.header, pack) != Err(Full) {
+                break;
+            }
+            // By an eighth: large enough to make room for many, small enough to keep most.
+            let keep = self.raise(self.f + self.f.div_ceil(8));
+            // The one at hand is an element of the sample like the others.
+            let keep = if open.header { keep.header } else { keep.elsewhere };
+            if !self.draws.chance(keep) {
+                break;
+            }
+        }
+        let floor = u64::from(self.options.floor);
+        if self.f < floor && self.sample.total() >= ENOUGH {
+            self.raise(floor.min(2 * self.f));
+        }
+    }
+
+    /// From now on `f` is this. Returns the shares that stay.
+    fn raise(&mut self, f: u64) -> Rates {
+        let keep = self.options.rates(f).keep(self.options.rates(self.f));
+        self.f = f;
+        self.tally.raised += 1;
+        self.thin(keep);
+        self.draw_beginnings();
+        keep
+    }
+
+    fn thin(&mut self, keep: Rates) {
+        let Sampler {
+            sample, draws, open, ..
+        } = self;
+        sample.thin(draws, keep);
+        open.retain(|open| draws.chance(if open.header { keep.header } else { keep.elsewhere }));
+    }
+
+    /// Draws where samples begin from here on. (Gaps have no memory: what was passed already does not matter.)
+    fn draw_beginnings(&mut self) {
+        let rates = self.options.rates(self.f);
+        self.next = self.position.saturating_add(self.draws.gap(rates.elsewhere));
+        self.headers_left = self.draws.gap(rates.header - rates.elsewhere);
+    }
+
+    fn age(&mut self) {
+        let half = Rates {
+            elsewhere: 0.5,
+            header: 0.5,
+        };
+        while let Some(life) = self.options.half_life
+            && self.position >= self.ageing
+        {
+            self.thin(half);
+            self.blocks.before = (self.blocks.value() + life as f64) / 2.0;
+            self.headers.halve();
+            self.ageing = self.ageing.saturating_add(life);
+        }
+        self.due = self.open.iter().map(Open::end).min().unwrap_or(u64::MAX);
+    }
+}
+
+impl BlockStream for Sampler {
+    #[inline]
+    fn run(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
+        let end = self.position + run.total();
+        if end <= self.quiet {
+            self.position = end;
+            return;
+        }
+        let mut left = run.times;
+        while left > 0 {
+            let blocks = u64::from(run.blocks);
+            // Repetitions that are passed over.
+            let passed = (self.quiet.saturating_sub(self.position) / blocks.max(1)).min(u64::from(left));
+            self.position += passed * blocks;
+            left -= passed as u32;
+            if left > 0 {
+                self.once(shapes, Run { times: 1, ..run }, header);
+                left -= 1;
+            }
+        }
+    }
+
+    fn hole(&mut self) {
+        self.tally.abandoned += self.open.len() as u64;
+        self.open.clear();
+        self.due = u64::MAX;
+        self.rest();
+    }
+}

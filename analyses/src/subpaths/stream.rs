@@ -1,0 +1,143 @@
+//! Subpaths from the event stream of a run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use trodden_profile::Profile;
+use trodden_profile::events::{EventKinds, ThreadInfo};
+
+use super::merged::MergedSubpaths;
+use super::options::{ENOUGH, SubpathOptions};
+use super::order::{Order, WordOrder};
+use super::sampler::Sampler;
+use super::shapes::MethodShapes;
+use super::{Report, SubpathError};
+use crate::stream::{StreamAnalysis, StreamError, add_fact};
+use crate::{MethodLookup, MethodPlaces};
+
+/// The analysis: a [`Sampler`] per thread, merged in the result.
+#[derive(Clone)]
+pub struct SubpathStream {
+    options: Arc<SubpathOptions>,
+    order: Order,
+    shapes: Arc<MethodShapes>,
+    /// Samples of all threads: from how many on are there enough?
+    drawn: Arc<AtomicU64>,
+    latest: Arc<Mutex<Option<MergedSubpaths>>>,
+}
+
+/// What is known of one thread.
+#[derive(Clone, Debug)]
+pub struct SubpathThread {
+    words: WordOrder,
+    sampler: Sampler,
+}
+
+impl SubpathStream {
+    /// The analysis with these options. It has to know each method before the first path of it comes.
+    ///
+    /// # Errors
+    /// If the options are out of range.
+    pub fn new(
+        options: SubpathOptions,
+        order: Order,
+        methods: Arc<dyn MethodLookup + Send + Sync>,
+    ) -> Result<Self, SubpathError> {
+        options.check()?;
+        Ok(SubpathStream {
+            options: Arc::new(options),
+            order,
+            shapes: Arc::new(MethodShapes::new(methods)),
+            drawn: Arc::default(),
+            latest: Arc::default(),
+        })
+    }
+
+    /// The options.
+    pub fn options(&self) -> &SubpathOptions {
+        &self.options
+    }
+
+    /// What it knows of paths.
+    pub fn shapes(&self) -> &MethodShapes {
+        &self.shapes
+    }
+
+    /// The result as of the last time that a profile was written, by this analysis or a clone of it.
+    pub fn latest(&self) -> Option<MergedSubpaths> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// With which distance a thread begins: the more samples there are of others, the larger, so that the 100,000th thread
+    /// does not start from scratch.
+    fn start(&self) -> u32 {
+        let SubpathOptions { start, floor, .. } = *self.options;
+        let so_far = 1 + self.drawn.load(Ordering::Relaxed) / ENOUGH;
+        (u64::from(start) * so_far).min(u64::from(floor)) as u32
+    }
+}
+
+impl StreamAnalysis for SubpathStream {
+    type Thread = SubpathThread;
+    type Result = MergedSubpaths;
+
+    fn needs(&self) -> EventKinds {
+        match self.order {
+            Order::PathEnds => EventKinds::PATHS,
+            Order::Calls => EventKinds {
+                call_sites: true,
+                only_paths: false,
+                ..EventKinds::ACTIVATION_PATHS
+            },
+        }
+    }
+
+    fn thread(&self, info: &ThreadInfo) -> SubpathThread {
+        SubpathThread {
+            words: WordOrder::new(self.order),
+            sampler: Sampler::new(Arc::clone(&self.options), info.id, self.start()),
+        }
+    }
+
+    fn consume(&self, thread: &mut SubpathThread, words: &[u64]) {
+        let before = thread.sampler.tally().drawn;
+        thread.words.consume(words, &*self.shapes, &mut thread.sampler);
+        let drawn = thread.sampler.tally().drawn - before;
+        if drawn > 0 {
+            self.drawn.fetch_add(drawn, Ordering::Relaxed);
+        }
+    }
+
+    fn reset(&self, thread: &mut SubpathThread) {
+        thread.words.reset();
+        thread.sampler.reset();
+    }
+
+    fn result(&self) -> MergedSubpaths {
+        MergedSubpaths::new(&self.options)
+    }
+
+    fn add(&self, result: &mut MergedSubpaths, thread: &SubpathThread) -> Result<(), StreamError> {
+        result.add(&thread.sampler);
+        result.note(thread.words.tally(), thread.words.bytes());
+        Ok(())
+    }
+
+    fn write(
+        &self,
+        result: &MergedSubpaths,
+        places: &MethodPlaces,
+        profile: &mut Profile,
+    ) -> Result<(), StreamError> {
+        let stats = result.stats();
+        let mut unknown = stats.unknown;
+        let section = result.section(&self.options, places, &Report::default(), &mut unknown);
+        profile.subpaths = Some(section);
+        add_fact(profile, "subpaths_unknown", unknown);
+        add_fact(profile, "gaps", stats.gaps);
+        add_fact(profile, "bad_words", stats.bad_words);
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = Some(result.clone());
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Toy programs, brute force, and seeds.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trodden_analyses::subpaths::*;
+
+/// Path `n` of method 0 has these blocks; the flag says whether it begins at a loop's header.
+pub struct Toy(pub Vec<(Vec<u32>, bool)>);
+
+impl PathShapes for Toy {
+    fn shape(&self, method: u32, path: u32) -> Option<Shape> {
+        let (blocks, header) = self.0.get(path as usize).filter(|_| method == 0)?;
+        Some(Shape {
+            blocks: blocks.len() as u32,
+            header: *header && !blocks.is_empty(),
+        })
+    }
+
+    fn blocks(&self, _: u32, path: u32, from: u32, count: u32, out: &mut Vec<u32>) {
+        let path = &self.0[path as usize].0;
+        out.extend(path.iter().skip(from as usize).take(count as usize));
+    }
+
+    fn entered(&self, _: u32, _: u32, _: u16) -> Option<u32> {
+        None
+    }
+}
+
+/// Paths of one to five blocks, some of which share blocks; 0 and 3 begin at headers.
+pub fn toy() -> Toy {
+    Toy(vec![
+        (vec![1, 2, 3], true),
+        (vec![4], false),
+        (vec![2, 3, 5, 6, 7], false),
+        (vec![1, 8], true),
+    ])
+}
+
+/// A stream: path numbers, each with repetitions.
+pub type Stream = Vec<(u32, u32)>;
+
+impl Toy {
+    pub fn run(&self, (path, times): (u32, u32)) -> Run {
+        Run {
+            method: 0,
+            path,
+            from: 0,
+            blocks: self.0[path as usize].0.len() as u32,
+            times,
+        }
+    }
+
+    pub fn feed(&self, stream: &[(u32, u32)], out: &mut impl BlockStream) {
+        for &part in stream {
+            out.run(self, self.run(part), self.0[part.0 as usize].1);
+        }
+    }
+
+    /// Blocks, and which of them are headers at the beginning of a path.
+    pub fn blocks_of(&self, stream: &[(u32, u32)]) -> Vec<(u64, bool)> {
+        let mut all = Vec::new();
+        for &(path, times) in stream {
+            for _ in 0..times {
+                let (blocks, header) = &self.0[path as usize];
+                all.extend(
+                    blocks
+                        .iter()
+                        .enumerate()
+                        .map(|(i, &b)| (u64::from(b), *header && i == 0)),
+                );
+            }
+        }
+        all
+    }
+}
+
+/// The least of all rotations, one by one.
+pub fn canonical(blocks: &[u64]) -> Vec<u64> {
+    let rotation = |at: usize| [&blocks[at..], &blocks[..at]].concat();
+    (0..blocks.len()).map(rotation).min().unwrap_or_default()
+}
+
+/// Weighted counts of all subpaths of these lengths that begin at a place that `weigh` gives a weight.
+pub fn brute_force(
+    blocks: &[(u64, bool)],
+    lengths: &[u32],
+    weigh: impl Fn(usize, bool) -> f64,
+) -> HashMap<Vec<u64>, f64> {
+    let mut counts = HashMap::new();
+    for &length in lengths {
+        for (at, window) in blocks.windows(length as usize).enumerate() {
+            let ids: Vec<u64> = window.iter().map(|&(block, _)| block).collect();
+            *counts.entry(canonical(&ids)).or_default() += weigh(at, window[0].1);
+        }
+    }
+    counts
+}
+
+/// The key of a subpath as the library has it.
+pub fn key(blocks: &[u64]) -> u64 {
+    Identity::Rotation.key(blocks)
+}
+
+pub fn sampler(options: &SubpathOptions, number: u64) -> Sampler {
+    options.check().unwrap();
+    Sampler::new(Arc::new(options.clone()), number, options.start)
+}
+
+pub fn estimates(samplers: &[&Sampler]) -> HashMap<u64, Subpath> {
+    let options = samplers[0].options();
+    let mut all = MergedSubpaths::new(options);
+    samplers.iter().for_each(|sampler| all.add(sampler));
+    let report = all.report(options, &Report::default());
+    report.into_iter().map(|subpath| (subpath.key, subpath)).collect()
+}
+
+/// Sums of estimates and of their squares, over many seeds.
+#[derive(Default)]
+pub struct Means {
+    sums: HashMap<u64, (f64, f64)>,
+    rounds: f64,
+    /// Estimates whose interval held the truth, of all those for which that was asked.
+    pub held: (u64, u64),
+}
+
+impl Means {
+    pub fn add(&mut self, estimates: &HashMap<u64, Subpath>) {
+        self.rounds += 1.0;
+        for (&key, subpath) in estimates {
+            let (sum, squares) = self.sums.entry(key).or_default();
+            *sum += subpath.estimate.value;
+            *squares += subpath.estimate.value.powi(2);
+        }
+    }
+
+    /// No mean may be further from the truth than is likely once in 30,000 times; and no subpath may be made up.
+    pub fn check(&self, truth: &HashMap<Vec<u64>, f64>) {
+        let mut off = Vec::new();
+        for (blocks, &count) in truth {
+            let (sum, squares) = self.sums.get(&key(blocks)).copied().unwrap_or_default();
+            let mean = sum / self.rounds;
+            let deviation = ((squares / self.rounds - mean * mean) / self.rounds).sqrt();
+            let z = (mean - count) / deviation;
+            if count > 0.0 && z.is_nan() || z.abs() > 4.2 {
+                off.push((blocks.clone(), count, mean, z));
+            }
+        }
+        assert!(off.is_empty(), "{off:?}");
+        let known: std::collections::HashSet<u64> = truth.keys().map(|blocks| key(blocks)).collect();
+        assert!(self.sums.keys().all(|key| known.contains(key)));
+    }
+}
+
+/// A stream without any pattern, from a seed: `parts` runs of paths.
+pub fn stream(seed: u64, parts: usize, paths: u32, most_times: u32) -> Stream {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |below: u32| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) as u32 % below
+    };
+    (0..parts).map(|_| (next(paths), 1 + next(most_times))).collect()
+}

@@ -1,0 +1,98 @@
+//! Subpaths in words.
+
+use super::{BlockStep, Part, Shown, SubpathsView, error};
+use crate::words::{percent, thousands};
+
+/// What stands above the list.
+pub(crate) fn about(view: &SubpathsView) -> String {
+    let about = view.about;
+    let (sampled, distinct) = about.sampled();
+    let every = match about.distance {
+        (least, most) if least == most => format!("one in {}", thousands(least)),
+        (least, most) => format!("one in {} to {}", thousands(least), thousands(most)),
+    };
+    let order = match about.order.as_str() {
+        "calls" => "",
+        _ => " Blocks of a callee stand before those of the path that called it.",
+    };
+    let life = about.half_life.map_or_else(String::new, |life| {
+        format!(" What lies {} blocks back counts half.", thousands(life))
+    });
+    format!(
+        "Estimates from {} samples of {} different subpaths, begun at {every} of {} blocks. ± holds the true count in 95 % of \
+         all cases; the share is that of all places where a subpath might have begun.{order}{life}",
+        thousands(sampled),
+        thousands(distinct),
+        thousands(about.places)
+    )
+}
+
+/// The first line of a subpath.
+pub(crate) fn head(shown: &Shown) -> String {
+    let subpath = shown.subpath;
+    format!(
+        "{} times (± {}), {}: {} blocks, in {} samples",
+        thousands(subpath.estimate),
+        percent(error(subpath)),
+        percent(shown.share),
+        thousands(u64::from(subpath.length)),
+        thousands(subpath.sampled)
+    )
+}
+
+/// Its blocks.
+pub(crate) fn route(shown: &Shown) -> String {
+    let mut words = String::new();
+    let mut before = None;
+    write(&shown.parts, &shown.steps, &mut before, &mut words);
+    match shown.missing {
+        0 => {}
+        missing => words.push_str(&format!(" … and {} blocks that were not kept", thousands(u64::from(missing)))),
+    }
+    words.trim_start().to_owned()
+}
+
+fn write<'p>(
+    parts: &[Part],
+    steps: &[BlockStep<'p>],
+    before: &mut Option<(&'p str, &'p str, &'p str)>,
+    out: &mut String,
+) {
+    for part in parts {
+        match part {
+            Part::One(step) => {
+                let step = &steps[*step as usize];
+                let method = (step.class, step.method.name.as_str(), step.method.descriptor.as_str());
+                // The method is named where it changes.
+                out.push(' ');
+                if before.replace(method) != Some(method) {
+                    out.push_str(&name(step));
+                }
+                out.push_str(&place(step));
+            }
+            Part::Times(times, body) => {
+                out.push_str(&format!(" {times} × ["));
+                let mut inside = String::new();
+                *before = None;
+                write(body, steps, before, &mut inside);
+                out.push_str(inside.trim_start());
+                out.push(']');
+                *before = None;
+            }
+        }
+    }
+}
+
+/// Class without its package, and method.
+pub(crate) fn name(step: &BlockStep) -> String {
+    let class = step.class.rsplit('/').next().unwrap_or(step.class);
+    format!("{class}.{}", step.method.name)
+}
+
+/// Line, or bytecode index.
+pub(crate) fn place(step: &BlockStep) -> String {
+    match step.line {
+        Some(line) => format!(":{line}"),
+        None => format!("@{}", step.bci),
+    }
+}
