@@ -17,12 +17,12 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::BufReader;
 use std::path::Path;
-use std::sync::{Arc, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use trodden_analyses::subpaths::*;
-use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
+use trodden_analyses::{MethodLookup, SharedMethods};
 use trodden_profile::trace::{TraceItem, TraceReader};
 
 /// Points at which a run is looked at (the paper's table 6).
@@ -35,16 +35,6 @@ struct Settings {
     blocks: u64,
     windows: usize,
     rounds: u32,
-}
-
-/// Methods that become known while the trace is read.
-#[derive(Default)]
-struct Methods(RwLock<MethodTable>);
-
-impl MethodLookup for Methods {
-    fn method(&self, index: u32) -> Option<MethodRef> {
-        self.0.read().ok()?.method(index)
-    }
 }
 
 /// A thread's blocks into both.
@@ -128,10 +118,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn look(file: &str, settings: &Settings) -> Result<Outcome, Box<dyn Error>> {
-    let name = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = Path::new(file)
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     eprintln!("{name} ...");
     let options = Arc::new(settings.options.clone());
-    let methods = Arc::new(Methods::default());
+    let methods = Arc::new(SharedMethods::default());
     let shapes = MethodShapes::new(Arc::clone(&methods) as Arc<dyn MethodLookup + Send + Sync>);
     let mut trace = TraceReader::new(BufReader::with_capacity(1 << 16, File::open(file)?))?;
     let mut threads: BTreeMap<u64, Thread> = BTreeMap::new();
@@ -142,8 +136,7 @@ fn look(file: &str, settings: &Settings) -> Result<Outcome, Box<dyn Error>> {
     'trace: while let Some(item) = trace.next_item()? {
         match item {
             TraceItem::Class { first_method, map } => {
-                let mut table = methods.0.write().map_err(|e| e.to_string())?;
-                table.insert_class(first_method, map)?;
+                methods.insert_class(first_method, map)?;
             }
             TraceItem::Words { thread: id, words } => {
                 let thread = threads.entry(id).or_insert_with(|| Thread {
@@ -195,13 +188,20 @@ fn look(file: &str, settings: &Settings) -> Result<Outcome, Box<dyn Error>> {
     for _ in 0..settings.rounds {
         let now = time(&timed, &shapes, &options, &mut outcome.timed.1);
         let best = outcome.times.get_or_insert(now);
-        best.iter_mut().zip(now).for_each(|(best, now)| *best = now.min(*best));
+        best.iter_mut()
+            .zip(now)
+            .for_each(|(best, now)| *best = now.min(*best));
     }
     Ok(outcome)
 }
 
 /// CPU times: reading the words; finding the paths' lengths too; sampling too.
-fn time(words: &[u64], shapes: &MethodShapes, options: &Arc<SubpathOptions>, blocks: &mut u64) -> [Duration; 3] {
+fn time(
+    words: &[u64],
+    shapes: &MethodShapes,
+    options: &Arc<SubpathOptions>,
+    blocks: &mut u64,
+) -> [Duration; 3] {
     let start = ThreadTime::now();
     for chunk in words.chunks(4096) {
         black_box(chunk.iter().fold(0, |all, word| all ^ word));
@@ -209,14 +209,18 @@ fn time(words: &[u64], shapes: &MethodShapes, options: &Arc<SubpathOptions>, blo
     let reading = start.elapsed();
     let (mut order, mut lengths) = (WordOrder::default(), Lengths::default());
     let start = ThreadTime::now();
-    words.chunks(4096).for_each(|chunk| order.consume(chunk, shapes, &mut lengths));
+    words
+        .chunks(4096)
+        .for_each(|chunk| order.consume(chunk, shapes, &mut lengths));
     let skipping = start.elapsed();
     *blocks = lengths.0;
     let mut order = WordOrder::default();
     // As in the middle of a run: the first samples are denser.
     let mut sampler = Sampler::new(Arc::clone(options), 0, options.floor);
     let start = ThreadTime::now();
-    words.chunks(4096).for_each(|chunk| order.consume(chunk, shapes, &mut sampler));
+    words
+        .chunks(4096)
+        .for_each(|chunk| order.consume(chunk, shapes, &mut sampler));
     [reading, skipping, start.elapsed()]
 }
 
@@ -238,15 +242,23 @@ fn sums(threads: &BTreeMap<u64, Thread>, options: &SubpathOptions) -> (MergedSub
 fn top_five(threads: &BTreeMap<u64, Thread>, options: &SubpathOptions) -> Vec<Option<usize>> {
     let (all, exact) = sums(threads, options);
     let report = all.report(options, &Report::default());
-    let ranked: Vec<u64> = report.iter().filter(|s| exact.has(s.length)).map(|s| s.key).collect();
+    let ranked: Vec<u64> = report
+        .iter()
+        .filter(|s| exact.has(s.length))
+        .map(|s| s.key)
+        .collect();
     let five = exact.ranking().into_iter().take(5);
-    five.map(|(key, ..)| ranked.iter().position(|&other| other == key).map(|at| at + 1)).collect()
+    five.map(|(key, ..)| ranked.iter().position(|&other| other == key).map(|at| at + 1))
+        .collect()
 }
 
 fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let groups = digits.as_bytes().rchunks(3).rev();
-    groups.map(|group| String::from_utf8_lossy(group)).collect::<Vec<_>>().join(",")
+    groups
+        .map(|group| String::from_utf8_lossy(group))
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 fn print(outcomes: &[Outcome], settings: &Settings) {
@@ -261,7 +273,9 @@ fn print(outcomes: &[Outcome], settings: &Settings) {
         thousands(settings.blocks)
     );
     println!("\n## Sizes (OSP table 1)\n");
-    println!("| run | blocks | subpaths up to 32 | distinct | longest counted exactly | distinct up to there |");
+    println!(
+        "| run | blocks | subpaths up to 32 | distinct | longest counted exactly | distinct up to there |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: |");
     for o in outcomes {
         let ((all, distinct), longest) = (o.exact.totals(32), o.exact.longest());
@@ -326,16 +340,22 @@ fn print(outcomes: &[Outcome], settings: &Settings) {
                 s.length
             );
         }
-        let inside = |s: &&&Subpath| (s.estimate.low..=s.estimate.high).contains(&(o.exact.count(s.key) as f64));
-        let often: Vec<&Subpath> =
-            o.report.iter().filter(|s| o.exact.has(s.length) && s.sampled >= 20).collect();
+        let inside =
+            |s: &&&Subpath| (s.estimate.low..=s.estimate.high).contains(&(o.exact.count(s.key) as f64));
+        let often: Vec<&Subpath> = o
+            .report
+            .iter()
+            .filter(|s| o.exact.has(s.length) && s.sampled >= 20)
+            .collect();
         println!(
             "\nOf {} subpaths that are at least 20 times in the sample, {} have an interval that holds the exact count.",
             often.len(),
             often.iter().filter(inside).count()
         );
     }
-    println!("\n## While it runs (OSP table 6): ranks in the sample of the five that are really the hottest\n");
+    println!(
+        "\n## While it runs (OSP table 6): ranks in the sample of the five that are really the hottest\n"
+    );
     for o in outcomes {
         let head: Vec<String> = o.at.iter().map(|&blocks| thousands(blocks)).collect();
         println!("\n| {}, after so many blocks | {} |", o.name, head.join(" | "));
@@ -353,7 +373,9 @@ fn print(outcomes: &[Outcome], settings: &Settings) {
         return;
     }
     println!("\n## CPU time of the consumer (what OSP table 2 calls skipping and sampling)\n");
-    println!("| run | words | blocks per word | reading, ns per word | finding lengths too | sampling too | sampling, ns per block |");
+    println!(
+        "| run | words | blocks per word | reading, ns per word | finding lengths too | sampling too | sampling, ns per block |"
+    );
     println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     for o in outcomes {
         let Some(times) = o.times else { continue };

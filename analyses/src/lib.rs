@@ -12,6 +12,7 @@
 //! | [`PathEdgeProfile`] | path and edge profile of sampled path ends: Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005, "PEP"), sections 3.3 and 4.3 |
 //! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests, from streams of activations |
 //! | [`contexts`] | which calling contexts are hot, in small space; or the whole calling context tree |
+//! | [`subpaths`] | which sequences of blocks are hot, beginning anywhere, across loops and calls |
 //! | [`stream`] | all of that from the event stream of whole runs, live or recorded |
 //!
 //! Which path ends are sampled is [`Schedule`]'s business (PEP section 4.4).
@@ -35,7 +36,7 @@ pub mod stream;
 pub mod subpaths;
 
 pub use exact::ExactCounts;
-pub use methods::{MethodLookup, MethodPlaces, MethodRef, MethodTable, MethodsTaken};
+pub use methods::{MethodLookup, MethodPlaces, MethodRef, MethodTable, MethodsTaken, SharedMethods};
 pub use null::NullAnalysis;
 pub use paths::PathEdgeProfile;
 pub use trodden_profile::{Schedule, ScheduleError};

@@ -1,6 +1,6 @@
 //! From the index in a path event to the method's path map.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use trodden_profile::{ClassMap, ClassProfile, MethodCounts, MethodMap};
 
@@ -160,5 +160,29 @@ impl MethodLookup for MethodTable {
         let before = self.classes[..after].iter();
         let (first, class) = before.rev().find(|(_, class)| !class.methods.is_empty())?;
         MethodRef::new(Arc::clone(class), (index - first) as usize)
+    }
+}
+
+/// A table that grows while analyses look things up in it.
+#[derive(Debug, Default)]
+pub struct SharedMethods(RwLock<MethodTable>);
+
+impl SharedMethods {
+    /// Registers a class; see [`MethodTable::insert_class`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn insert_class(&self, first: u32, class: Arc<ClassMap>) -> Result<(), MethodsTaken> {
+        let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        table.insert_class(first, class)
+    }
+}
+
+impl MethodLookup for SharedMethods {
+    fn method(&self, index: u32) -> Option<MethodRef> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .method(index)
     }
 }

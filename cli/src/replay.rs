@@ -19,7 +19,8 @@ use crate::render::{self, Format, RenderOptions};
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
 #[command(after_help = "\
-Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst.
+Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --footprint,
+--lengths, --seed.
 A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
@@ -32,7 +33,9 @@ pub struct ReplayArgs {
 }
 
 /// Options that say what is analysed; all others are about recording.
-const ANALYSIS: [&str; 6] = ["profile", "k", "budget", "burst", "quiet", "config"];
+const ANALYSIS: [&str; 9] = [
+    "profile", "k", "budget", "burst", "footprint", "lengths", "seed", "quiet", "config",
+];
 /// Between two steps of the progress bar, in bytes.
 const STEP: u64 = 1 << 20;
 

@@ -144,6 +144,64 @@ fn any_analysis_of_a_trace() {
     assert_eq!(json["methods"][0]["name"], "run");
 }
 
+/// Path ends are all that subpaths need.
+#[test]
+fn subpaths_of_a_trace() {
+    let room = TempDir::new().unwrap();
+    let path = |name: &str| room.path().join(name);
+    write_trace(&path("a.trace"), EventKinds::PATHS);
+    let replay = |args: &[&str], output: &str| {
+        let mut command = trodden();
+        command
+            .current_dir(room.path())
+            .args(["replay", "a.trace", "--profile", "subpaths", "-o", output])
+            .args(args);
+        command.assert().success().stdout(is_empty()).stderr(is_empty());
+        fs::read(path(output)).unwrap()
+    };
+    let bytes = replay(&[], "one.trodden");
+    assert_eq!(replay(&[], "two.trodden"), bytes, "the same seed, the same profile");
+    assert_ne!(replay(&["--seed", "5"], "three.trodden"), bytes);
+    let profile = Profile::read(&bytes).unwrap();
+    assert_eq!(profile.run.facts["replay"], "profile=subpaths");
+    assert_eq!(profile.run.facts["subpaths_unknown"], "0");
+    assert!(!profile.run.exact);
+    let map = &profile.classes[0].map.methods[0];
+    let blocks = |path| map.dag.regenerate(&map.graph, path).unwrap().blocks(&map.graph).len() as u64;
+    let subpaths = profile.subpaths.as_ref().unwrap();
+    assert_eq!(subpaths.blocks, 1010 * (blocks(1) + blocks(2)) + 2 * blocks(3));
+    assert_eq!((subpaths.threads, subpaths.lengths.as_str()), (2, "pow2:1024"));
+    // Both ways of the loop, one after the other: wherever a multiple of their length begins.
+    let period = (blocks(1) + blocks(2)) as u32;
+    let both = subpaths.subpaths.iter().find(|s| s.length == period).unwrap();
+    assert!(subpaths.share(both) > 0.5 && both.low <= subpaths.blocks && both.sampled > 10);
+
+    let short = Profile::read(&replay(&["--lengths", "any:3", "--footprint", "2k"], "short.trodden")).unwrap();
+    let short = short.subpaths.unwrap();
+    assert!(short.subpaths.iter().all(|s| (2..=3).contains(&s.length)) && short.peak_bytes <= 2048);
+
+    // Beside exact counts.
+    let both = Profile::read(&replay(&["--profile", "paths"], "both.trodden")).unwrap();
+    assert!(both.run.exact && both.subpaths.is_some() && both.classes[0].counts[0].total() == 2022);
+
+    let json: serde_json::Value = serde_json::from_slice(&replay(&[], "s.json")).unwrap();
+    assert_eq!(json["subpaths"]["subpaths"][0]["rank"], 1);
+    trodden()
+        .current_dir(room.path())
+        .args(["report", "one.trodden"])
+        .assert()
+        .success()
+        .stdout(contains("Hot subpaths").and(contains(" × [B.run@")));
+    trodden()
+        .current_dir(room.path())
+        .args(["merge", "one.trodden", "three.trodden", "-o", "sum.trodden"])
+        .assert()
+        .success();
+    let sum = Profile::load(path("sum.trodden")).unwrap().subpaths.unwrap();
+    assert_eq!(sum.blocks, 2 * subpaths.blocks);
+    assert!(sum.sampled().0 > subpaths.sampled().0);
+}
+
 #[test]
 fn a_trace_that_was_cut_off_is_replayed_with_a_warning() {
     let room = TempDir::new().unwrap();

@@ -41,7 +41,7 @@ pub struct Agent {
     /// May frames be read (asked for at start-up only)?
     pub reads_frames: bool,
     /// Ids.
-    pub registry: Registry,
+    pub registry: Arc<Registry>,
     /// Native memory of threads.
     pub blocks: Blocks,
     /// Events that threads write to their blocks.
@@ -143,7 +143,7 @@ impl Agent {
             jvmti,
             late,
             reads_frames,
-            registry: Registry::default(),
+            registry: Arc::default(),
             blocks: Blocks::new(),
             streams: Streams::default(),
             thread_id: OnceLock::new(),
@@ -281,7 +281,7 @@ impl Agent {
             control.trace = Some(Arc::clone(&trace));
             Pipeline::new().with_recorder(trace, kinds)
         } else {
-            Pipeline::of(&settings.options)?
+            Pipeline::with_lookup(&settings.options, Arc::clone(&self.registry) as _)?
         };
         self.streams
             .begin(pipeline, settings.options.consumer == ConsumedBy::Agent)

@@ -64,7 +64,10 @@ impl Settings {
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
-            ProbeKind::Events => format!(" {:?} {} {:?} {}", o.profile, o.k, o.budget, o.burst),
+            ProbeKind::Events => format!(
+                " {:?} {} {:?} {} {} {} {}",
+                o.profile, o.k, o.budget, o.burst, o.footprint, o.lengths, o.seed
+            ),
             _ => String::new(),
         };
         format!(

@@ -27,6 +27,7 @@ mod merge;
 pub mod options;
 mod profile;
 mod schedule;
+mod subpaths;
 pub mod trace;
 mod translate;
 
@@ -42,3 +43,4 @@ pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntr
 pub use merge::{MergeError, merge};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};
+pub use subpaths::{MAX_SUBPATH, Subpath, SubpathRun, Subpaths, least_rotation};

@@ -12,6 +12,7 @@ use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use crate::subpaths;
 use crate::translate::{same_paths, translate, translate_partial};
 
 /// Why profiles cannot be merged.
@@ -63,7 +64,7 @@ pub enum MergeError {
 }
 
 /// Facts that are numbers of things and add up; all others are listed.
-const SUMMED_FACTS: [&str; 17] = [
+const SUMMED_FACTS: [&str; 18] = [
     "activations",
     "activations_sampled",
     "bad_words",
@@ -77,6 +78,7 @@ const SUMMED_FACTS: [&str; 17] = [
     "orphans",
     "runs",
     "samples",
+    "subpaths_unknown",
     "threads",
     "ticks",
     "unknown",
@@ -97,7 +99,8 @@ pub(crate) const SEPARATOR: &str = " + ";
 /// profiles of the class have the same ones, else sorted by name and descriptor.
 ///
 /// k-iteration path forests add up as well. A profile without one adds nothing to those of the others, so the result's
-/// forest may speak of fewer path ends than its counts.
+/// forest may speak of fewer path ends than its counts. Estimates of subpaths add up too, those with the same blocks up to rotation
+/// being the same; their bounds add up as those of independent samples.
 ///
 /// # Errors
 /// If two profiles cut the same method of the same class bytes into different paths, a number that has to be
@@ -129,6 +132,7 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
     Ok(Profile {
         run: run.unwrap_or_default(),
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
+        subpaths: subpaths::merge::merge(&profiles, &classes)?,
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
+use crate::subpaths::Subpaths;
 
 /// Facts about the run that are needed to judge its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -80,4 +81,6 @@ pub struct Profile {
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,
+    /// Hot sequences of blocks across loops and calls, if they were sampled.
+    pub subpaths: Option<Subpaths>,
 }

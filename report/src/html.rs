@@ -5,6 +5,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::kpaths::{self, Limits};
 use crate::source::Sources;
+use crate::subpaths;
 use crate::view::View;
 use crate::words::{self, percent, thousands};
 use crate::{html_method, svg};
@@ -41,7 +42,8 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, tr
                 }
                 main {
                     (guide(view))
-                    (table(view, shown))
+                    (subpaths::html::section(view.subpaths.as_ref(), top))
+                    @if view.counts_paths() { (table(view, shown)) }
                     @for (index, method) in shown.iter().enumerate() {
                         @let trees = kpaths::section(view.kpaths, method, trees);
                         (html_method::section(method, index + 1, index < OPEN, sources, paths, trees))

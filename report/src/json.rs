@@ -5,6 +5,7 @@ use trodden_profile::{PathDescription, Place};
 
 use crate::ReportError;
 use crate::kpaths;
+use crate::subpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words;
 
@@ -18,6 +19,8 @@ struct Document<'a> {
     skipped: Vec<Skipped<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kpaths: Option<kpaths::Forests<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subpaths: Option<subpaths::json::Document<'a>>,
 }
 
 #[derive(Serialize)]
@@ -173,6 +176,10 @@ pub(crate) fn write(
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped,
         kpaths: kpaths::forests(view, top, trees),
+        subpaths: view
+            .subpaths
+            .as_ref()
+            .map(|view| subpaths::json::document(view, top)),
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');

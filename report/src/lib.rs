@@ -23,6 +23,7 @@ mod kpaths;
 mod layout;
 mod pattern;
 mod source;
+mod subpaths;
 mod svg;
 mod text;
 mod view;
@@ -34,6 +35,7 @@ use trodden_profile::Profile;
 
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
+pub use subpaths::SubpathsView;
 pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
 
 /// What to report on.

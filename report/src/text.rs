@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use crate::kpaths::{self, Limits, Row};
+use crate::subpaths::{self, SubpathsView};
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
@@ -26,7 +27,12 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
         color,
     };
     page.head(view);
-    if view.methods.is_empty() {
+    if let Some(subpaths) = &view.subpaths {
+        page.subpaths(subpaths, top);
+    }
+    if !view.counts_paths() {
+        // A profile of subpaths alone.
+    } else if view.methods.is_empty() {
         page.line("No path was counted.");
     } else {
         page.table(view, top);
@@ -77,6 +83,11 @@ impl Page {
         if !run.jvm.is_empty() {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
+        if !view.counts_paths() {
+            self.wrapped(2, &format!("sampled  {:.1} s.", run.seconds));
+            self.line("");
+            return;
+        }
         self.wrapped(
             2,
             &format!("counted  {:.1} s. {}", run.seconds, words::how_counted(run)),
@@ -97,6 +108,29 @@ impl Page {
                 thousands(t.unreadable)
             );
             self.wrapped(2, &text);
+        }
+        self.line("");
+    }
+
+    fn subpaths(&mut self, view: &SubpathsView, top: usize) {
+        let title = self.styled(
+            TITLE,
+            "Hot subpaths (sequences of basic blocks, across loops and calls)",
+        );
+        self.line(&title);
+        self.wrapped(2, &subpaths::text::about(view));
+        for shown in view.shown(top) {
+            let head = format!("{:>3}. {}", shown.rank, subpaths::text::head(&shown));
+            let head = self.styled(HOT, &head);
+            self.line(&head);
+            self.wrapped(5, &subpaths::text::route(&shown));
+        }
+        let more = view.chosen.len().saturating_sub(top);
+        if more > 0 {
+            self.line(&format!(
+                "{} more are in the sample; raise --top to see them.",
+                thousands(more as u64)
+            ));
         }
         self.line("");
     }

@@ -9,6 +9,7 @@ use trodden_profile::{
 };
 
 use crate::pattern::MethodPattern;
+use crate::subpaths::SubpathsView;
 use crate::words;
 
 /// A whole profile, hottest method first.
@@ -26,6 +27,8 @@ pub struct View<'p> {
     pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
     /// The k-iteration path forest, if the profile has one.
     pub kpaths: Option<&'p KPaths>,
+    /// The hot subpaths, if the profile has some: those that touch the selected methods.
+    pub subpaths: Option<SubpathsView<'p>>,
 }
 
 /// Sums over the whole profile.
@@ -233,7 +236,16 @@ impl<'p> View<'p> {
             idle,
             skipped,
             kpaths: profile.kpaths.as_ref(),
+            subpaths: (profile.subpaths.as_ref())
+                .map(|about| SubpathsView::new(about, &profile.classes, pattern)),
         }
+    }
+}
+
+impl View<'_> {
+    /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
+    pub(crate) fn counts_paths(&self) -> bool {
+        self.subpaths.is_none() || self.totals.methods > 0
     }
 }
 

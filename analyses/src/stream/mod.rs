@@ -23,6 +23,7 @@
 //! | --- | --- | --- |
 //! | [`NullStream`] | none: the floor | reads each word |
 //! | [`PathCounts`] | exact count of each path; the same as with the probe `counters` | a hash-table entry per run of equal paths |
+//! | [`SubpathStream`](crate::subpaths::SubpathStream) | hot subpaths, from a sample | an addition per path that is passed over |
 //! | [`KPaths`] | k-iteration path forests | a few loads per path (k-BLPP section 4) |
 //!
 //! # To write another one
@@ -52,6 +53,7 @@ use trodden_profile::{ForestProblem, Profile};
 use crate::MethodPlaces;
 use crate::contexts::TooManyContexts;
 use crate::kpaths::ForestError;
+use crate::subpaths::SubpathError;
 
 /// Why a stream gave no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +65,9 @@ pub enum StreamError {
     /// A forest cannot be kept in a profile.
     #[error("k-iteration paths: {0}")]
     Section(#[from] ForestProblem),
+    /// Subpaths cannot be sampled like that.
+    #[error("subpaths: {0}")]
+    Subpaths(#[from] SubpathError),
     /// Contexts cannot be merged.
     #[error("contexts: {0}")]
     Contexts(#[from] TooManyContexts),

@@ -9,7 +9,8 @@ use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileKind, ProfileOptions};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
-use crate::{MethodPlaces, MethodTable};
+use crate::subpaths::SubpathStream;
+use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
 /// Something that keeps the stream as it is, such as a trace.
 ///
@@ -35,6 +36,7 @@ pub struct Pipeline {
     needs: EventKinds,
     counters: Arc<Counters>,
     recorder: Option<Arc<dyn Recorder>>,
+    methods: Option<Arc<SharedMethods>>,
 }
 
 #[derive(Default)]
@@ -50,11 +52,29 @@ impl Pipeline {
         Pipeline::default()
     }
 
-    /// The analyses that a profile's options ask for.
+    /// The analyses that a profile's options ask for. What they have to know of methods while the stream runs, they look up in
+    /// [`methods`](Self::methods): whoever feeds the pipeline has to keep those up to date, as [`replay`](super::replay()) does.
     ///
     /// # Errors
     /// If they are out of range.
     pub fn of(options: &ProfileOptions) -> Result<Self, StreamError> {
+        let methods = Arc::new(SharedMethods::default());
+        let mut pipeline = Self::with_lookup(
+            options,
+            Arc::clone(&methods) as Arc<dyn MethodLookup + Send + Sync>,
+        )?;
+        pipeline.methods = Some(methods);
+        Ok(pipeline)
+    }
+
+    /// The same with somebody else's knowledge of methods.
+    ///
+    /// # Errors
+    /// If options are out of range.
+    pub fn with_lookup(
+        options: &ProfileOptions,
+        methods: Arc<dyn MethodLookup + Send + Sync>,
+    ) -> Result<Self, StreamError> {
         let mut pipeline = Pipeline::new();
         // First, so that exact counts stay where another analysis has sampled ones.
         if options.profile.contains(&ProfileKind::Paths) {
@@ -66,7 +86,15 @@ impl Pipeline {
         if options.profile.contains(&ProfileKind::KPaths) {
             pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;
         }
+        if options.profile.contains(&ProfileKind::Subpaths) {
+            pipeline = pipeline.with(SubpathStream::of(options, methods)?);
+        }
         Ok(pipeline)
+    }
+
+    /// The methods that its analyses know, if it has any of its own: see [`of`](Self::of).
+    pub fn methods(&self) -> Option<&SharedMethods> {
+        self.methods.as_deref()
     }
 
     /// Adds an analysis.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::sync::Arc;
 
 use trodden_profile::events::EventKinds;
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
@@ -58,7 +59,12 @@ pub fn replay<R: Read>(
         let Some(item) = trace.next_item()? else { break };
         match item {
             TraceItem::Run(info) => run = info,
-            TraceItem::Class { first_method, map } => methods.insert_class(first_method, map)?,
+            TraceItem::Class { first_method, map } => {
+                if let Some(shared) = pipeline.methods() {
+                    shared.insert_class(first_method, Arc::clone(&map))?;
+                }
+                methods.insert_class(first_method, map)?;
+            }
             TraceItem::Skipped(entries) => skipped.extend(entries),
             TraceItem::ThreadStart(info) => {
                 threads.insert(info.id, pipeline.open(info));

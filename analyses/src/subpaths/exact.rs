@@ -143,7 +143,10 @@ impl ExactSubpaths {
         };
         for by in &self.lengths {
             for &(count, key) in by.windows.values() {
-                let class = Class { length: by.length as u32, count: 0 };
+                let class = Class {
+                    length: by.length as u32,
+                    count: 0,
+                };
                 counts.classes.entry(key).or_insert(class).count += count;
             }
         }
@@ -156,7 +159,10 @@ impl ExactCounts {
     pub fn add(&mut self, other: &ExactCounts) {
         self.lengths.retain(|length| other.lengths.contains(length));
         for (&key, class) in &other.classes {
-            let none = Class { length: class.length, count: 0 };
+            let none = Class {
+                length: class.length,
+                count: 0,
+            };
             self.classes.entry(key).or_insert(none).count += class.count;
         }
         let lengths = &self.lengths;
@@ -192,8 +198,11 @@ impl ExactCounts {
 
     /// Identity, length and count of all subpaths, the most frequent first.
     pub fn ranking(&self) -> Vec<(u64, u32, u64)> {
-        let mut all: Vec<(u64, u32, u64)> =
-            self.classes.iter().map(|(&key, class)| (key, class.length, class.count)).collect();
+        let mut all: Vec<(u64, u32, u64)> = self
+            .classes
+            .iter()
+            .map(|(&key, class)| (key, class.length, class.count))
+            .collect();
         all.sort_unstable_by_key(|&(key, length, count)| (std::cmp::Reverse(count), length, key));
         all
     }
@@ -205,7 +214,8 @@ impl BlockStream for ExactSubpaths {
         path.clear();
         shapes.blocks(run.method, run.path, run.from, run.blocks, &mut path);
         for _ in 0..run.times {
-            path.iter().for_each(|&block| self.block(u64::from(run.method) << 32 | u64::from(block)));
+            path.iter()
+                .for_each(|&block| self.block(u64::from(run.method) << 32 | u64::from(block)));
         }
         self.path = path;
     }

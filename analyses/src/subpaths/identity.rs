@@ -5,6 +5,8 @@
 //! (section 3, "Encoding"). Here the wish is the default: the least rotation is the same for all rotations and for
 //! nothing else.
 
+use trodden_profile::least_rotation;
+
 /// What makes two subpaths of the same length the same one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Identity {
@@ -36,30 +38,6 @@ impl Identity {
             }
         }
     }
-}
-
-/// Where the least rotation of a sequence begins, in linear time and without memory: two candidates race, and whichever
-/// loses a comparison is out together with all that follow it up to there. (After Booth, *Lexicographically least circular
-/// substrings*, 1980, and Shiloach's variant of 1981.)
-pub fn least_rotation<T: Ord>(items: &[T]) -> usize {
-    let n = items.len();
-    let at = |i: usize| &items[if i < n { i } else { i - n }];
-    let (mut one, mut other, mut same) = (0, 1, 0);
-    while one < n && other < n && same < n {
-        match at(one + same).cmp(at(other + same)) {
-            std::cmp::Ordering::Equal => {
-                same += 1;
-                continue;
-            }
-            std::cmp::Ordering::Greater => one += same + 1,
-            std::cmp::Ordering::Less => other += same + 1,
-        }
-        if one == other {
-            other += 1;
-        }
-        same = 0;
-    }
-    one.min(other).min(n.saturating_sub(1))
 }
 
 /// Folds a 128-bit product. (Polynomial hashes collide on sequences such as Thue and Morse's, which programs do execute.)

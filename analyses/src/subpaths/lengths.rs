@@ -3,11 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
+use trodden_profile::MAX_SUBPATH;
+use trodden_profile::options::SubpathLengths;
+
 use super::SubpathError;
 use super::draws::Draws;
-
-/// The longest length that can be asked for, in blocks.
-pub const MAX_LENGTH: u32 = 1 << 16;
 
 /// The lengths that subpaths may have, and how likely each is drawn (OSP section 2.3, "Subpaths" and "Path Length Bias").
 ///
@@ -41,9 +41,9 @@ impl Default for Lengths {
 }
 
 impl Lengths {
-    /// Powers of two up to a limit, which is rounded down to one and into 2..=[`MAX_LENGTH`].
+    /// Powers of two up to a limit, which is rounded down to one and into 2..=[`MAX_SUBPATH`].
     pub fn powers(limit: u32) -> Self {
-        let limit = 1 << limit.clamp(2, MAX_LENGTH).ilog2();
+        let limit = 1 << limit.clamp(2, MAX_SUBPATH).ilog2();
         Lengths::of(
             format!("pow2:{limit}"),
             powers(limit).map(|n| (n, 1.0 / f64::from(n))),
@@ -53,15 +53,17 @@ impl Lengths {
     /// Any lengths with any weights (OSP section 2.4). `name` is what reports call it.
     ///
     /// # Errors
-    /// If there is no length, one is twice there, 0 or beyond [`MAX_LENGTH`], or a weight is not a positive number.
+    /// If there is no length, one is twice there, 0 or beyond [`MAX_SUBPATH`], or a weight is not a positive number.
     pub fn weighted(name: &str, weights: &[(u32, f64)]) -> Result<Self, SubpathError> {
         let mut sorted = weights.to_vec();
         sorted.sort_by_key(|&(length, _)| length);
         let good = |&(length, weight): &(u32, f64)| {
-            (1..=MAX_LENGTH).contains(&length) && weight > 0.0 && weight.is_finite()
+            (1..=MAX_SUBPATH).contains(&length) && weight > 0.0 && weight.is_finite()
         };
         if sorted.is_empty() || !sorted.iter().all(good) || sorted.windows(2).any(|w| w[0].0 == w[1].0) {
-            return Err(SubpathError::Lengths(name.to_owned()));
+            return Err(SubpathError::Lengths(format!(
+                "'{name}' must have lengths from 1 to {MAX_SUBPATH}, each once and with a weight above 0"
+            )));
         }
         Ok(Lengths::of(name.to_owned(), sorted.into_iter()))
     }
@@ -115,23 +117,29 @@ fn powers(limit: u32) -> impl Iterator<Item = u32> + Clone {
     (1..=limit.ilog2()).map(|n| 1 << n)
 }
 
+impl From<SubpathLengths> for Lengths {
+    fn from(options: SubpathLengths) -> Self {
+        let SubpathLengths {
+            powers: only_powers,
+            uniform,
+            limit,
+        } = options;
+        let name = options.to_string();
+        let weigh = |n: u32| (n, if uniform { 1.0 } else { 1.0 / f64::from(n) });
+        if only_powers {
+            Lengths::of(name, powers(limit).map(weigh))
+        } else {
+            Lengths::of(name, (2..=limit).map(weigh))
+        }
+    }
+}
+
 impl FromStr for Lengths {
     type Err = SubpathError;
 
     fn from_str(text: &str) -> Result<Self, SubpathError> {
-        let wrong = || SubpathError::Lengths(text.to_owned());
-        let (kind, limit) = text.split_once(':').ok_or_else(wrong)?;
-        let limit: u32 = limit.parse().map_err(|_| wrong())?;
-        if !(2..=MAX_LENGTH).contains(&limit) || kind.starts_with("pow2") && !limit.is_power_of_two() {
-            return Err(wrong());
-        }
-        Ok(match kind {
-            "pow2" => Lengths::powers(limit),
-            "pow2-uniform" => Lengths::of(text.to_owned(), powers(limit).map(|n| (n, 1.0))),
-            "any" => Lengths::of(text.to_owned(), (2..=limit).map(|n| (n, 1.0 / f64::from(n)))),
-            "any-uniform" => Lengths::of(text.to_owned(), (2..=limit).map(|n| (n, 1.0))),
-            _ => return Err(wrong()),
-        })
+        let options: SubpathLengths = text.parse().map_err(SubpathError::Lengths)?;
+        Ok(options.into())
     }
 }
 

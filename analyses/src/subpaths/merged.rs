@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use trodden_profile::SubpathRun;
+
 use super::draws::Draws;
 use super::estimate::Estimate;
-use super::options::SubpathOptions;
+use super::identity::Identity;
+use super::options::{Starts, SubpathOptions};
+use super::order::{Order, OrderTally};
 use super::runs::{self, Run};
 use super::sampler::Sampler;
+use crate::MethodPlaces;
 
 /// The samples of several threads.
 ///
@@ -52,8 +57,10 @@ pub struct SubpathStats {
     pub f: (u64, u64),
     /// Bytes of the largest sample of a thread.
     pub peak_bytes: u64,
-    /// Bytes that a thread needed besides, at most.
+    /// Bytes that a thread needed besides, at most: for samples that are being taken ...
     pub working_bytes: u64,
+    /// ... and for the order of blocks.
+    pub order_bytes: u64,
     /// Path ends of unknown methods, or impossible ones.
     pub unknown: u64,
     /// Gaps in the streams.
@@ -118,8 +125,12 @@ impl MergedSubpaths {
         self.stats
     }
 
-    pub(super) fn stats_mut(&mut self) -> &mut SubpathStats {
-        &mut self.stats
+    /// Takes note of what did not fit, and of a thread's memory for the order of blocks.
+    pub(super) fn note(&mut self, tally: OrderTally, bytes: usize) {
+        self.stats.unknown += tally.unknown;
+        self.stats.gaps += tally.gaps;
+        self.stats.bad_words += tally.bad_words;
+        self.stats.order_bytes = self.stats.order_bytes.max(bytes as u64);
     }
 
     /// Subpaths in the sample, with and without repetitions.
@@ -180,6 +191,7 @@ impl MergedSubpaths {
         own.drawn_blocks += more.drawn_blocks;
         own.peak_bytes = own.peak_bytes.max(more.peak_bytes);
         own.working_bytes = own.working_bytes.max(more.working_bytes);
+        own.order_bytes = own.order_bytes.max(more.order_bytes);
         own.unknown += more.unknown;
         own.gaps += more.gaps;
         own.bad_words += more.bad_words;
@@ -287,6 +299,78 @@ impl MergedSubpaths {
         });
         described.collect()
     }
+}
+
+/// For a profile.
+impl MergedSubpaths {
+    /// The section of a profile whose methods are at these places. Samples of other methods are left out and counted in
+    /// `unknown`.
+    pub(super) fn section(
+        &self,
+        options: &SubpathOptions,
+        order: Order,
+        places: &MethodPlaces,
+        unknown: &mut u64,
+    ) -> trodden_profile::Subpaths {
+        let stats = self.stats;
+        let mut section = trodden_profile::Subpaths {
+            lengths: options.lengths.to_string(),
+            order: match order {
+                Order::PathEnds => "path-ends".to_owned(),
+                Order::Calls => "calls".to_owned(),
+            },
+            identity: match options.identity {
+                Identity::Rotation => "rotation".to_owned(),
+                Identity::ExclusiveOr => "xor".to_owned(),
+            },
+            starts: match options.starts {
+                Starts::Anywhere => "anywhere".to_owned(),
+                Starts::Prefer(weight) => format!("prefer:{weight}"),
+                Starts::HeadersOnly => "headers".to_owned(),
+            },
+            footprint: options.footprint as u64,
+            half_life: options.half_life,
+            threads: stats.threads,
+            blocks: stats.blocks.round() as u64,
+            places: stats.places.round() as u64,
+            drawn: stats.drawn,
+            drawn_blocks: stats.drawn_blocks,
+            distance: stats.f,
+            peak_bytes: stats.peak_bytes,
+            working_bytes: stats.working_bytes + stats.order_bytes,
+            subpaths: Vec::new(),
+        };
+        for found in self.report(options, &Report::default()) {
+            let runs: Option<Vec<SubpathRun>> = found.runs.iter().map(|run| placed(run, places)).collect();
+            let Some(runs) = runs else {
+                *unknown += found.sampled;
+                continue;
+            };
+            let Estimate { value, low, high } = found.estimate;
+            section.subpaths.push(trodden_profile::Subpath {
+                length: found.length,
+                sampled: found.sampled,
+                estimate: value.round() as u64,
+                low: low.floor() as u64,
+                high: high.ceil() as u64,
+                runs,
+                missing: found.missing,
+            });
+        }
+        section
+    }
+}
+
+fn placed(run: &Run, places: &MethodPlaces) -> Option<SubpathRun> {
+    let (class, method) = places.place(run.method)?;
+    Some(SubpathRun {
+        class,
+        method,
+        path: u64::from(run.path),
+        from: run.from,
+        blocks: run.blocks,
+        times: run.times,
+    })
 }
 
 impl Entry {

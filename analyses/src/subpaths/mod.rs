@@ -62,12 +62,13 @@ mod runs;
 mod sample;
 mod sampler;
 mod shapes;
+mod stream;
 mod window;
 
 pub use estimate::Estimate;
 pub use exact::{ExactCounts, ExactSubpaths};
-pub use identity::{Identity, least_rotation};
-pub use lengths::{Lengths, MAX_LENGTH};
+pub use identity::Identity;
+pub use lengths::Lengths;
 pub use merged::{LIMIT, MergedSubpaths, Report, Subpath, SubpathStats};
 pub use options::{ENOUGH, Starts, SubpathOptions};
 pub use order::{BlockStream, Order, OrderTally, WordOrder};
@@ -75,16 +76,14 @@ pub use runs::Run;
 pub use sample::{LEAST_FOOTPRINT, MOST_FOOTPRINT};
 pub use sampler::{Sampler, SamplerTally};
 pub use shapes::{MethodShapes, PathShapes, Shape};
+pub use stream::{SubpathStream, SubpathThread};
 
 /// What cannot be asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubpathError {
     /// These are no lengths.
-    #[error(
-        "'{0}' is none of pow2:LIMIT, pow2-uniform:LIMIT, any:LIMIT, any-uniform:LIMIT with a limit from 2 to {MAX_LENGTH}, \
-         for powers of two one of them"
-    )]
+    #[error("lengths: {0}")]
     Lengths(String),
     /// Something is out of range.
     #[error("{0}")]

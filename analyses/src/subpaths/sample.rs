@@ -5,7 +5,6 @@ use hashbrown::HashTable;
 
 use super::draws::Draws;
 use super::options::Rates;
-use super::runs;
 
 /// Least footprint, in bytes.
 pub const LEAST_FOOTPRINT: usize = 1 << 10;
@@ -51,14 +50,19 @@ pub(super) struct ConciseSample {
     text: Vec<u8>,
     total: u64,
     most_entries: usize,
-    most_text: usize,
+    footprint: usize,
     peak: usize,
+}
+
+/// Bytes of an index with so many buckets: each costs 4 bytes and a control byte; 16 control bytes are extra.
+fn index_bytes(buckets: usize) -> usize {
+    buckets * 5 + 16
 }
 
 /// Buckets that a table of so many bytes can have, entries included.
 fn buckets(bytes: usize) -> usize {
-    // 7/8 of the buckets are used at most. Each costs 4 bytes and a control byte; 16 control bytes are extra.
-    let fits = |buckets: usize| buckets * 5 + 16 + buckets / 8 * 7 * size_of::<Entry>() <= bytes;
+    // 7/8 of the buckets are used at most.
+    let fits = |buckets: usize| index_bytes(buckets) + buckets / 8 * 7 * size_of::<Entry>() <= bytes;
     let mut buckets = 8;
     while fits(2 * buckets) {
         buckets *= 2;
@@ -74,15 +78,13 @@ pub(super) fn capacity(footprint: usize) -> usize {
 impl ConciseSample {
     /// Empty, never to exceed so many bytes. Memory is taken as it is needed.
     pub fn new(footprint: usize) -> Self {
-        let most_entries = capacity(footprint);
-        let table = buckets(footprint / 4 * 3) * 5 + 16 + most_entries * size_of::<Entry>();
         ConciseSample {
             entries: Vec::new(),
             index: HashTable::new(),
             text: Vec::new(),
             total: 0,
-            most_entries,
-            most_text: footprint.saturating_sub(table),
+            most_entries: capacity(footprint),
+            footprint,
             peak: 0,
         }
     }
@@ -110,8 +112,8 @@ impl ConciseSample {
 
     /// Bytes that one description may take.
     pub fn text_limit(&self) -> usize {
-        // A description may exceed it by one run, of 25 bytes at most.
-        (self.most_text / 8).saturating_sub(25).max(16)
+        // A quarter is left for descriptions at least. One may exceed the limit by one run, of 25 bytes at most.
+        (self.footprint / 4 / 8).saturating_sub(25).max(16)
     }
 
     /// A subpath was sampled once more. `text` appends its description, if this is its first sample.
@@ -145,17 +147,27 @@ impl ConciseSample {
         text(&mut own);
         let begin = self.text.len();
         let needed = begin + own.len();
-        if needed > self.most_text {
+        let entries = match self.entries.capacity() {
+            full if full == at => (at + (at / 4).max(8)).min(self.most_entries),
+            capacity => capacity,
+        };
+        // What the tables will take. Descriptions may have the rest.
+        let buckets = (at + 1).next_multiple_of(7) / 7 * 8;
+        let index = index_bytes(buckets.next_power_of_two()).max(self.index.allocation_size());
+        let room = self
+            .footprint
+            .saturating_sub(entries * size_of::<Entry>() + index);
+        if needed > room {
             return Err(Full);
         }
+        if self.text.capacity() > room {
+            self.text.shrink_to(room);
+        }
         if needed > self.text.capacity() {
-            let capacity = (2 * begin).max(needed).max(64).min(self.most_text);
+            let capacity = (2 * begin).max(needed).max(64).min(room);
             self.text.reserve_exact(capacity - begin);
         }
-        if at == self.entries.capacity() {
-            let capacity = (2 * at).max(8).min(self.most_entries);
-            self.entries.reserve_exact(capacity - at);
-        }
+        self.entries.reserve_exact(entries - at);
         self.text.extend_from_slice(&own);
         self.entries.push(Entry {
             key: [key as u32, (key >> 32) as u32],
@@ -223,13 +235,6 @@ impl ConciseSample {
             .get(at + 1)
             .map_or(self.text.len(), |next| next.text as usize);
         self.entries[at].text as usize..end
-    }
-}
-
-impl Sampled<'_> {
-    /// The subpath's length.
-    pub fn length(&self) -> u32 {
-        runs::length(self.text)
     }
 }
 

@@ -61,8 +61,9 @@ pub struct Sampler {
     /// Where counts are next halved.
     ageing: u64,
     tally: SamplerTally,
-    blocks: Counted,
-    headers: Counted,
+    /// Blocks, and those from this position on are not in it yet.
+    blocks: (f64, u64),
+    headers: f64,
     scratch: Scratch,
 }
 
@@ -72,27 +73,6 @@ struct Scratch {
     runs: Vec<Run>,
     path: Vec<u32>,
     blocks: Vec<u64>,
-}
-
-/// A number of events, of which old ones count less.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    before: f64,
-    /// Since the last halving.
-    since: u64,
-}
-
-impl Counted {
-    fn value(self) -> f64 {
-        self.before + self.since as f64
-    }
-
-    fn halve(&mut self) {
-        *self = Counted {
-            before: self.value() / 2.0,
-            since: 0,
-        };
-    }
 }
 
 /// What a sampler did.
@@ -124,8 +104,8 @@ impl Sampler {
             sample: ConciseSample::new(options.footprint),
             ageing: options.half_life.unwrap_or(u64::MAX),
             tally: SamplerTally::default(),
-            blocks: Counted::default(),
-            headers: Counted::default(),
+            blocks: (0.0, 0),
+            headers: 0.0,
             scratch: Scratch::default(),
             options,
         };
@@ -141,13 +121,13 @@ impl Sampler {
 
     /// Blocks so far (with ageing, old ones count less).
     pub fn blocks(&self) -> f64 {
-        self.blocks.value() + (self.position - self.counted_to()) as f64
+        self.blocks.0 + (self.position - self.blocks.1) as f64
     }
 
     /// Places where a subpath might have begun: blocks, or loop headers if only those count.
     pub fn places(&self) -> f64 {
         match self.options.starts {
-            Starts::HeadersOnly => self.headers.value(),
+            Starts::HeadersOnly => self.headers,
             _ => self.blocks(),
         }
     }
@@ -183,22 +163,13 @@ impl Sampler {
         self.sample.clear();
         self.open.clear();
         self.tally = SamplerTally::default();
-        (self.blocks, self.headers) = Default::default();
-        self.blocks.before -= (self.position - self.counted_to()) as f64;
+        self.blocks = (0.0, self.position);
+        self.headers = 0.0;
         self.rest();
     }
 
     pub(super) fn sample(&self) -> impl Iterator<Item = Sampled<'_>> {
         self.sample.iter()
-    }
-
-    /// Up to which position `blocks` counts.
-    fn counted_to(&self) -> u64 {
-        // Only halving brings it up to date, which passing over blocks need not.
-        match self.options.half_life {
-            Some(life) => self.ageing - life,
-            None => 0,
-        }
     }
 
     fn once(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
@@ -213,7 +184,7 @@ impl Sampler {
             self.next = self.next.saturating_add(1).saturating_add(gap);
         }
         if header {
-            self.headers.since += 1;
+            self.headers += 1.0;
             match self.headers_left.checked_sub(1) {
                 Some(left) => self.headers_left = left,
                 None => {
@@ -342,8 +313,8 @@ impl Sampler {
             && self.position >= self.ageing
         {
             self.thin(half);
-            self.blocks.before = (self.blocks.value() + life as f64) / 2.0;
-            self.headers.halve();
+            self.blocks = (self.blocks() / 2.0, self.position);
+            self.headers /= 2.0;
             self.ageing = self.ageing.saturating_add(life);
         }
         self.due = self.open.iter().map(Open::end).min().unwrap_or(u64::MAX);

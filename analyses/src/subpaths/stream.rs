@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
+use trodden_profile::options::ProfileOptions;
 
+use super::SubpathError;
 use super::merged::MergedSubpaths;
 use super::options::{ENOUGH, SubpathOptions};
 use super::order::{Order, WordOrder};
 use super::sampler::Sampler;
 use super::shapes::MethodShapes;
-use super::{Report, SubpathError};
 use crate::stream::{StreamAnalysis, StreamError, add_fact};
 use crate::{MethodLookup, MethodPlaces};
 
@@ -51,6 +52,23 @@ impl SubpathStream {
             drawn: Arc::default(),
             latest: Arc::default(),
         })
+    }
+
+    /// What a profile's options say.
+    ///
+    /// # Errors
+    /// If they are out of range.
+    pub fn of(
+        options: &ProfileOptions,
+        methods: Arc<dyn MethodLookup + Send + Sync>,
+    ) -> Result<Self, SubpathError> {
+        let options = SubpathOptions {
+            lengths: options.lengths.into(),
+            footprint: options.footprint as usize,
+            seed: options.seed,
+            ..SubpathOptions::default()
+        };
+        SubpathStream::new(options, Order::default(), methods)
     }
 
     /// The options.
@@ -131,8 +149,11 @@ impl StreamAnalysis for SubpathStream {
     ) -> Result<(), StreamError> {
         let stats = result.stats();
         let mut unknown = stats.unknown;
-        let section = result.section(&self.options, places, &Report::default(), &mut unknown);
+        let section = result.section(&self.options, self.order, places, &mut unknown);
         profile.subpaths = Some(section);
+        // Counts of paths may be there as well, exact ones; without any, nothing is.
+        let counted = profile.classes.iter().flat_map(|class| &class.counts);
+        profile.run.exact &= counted.into_iter().any(|counts| !counts.paths.is_empty());
         add_fact(profile, "subpaths_unknown", unknown);
         add_fact(profile, "gaps", stats.gaps);
         add_fact(profile, "bad_words", stats.bad_words);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trodden_analyses::MethodTable;
 use trodden_analyses::subpaths::*;
-use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
+use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::events::{Event, Word};
 use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap};
 

@@ -8,6 +8,7 @@
 mod error;
 mod kpaths;
 pub(crate) mod read;
+mod subpaths;
 pub(crate) mod validate;
 pub(crate) mod wire;
 pub(crate) mod write;

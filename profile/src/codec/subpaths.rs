@@ -12,7 +12,12 @@ pub(super) const LIST: super::Tag = *b"subl";
 /// The payload of the [`ABOUT`] section, and those of [`LIST`] sections.
 pub(super) fn payloads(subpaths: &Subpaths) -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut about = Encoder::default();
-    for text in [&subpaths.lengths, &subpaths.order, &subpaths.identity, &subpaths.starts] {
+    for text in [
+        &subpaths.lengths,
+        &subpaths.order,
+        &subpaths.identity,
+        &subpaths.starts,
+    ] {
         about.string(text);
     }
     about.uint(subpaths.footprint);
@@ -104,7 +109,10 @@ impl Reading {
         let length = d.u32("length of a subpath")?;
         let sampled = d.uint("samples of a subpath")?;
         let estimate = d.uint("estimate of a subpath")?;
-        let (below, above) = (d.uint("lower bound of a subpath")?, d.uint("upper bound of a subpath")?);
+        let (below, above) = (
+            d.uint("lower bound of a subpath")?,
+            d.uint("upper bound of a subpath")?,
+        );
         let bounds = estimate.checked_sub(below).zip(estimate.checked_add(above));
         let (low, high) = bounds.ok_or("a subpath's bounds are no numbers")?;
         let missing = d.u32("missing blocks of a subpath")?;
@@ -118,7 +126,15 @@ impl Reading {
                 times: d.u32("repetitions of a run")?,
             })
         })?;
-        self.list.push(Subpath { length, sampled, estimate, low, high, runs, missing });
+        self.list.push(Subpath {
+            length,
+            sampled,
+            estimate,
+            low,
+            high,
+            runs,
+            missing,
+        });
         Ok(())
     }
 
@@ -127,10 +143,14 @@ impl Reading {
         match self.about {
             None if self.list.is_empty() => Ok(None),
             None => Err("there are subpaths, but nothing tells about them".to_owned()),
-            Some((_, count)) if count != self.list.len() as u64 => {
-                Err(format!("the file holds {} subpaths, it says {count}", self.list.len()))
-            }
-            Some((subpaths, _)) => Ok(Some(Subpaths { subpaths: self.list, ..subpaths })),
+            Some((_, count)) if count != self.list.len() as u64 => Err(format!(
+                "the file holds {} subpaths, it says {count}",
+                self.list.len()
+            )),
+            Some((subpaths, _)) => Ok(Some(Subpaths {
+                subpaths: self.list,
+                ..subpaths
+            })),
         }
     }
 }

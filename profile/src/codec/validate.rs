@@ -7,6 +7,7 @@ use super::error::Problem;
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
+use crate::subpaths::Subpaths;
 
 pub(crate) fn run(run: &RunInfo) -> Result<(), Problem> {
     if run.seconds.is_finite() && run.seconds >= 0.0 {
@@ -40,6 +41,18 @@ pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
 pub(super) fn kpaths(profile: &Profile, kpaths: &KPaths) -> Result<(), Problem> {
     let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
     kpaths.check(methods).map_err(|what| Problem {
+        class: None,
+        method: None,
+        what,
+    })
+}
+
+pub(super) fn subpaths(profile: &Profile, subpaths: &Subpaths) -> Result<(), Problem> {
+    let paths = |class: usize, method: usize| {
+        let class = profile.classes.get(class)?;
+        Some(class.map.methods.get(method)?.num_paths())
+    };
+    subpaths.check(paths).map_err(|what| Problem {
         class: None,
         method: None,
         what,

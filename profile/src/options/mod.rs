@@ -21,12 +21,16 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration,
+    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, SubpathLengths,
+    format_duration, parse_duration,
 };
 
 use crate::Schedule;
 use crate::kpaths::MAX_K;
 use names::{LATER, nearest};
+
+/// Bytes that a sample of subpaths may have.
+const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
 
 /// An option that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -125,6 +129,10 @@ pub struct ProfileOptions {
     pub budget: Option<u32>,
     /// Profile `kpaths`: which activations.
     pub burst: Burst,
+    /// Profile `subpaths`: most bytes of a thread's sample.
+    pub footprint: u32,
+    /// Profile `subpaths`: how long they are.
+    pub lengths: SubpathLengths,
     /// Probe `events`: who runs the analyses.
     pub consumer: ConsumedBy,
     /// Include patterns; empty for the default.
@@ -163,6 +171,8 @@ impl Default for ProfileOptions {
             k: 10,
             budget: None,
             burst: Burst::Off,
+            footprint: 64 << 10,
+            lengths: SubpathLengths::default(),
             consumer: ConsumedBy::Program,
             include: Vec::new(),
             exclude: Vec::new(),
@@ -335,7 +345,7 @@ impl ProfileOptions {
                     self.profile.clear();
                 }
                 for kind in kinds {
-                    if matches!(&*kind, "contexts" | "subpaths" | "structural") {
+                    if matches!(&*kind, "contexts" | "structural") {
                         return Err(OptionError::NotYet { name, value: kind });
                     }
                     let kind = kind.parse().map_err(wrong)?;
@@ -370,6 +380,12 @@ impl ProfileOptions {
                 });
             }
             "burst" => self.burst = value.parse().map_err(wrong)?,
+            "footprint" => {
+                let bytes = values::parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
+                let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
+                self.footprint = bytes.ok_or_else(|| wrong(reason()))?;
+            }
+            "lengths" => self.lengths = value.parse().map_err(wrong)?,
             "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
                 let patterns = split_list(value);
@@ -479,6 +495,8 @@ impl ProfileOptions {
             "k" => Some(self.k.to_string()),
             "budget" => Some(self.budget.map_or("none".to_owned(), |nodes| nodes.to_string())),
             "burst" => Some(self.burst.to_string()),
+            "footprint" => Some(values::format_bytes(self.footprint)),
+            "lengths" => Some(self.lengths.to_string()),
             "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
             "exclude" if !self.exclude.is_empty() => Some(join_list(self.exclude.iter().map(String::as_str))),

@@ -46,7 +46,7 @@ const fn list(
 pub const OPTIONS: &[OptionName] = &[
     list(
         "profile",
-        "paths|kpaths|null",
+        "paths|kpaths|subpaths|null",
         "paths",
         "What is profiled (null: nothing, to see what the event stream costs)",
     ),
@@ -94,6 +94,18 @@ pub const OPTIONS: &[OptionName] = &[
         "kpaths: only LENGTH of every INTERVAL activations",
     ),
     option(
+        "footprint",
+        "BYTES",
+        "64k",
+        "subpaths: most bytes of a thread's sample (16k, 1M)",
+    ),
+    option(
+        "lengths",
+        "pow2:N|pow2-uniform:N|any:N|any-uniform:N",
+        "pow2:1024",
+        "subpaths: powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
+    ),
+    option(
         "consumer",
         "program|agent",
         "program",
@@ -139,7 +151,7 @@ pub const OPTIONS: &[OptionName] = &[
         "seed",
         "N",
         "0",
-        "Where the schedule's rotation of strides begins, or the random times of its windows",
+        "Where the schedule's rotation of strides begins, or the random times of its windows; subpaths: which samples are drawn",
     ),
     option(
         "loglevel",
@@ -169,7 +181,7 @@ pub const OPTIONS: &[OptionName] = &[
 ];
 
 /// Words that belong to later versions, with what they are about.
-pub(super) const LATER: &[&str] = &["phi", "epsilon", "algorithm", "footprint", "lengths", "window"];
+pub(super) const LATER: &[&str] = &["phi", "epsilon", "algorithm", "window"];
 
 /// The entry of a name.
 pub fn option_named(name: &str) -> Option<&'static OptionName> {

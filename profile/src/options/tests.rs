@@ -94,7 +94,15 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, null)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, subpaths, null)",
+        ),
+        (
+            "footprint=12",
+            "option 'footprint': '12' is not a number of bytes from 1k to 1024M, such as 64k",
+        ),
+        (
+            "lengths=pow2:100",
+            "option 'lengths': 'pow2:100' is none of pow2:N, pow2-uniform:N, any:N and any-uniform:N with N from 2 to 65536, a power of two for pow2",
         ),
         ("phi=0.1", "option 'phi' is not yet available in this version"),
         ("k=1", "option 'k': '1' is not a number from 2 to 1024"),
@@ -206,6 +214,16 @@ fn the_automatic_probe_follows_what_is_profiled() {
             "{text}"
         );
     }
+    let o = parse("profile=subpaths,footprint=16k,lengths=any-uniform:77").options;
+    let lengths = SubpathLengths {
+        powers: false,
+        uniform: true,
+        limit: 77,
+    };
+    assert_eq!(
+        (o.footprint, o.lengths, o.probe_in_use()),
+        (16 << 10, lengths, Probe::Events)
+    );
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
     assert_eq!(
         (o.k, o.budget, o.burst.to_string().as_str()),
@@ -318,10 +336,14 @@ prop_compose! {
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
         (log, out) in (prop::option::of(text()), prop::option::of(text())),
         consumer in prop::sample::select(ConsumedBy::ALL),
+        footprint in 1u32 << 10..=1 << 30,
+        lengths in (any::<bool>(), any::<bool>(), 1u32..=16).prop_map(|(powers, uniform, log)| SubpathLengths {
+            powers, uniform, limit: (1 << log) - u32::from(!powers && log > 1),
+        }),
         (k, budget, burst) in (2u32..=1024, prop::option::of(4096u32..), burst()),
     ) -> ProfileOptions {
         ProfileOptions {
-            k, budget, burst, consumer, probe, schedule, interval, include, exclude,
+            k, budget, burst, footprint, lengths, consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()

@@ -136,6 +136,8 @@ words! {
         Paths = "paths",
         /// Which paths follow which, across loop iterations.
         KPaths = "kpaths",
+        /// Hot sequences of blocks, across loops and calls.
+        Subpaths = "subpaths",
         /// Nothing: what the event stream by itself costs.
         Null = "null",
     }
@@ -245,5 +247,89 @@ pub(super) fn parse_bool(given: &str) -> Result<bool, String> {
         "" | "true" => Ok(true),
         "false" => Ok(false),
         _ => Err(format!("'{given}' is neither 'true' nor 'false'")),
+    }
+}
+
+/// How long subpaths are, and how likely each length is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SubpathLengths {
+    /// Only powers of two?
+    pub powers: bool,
+    /// All alike? Else the shorter the likelier: in proportion to 1 / length.
+    pub uniform: bool,
+    /// The longest, in blocks: 2 to [`MAX_SUBPATH`](crate::MAX_SUBPATH).
+    pub limit: u32,
+}
+
+impl Default for SubpathLengths {
+    fn default() -> Self {
+        SubpathLengths {
+            powers: true,
+            uniform: false,
+            limit: 1024,
+        }
+    }
+}
+
+impl fmt::Display for SubpathLengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.powers { "pow2" } else { "any" };
+        let uniform = if self.uniform { "-uniform" } else { "" };
+        write!(f, "{kind}{uniform}:{}", self.limit)
+    }
+}
+
+impl FromStr for SubpathLengths {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let parse = || {
+            let (kind, limit) = given.split_once(':')?;
+            let (kind, uniform) = match kind.strip_suffix("-uniform") {
+                Some(kind) => (kind, true),
+                None => (kind, false),
+            };
+            let limit: u32 = limit
+                .parse()
+                .ok()
+                .filter(|limit| (2..=crate::MAX_SUBPATH).contains(limit))?;
+            let powers = match kind {
+                "pow2" if limit.is_power_of_two() => true,
+                "any" => false,
+                _ => return None,
+            };
+            Some(SubpathLengths {
+                powers,
+                uniform,
+                limit,
+            })
+        };
+        parse().ok_or_else(|| {
+            format!(
+                "'{given}' is none of pow2:N, pow2-uniform:N, any:N and any-uniform:N with N from 2 to {}, a power of two for pow2",
+                crate::MAX_SUBPATH
+            )
+        })
+    }
+}
+
+/// A number of bytes: 65536, 64k, 1M.
+pub(super) fn parse_bytes(given: &str) -> Option<u32> {
+    let (digits, shift) = match given.strip_suffix(['k', 'M']) {
+        Some(digits) if given.ends_with('k') => (digits, 10),
+        Some(digits) => (digits, 20),
+        None => (given, 0),
+    };
+    // "+5" is a number to Rust, and none to us.
+    let number = digits.parse::<u32>().ok().filter(|_| !digits.starts_with('+'))?;
+    number.checked_mul(1 << shift)
+}
+
+/// The same number of bytes in words that [`parse_bytes`] reads.
+pub(super) fn format_bytes(bytes: u32) -> String {
+    match bytes {
+        _ if bytes.is_multiple_of(1 << 20) => format!("{}M", bytes >> 20),
+        _ if bytes.is_multiple_of(1 << 10) => format!("{}k", bytes >> 10),
+        _ => bytes.to_string(),
     }
 }

@@ -25,11 +25,18 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     for (input, profile) in profiles.iter().enumerate() {
         let Some(own) = &profile.subpaths else { continue };
         match &mut merged {
-            None => merged = Some(Subpaths { subpaths: Vec::new(), ..own.clone() }),
+            None => {
+                merged = Some(Subpaths {
+                    subpaths: Vec::new(),
+                    ..own.clone()
+                })
+            }
             Some(total) => add_facts(total, own),
         }
         for (place, subpath) in own.subpaths.iter().enumerate() {
-            let Some(runs) = in_classes(profile, &subpath.runs, classes)? else { continue };
+            let Some(runs) = in_classes(profile, &subpath.runs, classes)? else {
+                continue;
+            };
             let key = match blocks(&runs, classes) {
                 Some(blocks) if subpath.missing == 0 => {
                     let (head, tail) = blocks.split_at(least_rotation(&blocks));
@@ -38,7 +45,14 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
                 _ => Key::Unknown(input, place),
             };
             let sum = sums.entry(key).or_insert_with(|| Sum {
-                subpath: Subpath { runs, sampled: 0, estimate: 0, low: 0, high: 0, ..*subpath },
+                subpath: Subpath {
+                    runs,
+                    sampled: 0,
+                    estimate: 0,
+                    low: 0,
+                    high: 0,
+                    ..*subpath
+                },
                 below: 0.0,
                 above: 0.0,
             });
@@ -47,7 +61,9 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     }
     let Some(mut total) = merged else { return Ok(None) };
     total.subpaths = sums.into_values().map(Sum::finish).collect();
-    total.subpaths.sort_by_key(|subpath| (Reverse(subpath.estimate), subpath.length));
+    total
+        .subpaths
+        .sort_by_key(|subpath| (Reverse(subpath.estimate), subpath.length));
     Ok(Some(total))
 }
 
@@ -88,9 +104,13 @@ fn in_classes(
             return Ok(None);
         };
         let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
-        let Ok(to) = classes.binary_search_by_key(&key(class), key) else { return Ok(None) };
+        let Ok(to) = classes.binary_search_by_key(&key(class), key) else {
+            return Ok(None);
+        };
         let same = |m: &crate::MethodMap| (&m.name, &m.descriptor) == (&map.name, &map.descriptor);
-        let Some(at) = classes[to].map.methods.iter().position(same) else { return Ok(None) };
+        let Some(at) = classes[to].map.methods.iter().position(same) else {
+            return Ok(None);
+        };
         let path = translate(map, &classes[to].map.methods[at], run.path).map_err(|source| {
             MergeError::NoSuchPath {
                 class: class.map.name.clone(),
@@ -98,7 +118,12 @@ fn in_classes(
                 source,
             }
         })?;
-        moved.push(SubpathRun { class: to, method: at, path, ..*run });
+        moved.push(SubpathRun {
+            class: to,
+            method: at,
+            path,
+            ..*run
+        });
     }
     Ok(Some(moved))
 }

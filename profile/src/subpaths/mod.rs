@@ -7,6 +7,9 @@ pub(crate) mod merge;
 
 use crate::map::MethodMap;
 
+/// The longest subpath of a profile, in blocks.
+pub const MAX_SUBPATH: u32 = 1 << 16;
+
 /// The sampled subpaths of a run, all threads together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subpaths {
@@ -110,14 +113,30 @@ impl Subpaths {
     pub(crate) fn check(&self, paths: impl Fn(usize, usize) -> Option<u64>) -> Result<(), String> {
         for subpath in &self.subpaths {
             if !(subpath.low <= subpath.estimate && subpath.estimate <= subpath.high) {
-                let Subpath { estimate, low, high, .. } = subpath;
-                return Err(format!("a subpath's estimate {estimate} is not from {low} to {high}"));
+                let Subpath {
+                    estimate, low, high, ..
+                } = subpath;
+                return Err(format!(
+                    "a subpath's estimate {estimate} is not from {low} to {high}"
+                ));
+            }
+            if subpath.length > MAX_SUBPATH {
+                return Err(format!(
+                    "a subpath of {} blocks is longer than {MAX_SUBPATH}",
+                    subpath.length
+                ));
             }
             let mut blocks = u64::from(subpath.missing);
             for run in &subpath.runs {
-                let SubpathRun { class, method, path, .. } = run;
+                let SubpathRun {
+                    class, method, path, ..
+                } = run;
                 match paths(*class, *method) {
-                    None => return Err(format!("there is no method {method} of class {class} for a subpath")),
+                    None => {
+                        return Err(format!(
+                            "there is no method {method} of class {class} for a subpath"
+                        ));
+                    }
                     Some(paths) if *path >= paths => {
                         return Err(format!("path {path} of a subpath is not below {paths}"));
                     }

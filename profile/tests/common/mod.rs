@@ -352,6 +352,7 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
                 classes,
                 skipped,
                 kpaths,
+                ..Profile::default()
             })
         })
 }

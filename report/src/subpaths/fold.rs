@@ -46,7 +46,10 @@ impl Nodes {
 /// Folds repetitions, the shortest first, and then those of what is folded.
 pub(crate) fn fold(sequence: &[u32]) -> Vec<Part> {
     let mut nodes = Nodes::default();
-    let mut row: Vec<u32> = sequence.iter().map(|&element| nodes.number(Node::One(element))).collect();
+    let mut row: Vec<u32> = sequence
+        .iter()
+        .map(|&element| nodes.number(Node::One(element)))
+        .collect();
     let mut period = 1;
     while 2 * period <= row.len() && period <= LONGEST {
         let folded = fold_period(&row, period, &mut nodes);

@@ -103,7 +103,10 @@ fn steps<'a>(parts: &[Part], shown: &Shown<'a>) -> Vec<Step<'a>> {
                 line: step.line,
             }
         }
-        Part::Times(times, body) => Step::Repeated { times: *times, steps: steps(body, shown) },
+        Part::Times(times, body) => Step::Repeated {
+            times: *times,
+            steps: steps(body, shown),
+        },
     };
     parts.iter().map(step).collect()
 }

@@ -56,14 +56,20 @@ impl<'p> SubpathsView<'p> {
         let wanted = |subpath: &Subpath| {
             pattern.is_none_or(|pattern| {
                 subpath.runs.iter().any(|run| {
-                    let found = classes.get(run.class).and_then(|c| Some((c, c.map.methods.get(run.method)?)));
+                    let found = classes
+                        .get(run.class)
+                        .and_then(|c| Some((c, c.map.methods.get(run.method)?)));
                     found.is_some_and(|(class, method)| {
                         pattern.matches(&class.map.name, &method.name, &method.descriptor)
                     })
                 })
             })
         };
-        let ranked = about.subpaths.iter().enumerate().map(|(at, subpath)| (at + 1, subpath));
+        let ranked = about
+            .subpaths
+            .iter()
+            .enumerate()
+            .map(|(at, subpath)| (at + 1, subpath));
         SubpathsView {
             about,
             chosen: ranked.filter(|(_, subpath)| wanted(subpath)).collect(),
@@ -118,7 +124,14 @@ impl<'p> SubpathsView<'p> {
             let first = body.iter().position(header).unwrap_or(0);
             body.rotate_left(first);
         }
-        Shown { rank, subpath, share: self.about.share(subpath), steps, parts, missing }
+        Shown {
+            rank,
+            subpath,
+            share: self.about.share(subpath),
+            steps,
+            parts,
+            missing,
+        }
     }
 }
 

@@ -47,7 +47,10 @@ pub(crate) fn route(shown: &Shown) -> String {
     write(&shown.parts, &shown.steps, &mut before, &mut words);
     match shown.missing {
         0 => {}
-        missing => words.push_str(&format!(" … and {} blocks that were not kept", thousands(u64::from(missing)))),
+        missing => words.push_str(&format!(
+            " … and {} blocks that were not kept",
+            thousands(u64::from(missing))
+        )),
     }
     words.trim_start().to_owned()
 }
@@ -62,7 +65,11 @@ fn write<'p>(
         match part {
             Part::One(step) => {
                 let step = &steps[*step as usize];
-                let method = (step.class, step.method.name.as_str(), step.method.descriptor.as_str());
+                let method = (
+                    step.class,
+                    step.method.name.as_str(),
+                    step.method.descriptor.as_str(),
+                );
                 // The method is named where it changes.
                 out.push(' ');
                 if before.replace(method) != Some(method) {
