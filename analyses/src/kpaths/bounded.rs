@@ -26,9 +26,9 @@ const WAIT: u64 = 4;
 /// **Budget.** Roots are not pruned and come on top: one per different Ball-Larus path, so no more than a
 /// hash-table profiler has entries.
 ///
-/// **Pruning.** When the budget is used up, nodes that are not *hot* (above 1 % of their root's count) go: those that
-/// have the least share of their root first, a quarter of the budget at most. Only where nearly all are hot,
-/// some of the rarest of these go. As in lossy counting and Space Saving, what a node may have had before it was
+/// **Pruning.** When the budget is used up, nodes below half of 1 % of their root's count go: those that
+/// have the least share first, a quarter of the budget at most. Where hardly any are so cold, a few others go: by share up to 1
+/// %, and then, where nearly all are *hot* (above 1 %), the rarest of these. As in lossy counting and Space Saving, what a node may have had before it was
 /// made counts for it, so what is new survives what is cold.
 ///
 /// **Growth.** After the first pruning, a new sequence gets a node only if the sequence without its last path would not have
@@ -93,18 +93,23 @@ pub struct BoundedActivation {
     seen: u32,
 }
 
+/// Ranks of hot sequences begin here.
+const IS_HOT: u64 = 1 << 63;
+
+/// Below, ranks are shares of the root times this.
+const SHARES: f64 = (1u64 << 62) as f64;
+
 /// Order in which nodes go: cold ones by their share of the root, then hot ones by their number.
 fn rank(occurrences: u64, root: u64) -> u64 {
-    const IS_HOT: u64 = 1 << 63;
     match occurrences.saturating_mul(HOT) > root {
         true => IS_HOT | occurrences.min(IS_HOT - 1),
-        // Below 2^-6 of 2^62.
-        false => (occurrences as f64 / root as f64 * (1u64 << 62) as f64) as u64,
+        false => (occurrences as f64 / root as f64 * SHARES) as u64,
     }
 }
 
+/// Is it far from hot? What is near may have been hot, and some occurrences not counted.
 fn is_cold(rank: u64) -> bool {
-    rank >> 63 == 0
+    rank < (SHARES / (2 * HOT) as f64) as u64
 }
 
 impl BoundedForest {
@@ -203,6 +208,8 @@ impl BoundedForest {
         self.trees.add(&other.trees).ok_or(full)?;
         self.losses.merge(&other.losses);
         self.threshold = self.threshold.max(other.threshold);
+        // Open activations look after their places once more, and find all of them in order.
+        self.prunings += other.prunings;
         self.dropped += other.dropped;
         self.note_nodes();
         if let Some(excess) = self.budget_used().checked_sub(self.budget).filter(|&n| n > 0) {
@@ -240,31 +247,63 @@ impl BoundedForest {
         self.open.truncate(kept);
     }
 
-    /// The node for one more path after a sequence, if it is to have one now. `None`, and `full`, if there is no room.
-    fn grow(&mut self, place: &Place, label: u32, full: &mut bool) -> Option<u32> {
-        let mut before = 0;
-        if let Some(threshold) = self.threshold {
-            let (count, root) = (self.count(place.node), self.count(place.root));
-            let at_most = count + self.accounts[place.node as usize].before;
-            // What is hot below a frequent root is met often enough to grow by one path each time.
-            let at_once = root < 2 * HOT * u64::from(self.k);
-            if rank(at_most, root) <= threshold || count == 1 && !at_once || !self.is_time(root) {
-                return None;
-            }
-            before = match is_cold(threshold) {
-                true => (threshold as f64 / (1u64 << 62) as f64 * root as f64) as u64,
-                false => threshold << 1 >> 1,
-            };
-            before = before.min(at_most - 1);
+    /// May what goes on from this sequence get a node? Then, how often it may have occurred before.
+    fn may_grow(&self, place: &Place) -> Option<u64> {
+        let Some(threshold) = self.threshold else {
+            return Some(0);
+        };
+        let (count, root) = (self.count(place.node), self.count(place.root));
+        let at_most = count + self.accounts[place.node as usize].before;
+        // What is hot below a frequent root is met often enough to grow by one path each time.
+        let at_once = root < 2 * HOT * u64::from(self.k);
+        if rank(at_most, root) <= threshold || count == 1 && !at_once {
+            return None;
         }
-        if self.budget_used() >= self.budget {
-            *full = true;
+        let before = match threshold < IS_HOT {
+            true => (threshold as f64 / SHARES * root as f64) as u64,
+            false => threshold - IS_HOT,
+        };
+        Some(before.min(at_most - 1))
+    }
+
+    /// The node for one more path after a sequence, if it is to have one now.
+    fn grow(&mut self, place: &Place, label: u32) -> Option<u32> {
+        let before = self.may_grow(place)?;
+        if self.threshold.is_some() && !self.is_time(self.count(place.root))
+            || self.budget_used() >= self.budget
+        {
             return None;
         }
         let child = self.trees.arena.child(place.node, label)?;
         self.note_nodes();
         self.accounts[child as usize].before = before;
         Some(child)
+    }
+
+    /// How many nodes are too few for all that a path may need.
+    #[inline]
+    fn shortage(&self, activation: &BoundedActivation, label: u32) -> usize {
+        let room = (self.budget - self.budget_used()) as usize;
+        let open = &self.open[activation.from..];
+        if open.len() <= room {
+            return 0; // mostly so, without a look at each
+        }
+        let is_new = |place: &&Place| self.trees.arena.find_child(place.node, label).is_none();
+        let new = open.iter().filter(is_new);
+        let new = new.filter(|place| self.may_grow(place).is_some());
+        new.count().saturating_sub(room)
+    }
+
+    /// Ends the sequences of an activation whose nodes were pruned since they were last looked at.
+    #[inline]
+    fn look_after(&mut self, activation: &mut BoundedActivation) {
+        let seen = activation.seen;
+        if seen != self.prunings {
+            self.keep_open(activation, |forest, place| {
+                forest.accounts[place.node as usize].freed <= seen
+            });
+            activation.seen = self.prunings;
+        }
     }
 
     fn count(&self, node: u32) -> u64 {
@@ -387,19 +426,20 @@ impl PathSink for BoundedForest {
             return self.give_up(activation);
         };
         self.note_nodes();
-        if activation.seen != self.prunings {
-            let seen = activation.seen;
-            self.keep_open(activation, |forest, place| {
-                forest.accounts[place.node as usize].freed <= seen
-            });
-            activation.seen = self.prunings;
+        self.look_after(activation);
+        let shortage = self.shortage(activation, label);
+        if shortage > 0 {
+            let budget = self.budget as usize;
+            let (least, most) = (shortage + budget / 64, budget / 4);
+            self.prune(|cold| cold.clamp(least.min(most), most));
+            self.look_after(activation);
         }
         self.trees.arena.get_mut(root).count += 1;
-        let (mut kept, mut full) = (activation.from, false);
+        let mut kept = activation.from;
         for at in activation.from..self.open.len() {
             let place = self.open[at];
             let known = self.trees.arena.hit(place.node, label);
-            match known.or_else(|| self.grow(&place, label, &mut full)) {
+            match known.or_else(|| self.grow(&place, label)) {
                 Some(child) => {
                     self.trees.arena.get_mut(child).count += 1;
                     let length = place.length + 1;
@@ -421,10 +461,6 @@ impl PathSink for BoundedForest {
             root,
             length: 1,
         });
-        if full {
-            let (most, least) = (self.budget as usize / 4, (self.budget as usize / 64).max(1));
-            self.prune(|cold| cold.clamp(least, most));
-        }
     }
 
     #[inline]
