@@ -125,8 +125,8 @@ impl Suffixes {
         let mut left = vec![0; paths.len()];
         let mut start = 0;
         for &end in &collected.ends {
-            for at in start..end {
-                left[at] = longest.min((end - at) as u32);
+            for (index, left) in left[start..end].iter_mut().enumerate() {
+                *left = longest.min((end - start - index) as u32);
             }
             start = end;
         }

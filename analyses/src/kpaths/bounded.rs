@@ -320,7 +320,7 @@ impl BoundedForest {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
-        self.random % among == 0
+        self.random.is_multiple_of(among)
     }
 
     /// Prunes as many nodes as this says of the number of cold ones.
