@@ -72,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut rows = Vec::new();
     if files.is_empty() {
         for stream in streams::all(paths) {
+            eprintln!("{}: {} path ends", stream.name, stream.paths);
             rows.push(Row::of(stream.name, &stream.words(), &mut options)?);
         }
     }
@@ -79,10 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let window = Window::read(&file, paths as usize)?;
         let row = Row::of(&window.name, &window.words, &mut options)?;
         let (thread, all) = window.of;
-        eprintln!(
-            "{}: {thread} of {all} words are the thread's; {:?}",
-            row.name, row.hash_ns
-        );
+        eprintln!("{}: {thread} of {all} words are the thread's", row.name);
         rows.push(row);
     }
     print(&rows);
