@@ -187,17 +187,20 @@ fn by_registers(structure: &Structure, graph: &SimpleGraph, steps: &[Step]) -> V
     let mut paths = vec![Vec::new(); structure.graphs().len()];
     let mut cut: Vec<Vec<Node>> = paths.iter().map(|_| Vec::new()).collect();
     let mut walker = Walker::new(structure, graph);
-    for step in steps {
-        let mut ended = Vec::new();
-        match *step {
-            Step::Follow(edge) => walker.follow(edge, |graph, number| ended.push((graph, number))),
-            Step::Handler(block) => {
-                walker.handler(block);
-                cut.iter_mut().for_each(Vec::clear);
-            }
-            Step::Exit(block) => walker.exit(block, |graph, number| ended.push((graph, number))),
+    let mut ended = Vec::new();
+    walker.enter(|graph, number| ended.push((graph, number)));
+    for step in std::iter::once(None).chain(steps.iter().map(Some)) {
+        let end = |graph, number| ended.push((graph, number));
+        match step {
+            Some(Step::Follow(edge)) => walker.follow(*edge, end),
+            Some(Step::Handler(block)) => walker.handler(*block, end),
+            Some(Step::Exit(block)) => walker.exit(*block, end),
+            None => {}
         }
-        for (graph, number) in ended {
+        if let Some(Step::Handler(_)) = step {
+            cut.iter_mut().for_each(Vec::clear);
+        }
+        for (graph, number) in ended.drain(..) {
             let path = structure.graphs()[graph].path(number).unwrap();
             cut[graph].extend(&path.nodes);
             if path.cut.is_none() {
@@ -326,6 +329,7 @@ proptest! {
             }
             let mut walker = Walker::new(&structure, &graph);
             let mut count = |graph: usize, number: u64| *local[graph].entry(number).or_insert(0) += 1;
+            walker.enter(&mut count);
             for step in steps {
                 match step {
                     Step::Follow(edge) => walker.follow(edge, &mut count),
