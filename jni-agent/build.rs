@@ -34,7 +34,7 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
         .arg("-d")
         .arg(out)
         .args(
-            ["TroddenConfig.java", "TroddenThreads.java", "Trodden.java"]
+            ["TroddenConfig.java", "TroddenThreads.java", "Trodden.java", "TroddenAhead.java"]
                 .map(|f| sources.join("java/lang").join(f)),
         )
         .output();
