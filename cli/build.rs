@@ -20,7 +20,15 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let javac = javac();
     let result = Command::new(&javac)
-        .args(["-source", "8", "-target", "8", "-g:none", "-proc:none", "-Xlint:-options"])
+        .args([
+            "-source",
+            "8",
+            "-target",
+            "8",
+            "-g:none",
+            "-proc:none",
+            "-Xlint:-options",
+        ])
         .arg("-d")
         .arg(out)
         .args(

@@ -42,7 +42,9 @@ impl Room {
     #[track_caller]
     fn instrument_on(&self, args: &[&str], threads: &str) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
-        command.current_dir(self.0.path()).env("RAYON_NUM_THREADS", threads);
+        command
+            .current_dir(self.0.path())
+            .env("RAYON_NUM_THREADS", threads);
         let output = command.arg("instrument").args(args).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{args:?}: {told}");
@@ -94,7 +96,12 @@ fn read(jar: &[u8]) -> Vec<Seen> {
 fn assert_same_but_for_classes(before: &[u8], after: &[u8], changed: &[&str]) {
     let (before, after) = (read(before), read(after));
     for (mut was, mut is) in before.into_iter().zip(after) {
-        assert_eq!(changed.contains(&was.name.as_str()), was.bytes != is.bytes, "{}", was.name);
+        assert_eq!(
+            changed.contains(&was.name.as_str()),
+            was.bytes != is.bytes,
+            "{}",
+            was.name
+        );
         was.bytes.clear();
         is.bytes.clear();
         (was.data_start, is.data_start) = (0, 0);
@@ -106,7 +113,10 @@ fn assert_same_but_for_classes(before: &[u8], after: &[u8], changed: &[&str]) {
 const UT: &[u8] = &[0x55, 0x54, 5, 0, 1, 1, 2, 3, 4];
 
 fn library() -> Vec<File> {
-    let mut manifest = file("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\nMulti-Release: true\r\n\r\n");
+    let mut manifest = file(
+        "META-INF/MANIFEST.MF",
+        "Manifest-Version: 1.0\r\nMulti-Release: true\r\n\r\n",
+    );
     // What the jar tool puts into the first entry.
     manifest.extra = vec![0xfe, 0xca, 0, 0];
     let mut streamed = file("lib/B.class", class("lib/B"));
@@ -146,7 +156,10 @@ fn what_is_not_instrumented_stays() {
     let jar = zip_with(b"", true, &files, "a comment on all of it");
     room.put("in.jar", &jar);
     let told = room.instrument(&["in.jar", "-o", "out.jar"]);
-    assert!(told.contains("out.jar: 3 methods in 3 of 5 classes carry probes"), "{told}");
+    assert!(
+        told.contains("out.jar: 3 methods in 3 of 5 classes carry probes"),
+        "{told}"
+    );
     let out = room.get("out.jar");
     let changed = ["lib/A.class", "lib/B.class", "META-INF/versions/9/lib/A.class"];
     assert_same_but_for_classes(&jar, &out, &changed);
@@ -195,7 +208,10 @@ fn jars_inside_are_instrumented_and_stay_stored_and_aligned() {
     let mut other = file("BOOT-INF/lib/untouched.jar", zip(&[file("x.txt", "x")])).stored();
     other.align = Some(4096);
     let files = [
-        file("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\nStart-Class: app.Main\r\n\r\n"),
+        file(
+            "META-INF/MANIFEST.MF",
+            "Manifest-Version: 1.0\r\nStart-Class: app.Main\r\n\r\n",
+        ),
         file("org/loader/Launcher.class", class("org/loader/Launcher")),
         file("BOOT-INF/classes/app/Main.class", class("app/Main")),
         inner,
@@ -218,7 +234,10 @@ fn jars_inside_are_instrumented_and_stay_stored_and_aligned() {
         assert_eq!(before[4].bytes, after[4].bytes);
         let changed = ["lib/A.class", "lib/B.class", "META-INF/versions/9/lib/A.class"];
         assert_same_but_for_classes(&before[3].bytes, &after[3].bytes, &changed);
-        assert_eq!(room.map("out.jar"), ["app/Main", "lib/A", "lib/B", "org/loader/Launcher"]);
+        assert_eq!(
+            room.map("out.jar"),
+            ["app/Main", "lib/A", "lib/B", "org/loader/Launcher"]
+        );
         // JVMs count offsets as the input did.
         let counted = |zip: &[u8]| {
             let end = zip.len() - 22;
@@ -250,7 +269,8 @@ fn bare_zeros_of_zipalign_are_kept_up() {
 #[test]
 fn signatures_are_taken_off_where_asked_for() {
     let room = Room::new();
-    let manifest = "Manifest-Version: 1.0\r\nMain-Class: lib.A\r\n\r\nName: lib/A.class\r\nSHA-256-Digest: abc\r\n\r\n";
+    let manifest =
+        "Manifest-Version: 1.0\r\nMain-Class: lib.A\r\n\r\nName: lib/A.class\r\nSHA-256-Digest: abc\r\n\r\n";
     let jar = zip(&[
         file("META-INF/MANIFEST.MF", manifest),
         file("META-INF/ME.SF", "x"),
@@ -260,7 +280,10 @@ fn signatures_are_taken_off_where_asked_for() {
     room.put("in.jar", &jar);
     room.instrument(&["in.jar", "-o", "out.jar", "--strip-signatures"]);
     let after = read(&room.get("out.jar"));
-    assert_eq!(after[0].bytes, b"Manifest-Version: 1.0\r\nMain-Class: lib.A\r\n\r\n");
+    assert_eq!(
+        after[0].bytes,
+        b"Manifest-Version: 1.0\r\nMain-Class: lib.A\r\n\r\n"
+    );
     assert_eq!(after[1].name, "lib/A.class");
     // Where nothing changes, a signature holds.
     room.instrument(&["in.jar", "-o", "same.jar", "--strip-signatures", "--exclude", "*"]);
@@ -270,7 +293,9 @@ fn signatures_are_taken_off_where_asked_for() {
 #[test]
 fn more_than_65535_entries() {
     let room = Room::new();
-    let mut files: Vec<File> = (0..66_000).map(|n| file(&format!("n/{n}"), "").stored()).collect();
+    let mut files: Vec<File> = (0..66_000)
+        .map(|n| file(&format!("n/{n}"), "").stored())
+        .collect();
     files.push(file("a/B.class", class("a/B")));
     // The number of entries in the end record is taken modulo 65536.
     room.put("in.jar", zip(&files));
@@ -293,7 +318,10 @@ fn folders_become_folders() {
     fs::create_dir_all(room.path("classes/empty")).unwrap();
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     for name in ["a/B.class", "a/text.txt"] {
-        let file = fs::File::options().write(true).open(room.path("classes").join(name)).unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(room.path("classes").join(name))
+            .unwrap();
         file.set_modified(long_ago).unwrap();
     }
     for _ in 0..2 {
@@ -302,7 +330,11 @@ fn folders_become_folders() {
         assert_ne!(room.get("out/a/B.class"), room.get("classes/a/B.class"));
         assert_eq!(room.get("out/a/text.txt"), b"text");
         let changed = ["lib/A.class", "lib/B.class", "META-INF/versions/9/lib/A.class"];
-        assert_same_but_for_classes(&room.get("classes/lib/inner.jar"), &room.get("out/lib/inner.jar"), &changed);
+        assert_same_but_for_classes(
+            &room.get("classes/lib/inner.jar"),
+            &room.get("out/lib/inner.jar"),
+            &changed,
+        );
         for name in ["a/B.class", "a/text.txt"] {
             let data = fs::metadata(room.path("out").join(name)).unwrap();
             assert_eq!(data.modified().unwrap(), long_ago);
@@ -331,9 +363,15 @@ fn several_inputs_go_into_a_folder() {
 #[test]
 fn classes_in_odd_places_are_data() {
     let room = Room::new();
-    let jar = zip(&[file("templates/B.class", class("a/B")), file("a/C.class", class("a/C"))]);
+    let jar = zip(&[
+        file("templates/B.class", class("a/B")),
+        file("a/C.class", class("a/C")),
+    ]);
     room.put("in.jar", &jar);
     let told = room.instrument(&["in.jar", "-o", "out.jar"]);
-    assert!(told.contains("another name than the class: 1 (such as a.B)"), "{told}");
+    assert!(
+        told.contains("another name than the class: 1 (such as a.B)"),
+        "{told}"
+    );
     assert_same_but_for_classes(&jar, &room.get("out.jar"), &["a/C.class"]);
 }

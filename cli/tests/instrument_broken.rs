@@ -87,7 +87,10 @@ fn refuses_jar(jar: impl AsRef<[u8]>, words: &[&str]) {
 }
 
 fn good() -> Vec<File> {
-    vec![file("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n"), file("a/B.class", class("a/B"))]
+    vec![
+        file("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\r\n\r\n"),
+        file("a/B.class", class("a/B")),
+    ]
 }
 
 fn with(more: File) -> Vec<u8> {
@@ -108,18 +111,33 @@ fn empty_file() {
 
 #[test]
 fn neither_class_nor_jar() {
-    refuses_jar("just text, and enough of it for an end record", &["is truncated, or no zip"]);
+    refuses_jar(
+        "just text, and enough of it for an end record",
+        &["is truncated, or no zip"],
+    );
     let room = Room::new();
     room.put("x.class", "text");
-    room.refuses(&["x.class", "-o", "y.class"], 1, &["x.class", "neither a class file nor a jar"]);
+    room.refuses(
+        &["x.class", "-o", "y.class"],
+        1,
+        &["x.class", "neither a class file nor a jar"],
+    );
 }
 
 #[test]
 fn devices_and_files_that_cannot_be_read() {
     let room = Room::new();
-    room.refuses(&["/dev/null", "-o", "out.jar"], 1, &["/dev/null", "neither a regular file nor a folder"]);
+    room.refuses(
+        &["/dev/null", "-o", "out.jar"],
+        1,
+        &["/dev/null", "neither a regular file nor a folder"],
+    );
     // A regular file that fails to be read, whoever asks.
-    room.refuses(&["/proc/self/mem", "-o", "out.jar"], 1, &["/proc/self/mem", "error"]);
+    room.refuses(
+        &["/proc/self/mem", "-o", "out.jar"],
+        1,
+        &["/proc/self/mem", "error"],
+    );
     std::os::unix::fs::symlink("nowhere", room.path("link.jar")).unwrap();
     room.refuses(&["link.jar", "-o", "out.jar"], 1, &["link.jar", "No such file"]);
 }
@@ -209,7 +227,13 @@ fn duplicate_entries() {
 
 #[test]
 fn names_that_lead_out() {
-    for name in ["../up.txt", "a/../../up.txt", "/etc/passwd", "..\\up.txt", "C:\\x.txt"] {
+    for name in [
+        "../up.txt",
+        "a/../../up.txt",
+        "/etc/passwd",
+        "..\\up.txt",
+        "C:\\x.txt",
+    ] {
         refuses_jar(with(file(name, "x")), &[name, "leads out of the archive"]);
     }
 }
@@ -218,7 +242,10 @@ fn names_that_lead_out() {
 fn names_that_differ() {
     let mut bad = file("a/C.class", class("a/C"));
     bad.local_name = Some("a/D.class".to_owned());
-    refuses_jar(with(bad), &["a/C.class", "is called 'a/D.class' in its local header"]);
+    refuses_jar(
+        with(bad),
+        &["a/C.class", "is called 'a/D.class' in its local header"],
+    );
 }
 
 #[test]
@@ -246,16 +273,26 @@ fn truncated_class() {
     let room = Room::new();
     room.put("in.jar", with(file("a/C.class", &whole[..60])));
     let told = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
-    assert!(told.contains("1 methods in 1 of") && told.contains("broken"), "{told}");
+    assert!(
+        told.contains("1 methods in 1 of") && told.contains("broken"),
+        "{told}"
+    );
 }
 
 #[test]
 fn class_of_a_future_version() {
     let future = class_of_version("a/C", 99);
-    refuses_jar(with(file("a/C.class", future.clone())), &["a/C.class", "newer than this build", "99"]);
+    refuses_jar(
+        with(file("a/C.class", future.clone())),
+        &["a/C.class", "newer than this build", "99"],
+    );
     let room = Room::new();
     room.put("C.class", future);
-    room.refuses(&["C.class", "-o", "out.class"], 1, &["C.class", "newer than this build", "99"]);
+    room.refuses(
+        &["C.class", "-o", "out.class"],
+        1,
+        &["C.class", "newer than this build", "99"],
+    );
 }
 
 #[test]
@@ -266,7 +303,10 @@ fn broken_jar_inside() {
     let mut bad = file("a/C.class", class("a/C"));
     bad.crc = Some(1);
     let inner = file("BOOT-INF/lib/x.jar", with(bad)).stored();
-    refuses_jar(with(inner), &["in.jar!/BOOT-INF/lib/x.jar", "a/C.class", "checksum"]);
+    refuses_jar(
+        with(inner),
+        &["in.jar!/BOOT-INF/lib/x.jar", "a/C.class", "checksum"],
+    );
     let room = Room::new();
     room.put("in.jar", with(broken));
     let told = room.succeeds(&["in.jar", "-o", "out.jar", "--skip-broken"]);
@@ -298,10 +338,22 @@ fn instrumented_already() {
     room.put("in.jar", zip(&good()));
     room.put("in/a/B.class", class("a/B"));
     room.succeeds(&["in.jar", "-o", "once.jar"]);
-    room.refuses(&["once.jar", "-o", "twice.jar"], 1, &["once.jar!/a/B.class", "already instrumented"]);
+    room.refuses(
+        &["once.jar", "-o", "twice.jar"],
+        1,
+        &["once.jar!/a/B.class", "already instrumented"],
+    );
     room.succeeds(&["in", "-o", "once"]);
-    room.refuses(&["once", "-o", "twice"], 1, &["once/a/B.class", "already instrumented"]);
-    room.refuses(&["once/a/B.class", "-o", "C.class"], 1, &["once/a/B.class", "already instrumented"]);
+    room.refuses(
+        &["once", "-o", "twice"],
+        1,
+        &["once/a/B.class", "already instrumented"],
+    );
+    room.refuses(
+        &["once/a/B.class", "-o", "C.class"],
+        1,
+        &["once/a/B.class", "already instrumented"],
+    );
 }
 
 #[test]
@@ -317,15 +369,35 @@ fn outputs_that_would_harm() {
     for output in ["in.jar", "./in.jar", "classes/../in.jar", "same.jar", "link.jar"] {
         room.refuses(&["in.jar", "-o", output], 2, &[output, "would replace input"]);
     }
-    room.refuses(&["in.jar", "other/in.jar", "-o", "out"], 2, &["would become the same file"]);
-    room.refuses(&["in.jar", "-o", "taken"], 1, &["taken/in.jar", "no regular file"]);
-    room.refuses(&["in.jar", "-o", "/dev/full"], 1, &["/dev/full", "no regular file"]);
+    room.refuses(
+        &["in.jar", "other/in.jar", "-o", "out"],
+        2,
+        &["would become the same file"],
+    );
+    room.refuses(
+        &["in.jar", "-o", "taken"],
+        1,
+        &["taken/in.jar", "no regular file"],
+    );
+    room.refuses(
+        &["in.jar", "-o", "/dev/full"],
+        1,
+        &["/dev/full", "no regular file"],
+    );
     room.refuses(&["classes", "-o", "classes"], 2, &["would replace input"]);
     room.refuses(&["classes", "-o", "classes/out"], 2, &["inside of input"]);
     room.refuses(&["classes/a", "-o", "classes"], 2, &["would replace input"]);
-    room.refuses(&["classes", "-o", "mine"], 1, &["mine", "not written by trodden instrument"]);
+    room.refuses(
+        &["classes", "-o", "mine"],
+        1,
+        &["mine", "not written by trodden instrument"],
+    );
     room.refuses(&["classes", "-o", "in.jar"], 1, &["in.jar", "is no folder"]);
-    room.refuses(&["in.jar", "-o", "mine/precious.txt/out.jar"], 1, &["mine/precious.txt"]);
+    room.refuses(
+        &["in.jar", "-o", "mine/precious.txt/out.jar"],
+        1,
+        &["mine/precious.txt"],
+    );
 }
 
 #[test]
@@ -365,7 +437,10 @@ fn full_disk() {
         let result = shell.output().unwrap();
         let message = String::from_utf8_lossy(&result.stderr);
         assert_eq!(result.status.code(), Some(1), "{message}");
-        assert!(message.contains(told) && message.contains("cannot write: File too large"), "{message}");
+        assert!(
+            message.contains(told) && message.contains("cannot write: File too large"),
+            "{message}"
+        );
         assert_eq!(room.contents(), before);
     }
     // A former output survives.
@@ -373,7 +448,11 @@ fn full_disk() {
     let before = room.contents();
     let mut shell = Command::new("bash");
     shell.current_dir(room.0.path());
-    shell.args(["-c", "ulimit -f 64; exec \"$0\" instrument in -o out", env!("CARGO_BIN_EXE_trodden")]);
+    shell.args([
+        "-c",
+        "ulimit -f 64; exec \"$0\" instrument in -o out",
+        env!("CARGO_BIN_EXE_trodden"),
+    ]);
     assert_eq!(shell.output().unwrap().status.code(), Some(1));
     assert_eq!(room.contents(), before);
 }
@@ -382,7 +461,9 @@ fn full_disk() {
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 1u64;
     let step = |_| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (state >> 56) as u8
     };
     (0..length).map(step).collect()

@@ -77,9 +77,14 @@ fn start(
     if action != Action::Start {
         return Err(format!("{action} makes no sense among its options"));
     }
-    let probe: Probe = probe.parse().map_err(|_| format!("its probe '{probe}' is not known"))?;
+    let probe: Probe = probe
+        .parse()
+        .map_err(|_| format!("its probe '{probe}' is not known"))?;
     if options.is_given("probe") && ![probe, Probe::Auto].contains(&options.probe) {
-        return Err(format!("it was instrumented with probe {}, option 'probe' cannot change that", probe.name()));
+        return Err(format!(
+            "it was instrumented with probe {}, option 'probe' cannot change that",
+            probe.name()
+        ));
     }
     options.probe = probe;
     apply_log_options(&options);
@@ -155,7 +160,10 @@ fn maps_beside(location: &str) -> Vec<PathBuf> {
         PathBuf::from(name)
     };
     let above = Path::new(path.trim_end_matches('/')).ancestors();
-    above.filter(|path| path.file_name().is_some()).map(beside).collect()
+    above
+        .filter(|path| path.file_name().is_some())
+        .map(beside)
+        .collect()
 }
 
 /// Undoes a URL's percent signs.
@@ -189,8 +197,14 @@ mod tests {
             ("file:/x/app.jar", "/x/app.jar.map.trodden"),
             ("file:///x/app.jar", "/x/app.jar.map.trodden"),
             ("file:/x/a%20b%2B/classes/", "/x/a b+/classes.map.trodden"),
-            ("jar:file:/x/app.jar!/BOOT-INF/lib/l.jar!/", "/x/app.jar.map.trodden"),
-            ("jar:nested:/x/app.jar/!BOOT-INF/lib/l.jar!/", "/x/app.jar.map.trodden"),
+            (
+                "jar:file:/x/app.jar!/BOOT-INF/lib/l.jar!/",
+                "/x/app.jar.map.trodden",
+            ),
+            (
+                "jar:nested:/x/app.jar/!BOOT-INF/lib/l.jar!/",
+                "/x/app.jar.map.trodden",
+            ),
             ("war:file:/x/a.war*/WEB-INF/lib/l.jar", "/x/a.war.map.trodden"),
         ] {
             assert_eq!(first(location), map, "{location}");

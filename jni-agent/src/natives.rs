@@ -20,7 +20,11 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
     let address = |function: *const ()| function.cast_mut().cast::<c_void>();
     let of_threads = [
-        (c"reserve", c"()J", address(Java_java_lang_TroddenThreads_reserve as *const ())),
+        (
+            c"reserve",
+            c"()J",
+            address(Java_java_lang_TroddenThreads_reserve as *const ()),
+        ),
         (
             c"reserveSmall",
             c"()J",
@@ -31,7 +35,11 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
             c"(JJLjava/lang/String;Z)V",
             address(Java_java_lang_TroddenThreads_open as *const ()),
         ),
-        (c"drain", c"(J)V", address(Java_java_lang_TroddenThreads_drain as *const ())),
+        (
+            c"drain",
+            c"(J)V",
+            address(Java_java_lang_TroddenThreads_drain as *const ()),
+        ),
     ];
     let of_ahead = [(
         c"register",
@@ -74,7 +82,10 @@ pub extern "system" fn Java_java_lang_TroddenAhead_register(
         match ahead::register(agent, jni, &request) {
             Ok((slots, methods)) => i64::from(slots) << 32 | i64::from(methods),
             Err(reason) => {
-                error!("code instrumented ahead ({}) is not counted: {reason}", request.location);
+                error!(
+                    "code instrumented ahead ({}) is not counted: {reason}",
+                    request.location
+                );
                 NO
             }
         }

@@ -121,7 +121,11 @@ impl Registry {
         let layouts = map.classes.iter().map(|class| CounterLayout::of(&class.map));
         let layouts: Vec<Arc<CounterLayout>> = layouts.map(Arc::new).collect();
         let slots: u64 = layouts.iter().map(|layout| u64::from(layout.slots)).sum();
-        let methods: u64 = map.classes.iter().map(|class| class.map.methods.len() as u64).sum();
+        let methods: u64 = map
+            .classes
+            .iter()
+            .map(|class| class.map.methods.len() as u64)
+            .sum();
         if u64::from(bases.0) + slots > u64::from(Blocks::SLOTS)
             || u64::from(bases.1) + methods >= i32::MAX as u64
         {
@@ -311,7 +315,11 @@ mod tests {
         assert_eq!(registry.classes().len(), 3);
         assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));
         // What counts by itself is not left alone any more.
-        let left: Vec<_> = registry.skipped().into_iter().map(|s| (s.class, s.reason)).collect();
+        let left: Vec<_> = registry
+            .skipped()
+            .into_iter()
+            .map(|s| (s.class, s.reason))
+            .collect();
         let text = |reason: SkipReason| reason.text().to_owned();
         let expected = [
             ("x/Y".to_owned(), text(SkipReason::TooManyPaths)),

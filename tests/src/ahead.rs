@@ -89,7 +89,10 @@ pub fn library(jdk: &Jdk, file: &Path) -> Result<Vec<String>> {
     let library = artefacts::artefacts()?.agent.display();
     let mut flags = vec![
         format!("-Dtrodden.library={library}"),
-        format!("-Dtrodden.options=quiet=true,interval=1ms,file={}", file.display()),
+        format!(
+            "-Dtrodden.options=quiet=true,interval=1ms,file={}",
+            file.display()
+        ),
     ];
     // Else these JVMs warn of whoever loads a library.
     if jdk.feature >= 22 {

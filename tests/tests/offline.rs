@@ -136,7 +136,10 @@ fn settings_come_from_properties_variables_and_files() -> Result<()> {
     check("property.trodden", run(&[flag], &variables)?)?;
     let text = format!("library={library}\nfile=by\\\\,file.trodden\nloglevel=error\n");
     fs::write(jars.path("settings"), text.replace("\\\\,", ","))?;
-    check("by,file.trodden", run(&["-Dtrodden.config=settings".to_owned()], &[])?)?;
+    check(
+        "by,file.trodden",
+        run(&["-Dtrodden.config=settings".to_owned()], &[])?,
+    )?;
     // A resource at the top of the class path.
     let mut jar = jdk.command("jar");
     fs::write(
@@ -148,7 +151,13 @@ fn settings_come_from_properties_variables_and_files() -> Result<()> {
     process::run(&mut jar, Duration::from_secs(100))?.success()?;
     check("resource.trodden", run(&[], &[])?)?;
     // An empty variable switches it off.
-    let off = run(&[], &[("TRODDEN_LIBRARY", String::new()), ("TRODDEN_CONFIG", "settings".to_owned())])?;
+    let off = run(
+        &[],
+        &[
+            ("TRODDEN_LIBRARY", String::new()),
+            ("TRODDEN_CONFIG", "settings".to_owned()),
+        ],
+    )?;
     assert_eq!(off, plain);
     Ok(())
 }
@@ -177,14 +186,20 @@ fn what_is_missing_is_told_and_the_program_runs() -> Result<()> {
         )?;
         let cli = format!("-Dtrodden.library={}", artefacts::artefacts()?.cli.display());
         check(&[cli], &["UnsatisfiedLinkError", "runs without profiling"])?;
-        check(&flags("-Dtrodden.config=/nowhere"), &["/nowhere", "runs without profiling"])?;
+        check(
+            &flags("-Dtrodden.config=/nowhere"),
+            &["/nowhere", "runs without profiling"],
+        )?;
         let library = good[0].clone();
         for (options, word) in [
             ("nonsense=1", "nonsense"),
             ("probe=yieldpoint", "cannot change that"),
             ("dump", "makes no sense"),
         ] {
-            check(&[library.clone(), format!("-Dtrodden.options={options}")], &[word, "not counted"])?;
+            check(
+                &[library.clone(), format!("-Dtrodden.options={options}")],
+                &[word, "not counted"],
+            )?;
         }
         for name in ["lib.jar", "app.jar"] {
             fs::rename(
@@ -194,7 +209,10 @@ fn what_is_missing_is_told_and_the_program_runs() -> Result<()> {
         }
         check(&good, &["no path map", "-Dtrodden.maps"])?;
         // A map of another output is not taken for it.
-        fs::copy(jars.path("lib.jar.map.trodden"), jars.path("out/app.jar.map.trodden"))?;
+        fs::copy(
+            jars.path("lib.jar.map.trodden"),
+            jars.path("out/app.jar.map.trodden"),
+        )?;
         check(&good, &["another output's"])?;
         // Named, they are found.
         let mut flags = good;
@@ -221,13 +239,23 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;
         let path = std::env::var("PATH")?;
-        let tools = [jdk.home.join("bin"), artefacts.cli.parent().ok_or("no folder")?.to_owned()];
+        let tools = [
+            jdk.home.join("bin"),
+            artefacts.cli.parent().ok_or("no folder")?.to_owned(),
+        ];
         let path = format!("{}:{}:{path}", tools[0].display(), tools[1].display());
         let mut bash = Command::new("bash");
         bash.current_dir(folder.path()).arg("-c").arg(&script);
-        bash.env("PATH", path).env("LIBTRODDEN", &artefacts.agent).env_remove("JAVA_TOOL_OPTIONS");
+        bash.env("PATH", path)
+            .env("LIBTRODDEN", &artefacts.agent)
+            .env_remove("JAVA_TOOL_OPTIONS");
         let outcome = process::run(&mut bash, Duration::from_secs(300))?.success()?;
-        assert_eq!(outcome.stdout.matches("500 of 1000 numbers are odd").count(), 6, "{}", outcome.stdout);
+        assert_eq!(
+            outcome.stdout.matches("500 of 1000 numbers are odd").count(),
+            6,
+            "{}",
+            outcome.stdout
+        );
         assert!(outcome.stdout.contains("Hello"), "{}", outcome.stdout);
         let counts = |name: &str| counted(&folder.path().join(format!("{name}.trodden")));
         let first = counts("hello")?;

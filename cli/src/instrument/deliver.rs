@@ -32,7 +32,10 @@ pub fn plan(inputs: &[PathBuf], output: &Path) -> Result<Vec<(PathBuf, PathBuf)>
                     return Err(usage(format!("{both} would become the same file")));
                 }
             }
-            planned.into_iter().map(|(output, input)| (input, output)).collect()
+            planned
+                .into_iter()
+                .map(|(output, input)| (input, output))
+                .collect()
         }
     };
     for (input, output) in &pairs {
@@ -54,20 +57,31 @@ fn check(inputs: &[PathBuf], input: &Path, output: &Path) -> Result<(), CliError
         let real = above.filter_map(|folder| folder.canonicalize().ok()).next();
         let inside = |folder: PathBuf| real.as_ref().is_some_and(|real| real.starts_with(folder));
         if same {
-            return Err(usage(format!("output {shown} would replace input {}", other.display())));
+            return Err(usage(format!(
+                "output {shown} would replace input {}",
+                other.display()
+            )));
         }
         if other.is_dir() && other.canonicalize().is_ok_and(inside) {
-            return Err(usage(format!("output {shown} would be inside of input {}", other.display())));
+            return Err(usage(format!(
+                "output {shown} would be inside of input {}",
+                other.display()
+            )));
         }
         if let (Ok(real), Ok(other)) = (output.canonicalize(), other.canonicalize())
             && input.is_dir()
             && other.starts_with(real)
         {
-            return Err(usage(format!("output {shown} would replace input {}", other.display())));
+            return Err(usage(format!(
+                "output {shown} would replace input {}",
+                other.display()
+            )));
         }
     }
     match fs::metadata(output) {
-        Ok(data) if input.is_dir() && !data.is_dir() => Err(CliError::file(output, "is there and is no folder")),
+        Ok(data) if input.is_dir() && !data.is_dir() => {
+            Err(CliError::file(output, "is there and is no folder"))
+        }
         Ok(_) if input.is_dir() && !may_replace(output) => Err(CliError::file(
             output,
             "is there and was not written by trodden instrument: give a new or empty folder",
@@ -142,7 +156,9 @@ fn deliver_folder(
     let staged = unfinished().map_err(failed)?;
     let new = staged.path().join("new");
     fs::create_dir(&new).map_err(failed)?;
-    let Root::Folder(files) = &input.root else { return Ok(()) };
+    let Root::Folder(files) = &input.root else {
+        return Ok(());
+    };
     let added = changed.keys().filter(|name| files.binary_search(name).is_err());
     for name in files.iter().chain(added) {
         write_in_folder(&input.path.join(name), &new.join(name), changed.get(name))
@@ -155,7 +171,9 @@ fn deliver_folder(
     if there {
         fs::rename(path, &old).map_err(failed)?;
     }
-    let placed = fs::rename(&new, path).map_err(failed).and_then(|()| write_files(vec![map]));
+    let placed = fs::rename(&new, path)
+        .map_err(failed)
+        .and_then(|()| write_files(vec![map]));
     if let Err(error) = placed {
         let _ = fs::remove_dir_all(path);
         if there {

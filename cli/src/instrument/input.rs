@@ -124,7 +124,10 @@ pub fn read(path: &Path, policy: Policy) -> Result<Input, CliError> {
             let label = path.display().to_string();
             input.take(&label, found, Policy::default())?;
             return Ok(input);
-        } else if !bytes.starts_with(b"PK") && !is_archive(&path.to_string_lossy()) && Archive::read(&bytes).is_err() {
+        } else if !bytes.starts_with(b"PK")
+            && !is_archive(&path.to_string_lossy())
+            && Archive::read(&bytes).is_err()
+        {
             return Err(wrong("is neither a class file nor a jar nor a folder"));
         }
         input.root = Root::Archive;
@@ -137,7 +140,9 @@ pub fn read(path: &Path, policy: Policy) -> Result<Input, CliError> {
 /// Is this the name of an archive that classes are loaded from?
 fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    [".jar", ".war", ".ear", ".rar"].iter().any(|end| name.ends_with(end))
+    [".jar", ".war", ".ear", ".rar"]
+        .iter()
+        .any(|end| name.ends_with(end))
 }
 
 fn is_class(name: &str) -> bool {
@@ -160,7 +165,10 @@ fn list(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliEr
         let link = fs::symlink_metadata(&whole).is_ok_and(|data| data.is_symlink());
         match data {
             data if data.is_dir() && link => {
-                return Err(CliError::file(&whole, "is a link to a folder, which could lead in a circle"));
+                return Err(CliError::file(
+                    &whole,
+                    "is a link to a folder, which could lead in a circle",
+                ));
             }
             data if data.is_dir() => list(root, &path, files)?,
             data if data.is_file() => files.push(path),
@@ -173,10 +181,15 @@ fn list(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliEr
 impl Input {
     fn open(&mut self, label: String, place: Place, bytes: Vec<u8>, depth: usize) -> Result<(), CliError> {
         if depth > DEEPEST {
-            return Err(CliError::Failed(format!("{label}: archives inside of archives, {depth} deep")));
+            return Err(CliError::Failed(format!(
+                "{label}: archives inside of archives, {depth} deep"
+            )));
         }
         let archive = Archive::read(&bytes).map_err(|e| CliError::Failed(format!("{label}: {e}")))?;
-        let signed = archive.entries.iter().any(|entry| signature::is_signature(&entry.name));
+        let signed = archive
+            .entries
+            .iter()
+            .any(|entry| signature::is_signature(&entry.name));
         self.archives.push(Nested {
             label,
             place,
@@ -270,9 +283,18 @@ impl Input {
         &self,
         number: usize,
         unpacked: &mut u64,
-    ) -> Result<(Vec<(String, Looked)>, Vec<(String, Place, Result<Vec<u8>, String>)>), CliError> {
+    ) -> Result<
+        (
+            Vec<(String, Looked)>,
+            Vec<(String, Place, Result<Vec<u8>, String>)>,
+        ),
+        CliError,
+    > {
         let Nested {
-            label, bytes, archive, ..
+            label,
+            bytes,
+            archive,
+            ..
         } = &self.archives[number];
         let mut classes = Vec::new();
         let mut nested = Vec::new();
@@ -334,7 +356,10 @@ fn class(label: String, place: Place, bytes: Vec<u8>, entry: Option<&str>) -> Lo
     let name = class_name(&bytes).map_err(|e| format!("{label}: {e}"))?;
     let prefix = match entry {
         None => "",
-        Some(entry) => match entry.strip_suffix(".class").and_then(|e| e.strip_suffix(name.as_str())) {
+        Some(entry) => match entry
+            .strip_suffix(".class")
+            .and_then(|e| e.strip_suffix(name.as_str()))
+        {
             Some(prefix) if prefix.is_empty() || prefix.ends_with('/') => prefix,
             _ => {
                 return Ok(Err(Skipped {
@@ -356,7 +381,10 @@ fn class(label: String, place: Place, bytes: Vec<u8>, entry: Option<&str>) -> Lo
 
 /// The prefix without a multi-release jar's `META-INF/versions/N/`: its classes go with the others.
 fn without_version(prefix: &str) -> &str {
-    let version = |rest: &str| rest.strip_suffix('/').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    let version = |rest: &str| {
+        rest.strip_suffix('/')
+            .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    };
     match prefix.rfind("META-INF/versions/") {
         Some(at) if version(&prefix[at + "META-INF/versions/".len()..]) => &prefix[..at],
         _ => prefix,

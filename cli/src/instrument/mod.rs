@@ -99,8 +99,15 @@ fn one(
         .collect();
     let instrumenter = |class: &Found| instrumenters[runtimes.of_class(class)].clone();
     let mut work = work::prepare(instrumenter, input, policy)?;
-    let methods = work.taken().map(|(_, _, prepared)| prepared.map().methods.len()).sum::<usize>();
-    let told = format!("{methods} methods in {} of {} classes carry probes", work.taken().count(), work.seen());
+    let methods = work
+        .taken()
+        .map(|(_, _, prepared)| prepared.map().methods.len())
+        .sum::<usize>();
+    let told = format!(
+        "{methods} methods in {} of {} classes carry probes",
+        work.taken().count(),
+        work.seen()
+    );
     let classes = work.classes();
     let ids = work::number(classes.iter().map(|class| &*class.map))?;
     let mut skipped = std::mem::take(&mut work.skipped);
@@ -136,7 +143,10 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind) -> String {
         strip_signatures,
         ..
     } = args;
-    format!("{} {include:?} {exclude:?} {path_limit} {strip_signatures}", probe.name())
+    format!(
+        "{} {include:?} {exclude:?} {path_limit} {strip_signatures}",
+        probe.name()
+    )
 }
 
 /// The classes that probes call: one wherever some class has probes. (Those of `safepoint` call nothing.)
@@ -162,7 +172,9 @@ fn runtime_files(work: &Work, runtimes: &Runtimes, unit: &str, probe: ProbeKind)
 
 /// The path map where the program's class loader finds it: at the top, in a war with its classes.
 fn embedded_map(work: &Work, unit: &str, bytes: Vec<u8>) -> Option<NewFile> {
-    let war = work.taken().find(|(_, class, _)| class.prefix == "WEB-INF/classes/");
+    let war = work
+        .taken()
+        .find(|(_, class, _)| class.prefix == "WEB-INF/classes/");
     let top = work.taken().find(|(_, class, _)| match class.place {
         Place::Entry(archive, _) => archive == 0,
         Place::Whole | Place::File(_) => true,

@@ -70,7 +70,12 @@ impl Runtimes {
             }
         }
         let name = |package: &str| format!("{package}Trodden${unit}");
-        Runtimes(packages.into_iter().map(|(home, (_, package))| (home, name(package))).collect())
+        Runtimes(
+            packages
+                .into_iter()
+                .map(|(home, (_, package))| (home, name(package)))
+                .collect(),
+        )
     }
 
     /// The name that a class's probes call.
@@ -135,7 +140,10 @@ mod tests {
     #[test]
     fn a_copy_has_its_name_and_its_unit() {
         let copy = class("a/b/Trodden$0123456789abcdef", "0123456789abcdef");
-        assert_eq!(trodden_instrumenter::class_name(&copy).unwrap(), "a/b/Trodden$0123456789abcdef");
+        assert_eq!(
+            trodden_instrumenter::class_name(&copy).unwrap(),
+            "a/b/Trodden$0123456789abcdef"
+        );
         let has = |text: &[u8]| copy.windows(text.len()).any(|w| w == text);
         assert!(!has(NAME) && !has(UNIT) && has(b"\x00\x100123456789abcdef"));
         assert!(has(b"/META-INF/trodden/0123456789abcdef.map.trodden"));

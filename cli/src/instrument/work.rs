@@ -121,11 +121,14 @@ fn prepare_class<'a>(instrumenter: &Instrumenter, class: &'a Found, policy: Poli
             Ok((Some(prepared), skipped))
         }
         Ok(Preparation::Unchanged { skipped }) => {
-            let whole = skipped.iter().find(|s| s.method.is_none()).map(|s| s.reason.as_str());
+            let whole = skipped
+                .iter()
+                .find(|s| s.method.is_none())
+                .map(|s| s.reason.as_str());
             match whole {
-                Some(reason) if reason == SkipReason::AlreadyInstrumented.text() && !policy.survey => Err(format!(
-                    "{label}: is {reason}; take the original (or leave it alone by --exclude)"
-                )),
+                Some(reason) if reason == SkipReason::AlreadyInstrumented.text() && !policy.survey => Err(
+                    format!("{label}: is {reason}; take the original (or leave it alone by --exclude)"),
+                ),
                 Some(reason) if reason == SkipReason::UnknownVersion.text() => {
                     let major = u16::from_be_bytes([class.bytes[6], class.bytes[7]]);
                     broken(format!("{reason} (it is {major})"))
@@ -213,7 +216,11 @@ impl<'a> Work<'a> {
                 _ => parts.beside.push((file.name, file.bytes)),
             }
         }
-        let Parts { contents, added, beside } = parts;
+        let Parts {
+            contents,
+            added,
+            beside,
+        } = parts;
         let assembly = Assembly {
             input: self.input,
             changed: &self.changed,
@@ -224,7 +231,12 @@ impl<'a> Work<'a> {
             Root::Class => {
                 let class = match contents.get(&Place::Whole) {
                     Some(Contents::Plain(bytes)) => bytes.clone(),
-                    _ => self.input.classes.first().map(|c| c.bytes.clone()).unwrap_or_default(),
+                    _ => self
+                        .input
+                        .classes
+                        .first()
+                        .map(|c| c.bytes.clone())
+                        .unwrap_or_default(),
                 };
                 Ok(Output::File(class, beside))
             }
@@ -241,7 +253,11 @@ impl<'a> Work<'a> {
                         out.insert(files[*file].clone(), bytes.clone());
                     }
                 }
-                out.extend(beside.into_iter().map(|(name, bytes)| (PathBuf::from(name), bytes)));
+                out.extend(
+                    beside
+                        .into_iter()
+                        .map(|(name, bytes)| (PathBuf::from(name), bytes)),
+                );
                 Ok(Output::Folder(out))
             }
         }
@@ -331,7 +347,11 @@ pub fn number<'m>(maps: impl IntoIterator<Item = &'m ClassMap>) -> Result<Ids, C
             })
         };
         let methods = u32::try_from(map.methods.len()).ok();
-        next.first_method = limit(methods.and_then(|m| next.first_method.checked_add(m)), i32::MAX as u32 / 2, "methods")?;
+        next.first_method = limit(
+            methods.and_then(|m| next.first_method.checked_add(m)),
+            i32::MAX as u32 / 2,
+            "methods",
+        )?;
         let slots = CounterLayout::of(map).slots;
         next.first_counter = limit(next.first_counter.checked_add(slots), MOST_SLOTS, "paths")?;
     }

@@ -35,7 +35,22 @@ pub fn class_of_version(name: &str, major: u16) -> Vec<u8> {
     out.extend([0, 0x21, 0, 2, 0, 4, 0, 0, 0, 0, 0, 1, 0, 9, 0, 5, 0, 6, 0, 1]);
     // iload_0, ifeq +5, iconst_1, ireturn, iconst_0, ireturn
     let code = [0x1a, 0x99, 0, 5, 0x04, 0xac, 0x03, 0xac];
-    out.extend([0, 7, 0, 0, 0, 12 + code.len() as u8, 0, 1, 0, 1, 0, 0, 0, code.len() as u8]);
+    out.extend([
+        0,
+        7,
+        0,
+        0,
+        0,
+        12 + code.len() as u8,
+        0,
+        1,
+        0,
+        1,
+        0,
+        0,
+        0,
+        code.len() as u8,
+    ]);
     out.extend(code);
     out.extend([0, 0, 0, 0, 0, 0]);
     out
@@ -105,7 +120,10 @@ pub fn zip_with(prefix: &[u8], absolute: bool, files: &[File], comment: &str) ->
         let size = file.size.unwrap_or(file.bytes.len() as u32);
         let compressed = file.compressed.unwrap_or(data.len() as u32);
         let flags = file.flags | if file.descriptor { 8 } else { 0 };
-        let (offset, name) = ((out.len() - base) as u32, file.local_name.as_ref().unwrap_or(&file.name));
+        let (offset, name) = (
+            (out.len() - base) as u32,
+            file.local_name.as_ref().unwrap_or(&file.name),
+        );
         let mut extra = file.extra.clone();
         if let Some(align) = file.align {
             let at = out.len() + 30 + name.len() + extra.len() + 6;
@@ -120,7 +138,11 @@ pub fn zip_with(prefix: &[u8], absolute: bool, files: &[File], comment: &str) ->
             head.extend(flags.to_le_bytes());
             head.extend(file.method.to_le_bytes());
             head.extend(file.time.to_le_bytes());
-            let values = if described { [crc, compressed, size] } else { [0; 3] };
+            let values = if described {
+                [crc, compressed, size]
+            } else {
+                [0; 3]
+            };
             values.iter().for_each(|v| head.extend(v.to_le_bytes()));
             head
         };
@@ -133,7 +155,9 @@ pub fn zip_with(prefix: &[u8], absolute: bool, files: &[File], comment: &str) ->
         out.extend(&data);
         if file.descriptor {
             out.extend(b"PK\x07\x08");
-            [crc, compressed, size].iter().for_each(|v| out.extend(v.to_le_bytes()));
+            [crc, compressed, size]
+                .iter()
+                .for_each(|v| out.extend(v.to_le_bytes()));
         }
         central.extend(b"PK\x01\x02\x14\x03");
         central.extend(head(true));

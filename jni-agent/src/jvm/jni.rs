@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
-use jvmti_bindings::sys::jni::{JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue};
+use jvmti_bindings::sys::jni::{
+    JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue,
+};
 
 use super::error::JvmError;
 
@@ -134,7 +136,13 @@ impl<'e> Jni<'e> {
                 fnPtr: function,
             })
             .collect();
-        let code = jni!(self, RegisterNatives, class.0, methods.as_ptr(), methods.len() as jint);
+        let code = jni!(
+            self,
+            RegisterNatives,
+            class.0,
+            methods.as_ptr(),
+            methods.len() as jint
+        );
         self.checked("RegisterNatives", ())?;
         match code {
             0 => Ok(()),

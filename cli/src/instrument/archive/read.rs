@@ -127,7 +127,9 @@ impl Archive {
             entries[one].end = entries[next].local;
         }
         Ok(Archive {
-            prefix: by_place.first().map_or(end.directory.start, |&i| entries[i].local),
+            prefix: by_place
+                .first()
+                .map_or(end.directory.start, |&i| entries[i].local),
             entries,
             by_place,
             base: end.base,
@@ -154,7 +156,10 @@ impl Archive {
         }
         if out.len() as u64 > entry.size {
             let size = entry.size;
-            return in_entry(&entry.name, format!("unpacks to more than the {size} bytes it declares"));
+            return in_entry(
+                &entry.name,
+                format!("unpacks to more than the {size} bytes it declares"),
+            );
         }
         if (out.len() as u64) < entry.size {
             let (is, size) = (out.len(), entry.size);
@@ -252,10 +257,15 @@ fn read_entry(bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError>
         );
     }
     if method == STORED && size != compressed {
-        return in_entry(&name, format!("is STORED, but its sizes differ: {size} and {compressed}"));
+        return in_entry(
+            &name,
+            format!("is STORED, but its sizes differ: {size} and {compressed}"),
+        );
     }
     let outside = || in_entry(&name, "its data is not inside the file (is it truncated?)");
-    let local = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(end.base));
+    let local = usize::try_from(offset)
+        .ok()
+        .and_then(|offset| offset.checked_add(end.base));
     let Some(local) = local.filter(|&local| local.saturating_add(30) <= end.directory.start) else {
         return outside();
     };
@@ -264,7 +274,9 @@ fn read_entry(bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError>
     }
     let local_name = local + 30..local + 30 + usize::from(u2(bytes, local + 26));
     let begin = local_name.end + usize::from(u2(bytes, local + 28));
-    let data_end = usize::try_from(compressed).ok().and_then(|length| begin.checked_add(length));
+    let data_end = usize::try_from(compressed)
+        .ok()
+        .and_then(|length| begin.checked_add(length));
     let Some(data_end) = data_end.filter(|&data_end| data_end <= end.directory.start) else {
         return outside();
     };

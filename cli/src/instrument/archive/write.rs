@@ -50,7 +50,8 @@ impl Packed {
         let data = match method {
             STORED => bytes,
             _ => {
-                let mut encoder = DeflateEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
+                let mut encoder =
+                    DeflateEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
                 encoder
                     .write_all(&bytes)
                     .and_then(|()| encoder.finish())
@@ -77,7 +78,12 @@ impl Packed {
 ///
 /// # Errors
 /// If it becomes too large.
-pub fn write(bytes: &[u8], archive: &Archive, changes: &[Change], added: &[Added]) -> Result<Vec<u8>, String> {
+pub fn write(
+    bytes: &[u8],
+    archive: &Archive,
+    changes: &[Change],
+    added: &[Added],
+) -> Result<Vec<u8>, String> {
     if added.is_empty() && changes.iter().all(|change| *change == Change::Keep) {
         return Ok(bytes.to_vec());
     }
@@ -168,7 +174,9 @@ fn replace(out: &mut Vec<u8>, bytes: &[u8], archive: &Archive, entry: &Entry, co
 /// The extra fields with other padding, if the data is aligned on purpose and would be no more. They will be at `begin`.
 fn aligned(extra: &[u8], entry: &Entry, archive: &Archive, begin: usize) -> Option<Vec<u8>> {
     let (fields, rest) = extra_fields(extra);
-    let field = fields.iter().find(|(id, field)| *id == ALIGNMENT && field.len() >= 6);
+    let field = fields
+        .iter()
+        .find(|(id, field)| *id == ALIGNMENT && field.len() >= 6);
     let zeros = !rest.is_empty() && rest.iter().all(|&b| b == 0);
     let alignment = match field {
         Some((_, field)) => usize::from(u2(field, 4) & 0x7fff),
