@@ -67,38 +67,13 @@ proptest! {
 }
 
 /// Rewrites a file with every section stored plainly, after `change`.
-fn plain_file(profile: &Profile, mut change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
-    let bytes = profile.to_bytes().unwrap();
-    let mut out = bytes[..10].to_vec();
-    let mut rest = &bytes[10..];
-    while !rest.is_empty() {
-        let (header, body) = rest.split_at(17);
-        let stored = u32::from_le_bytes(header[5..9].try_into().unwrap()) as usize;
-        let mut plain = Vec::new();
-        if header[4] == 1 {
-            let mut unpacked = flate2::read::ZlibDecoder::new(&body[..stored]);
-            std::io::Read::read_to_end(&mut unpacked, &mut plain).unwrap();
-        } else {
-            plain.extend_from_slice(&body[..stored]);
-        }
-        change(&header[..4], &mut plain);
-        out.extend(section(header[..4].try_into().unwrap(), &plain));
-        rest = &body[stored..];
-    }
-    out
-}
-
-fn section(tag: &[u8; 4], plain: &[u8]) -> Vec<u8> {
-    let mut out = tag.to_vec();
-    out.push(0);
-    out.extend((plain.len() as u32).to_le_bytes());
-    out.extend((plain.len() as u32).to_le_bytes());
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&out);
-    crc.update(plain);
-    out.extend(crc.finalize().to_le_bytes());
-    out.extend(plain);
-    out
+fn plain_file(profile: &Profile, change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
+    let inflate = |stored: &[u8], _| {
+        let (mut inflated, mut plain) = (flate2::read::ZlibDecoder::new(stored), Vec::new());
+        std::io::Read::read_to_end(&mut inflated, &mut plain).unwrap();
+        plain
+    };
+    with_plain_sections(&profile.to_bytes().unwrap(), inflate, change)
 }
 
 #[test]
