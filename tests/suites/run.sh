@@ -43,7 +43,7 @@ run() { # jar, reports, flags…
         --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
         --add-opens java.base/java.lang.reflect=ALL-UNNAMED --add-opens java.base/java.time=ALL-UNNAMED \
         "$@" -jar "$console" execute -cp "$jar:$tests:$rest" --scan-class-path "$tests" \
-        --include-classname '.*Test' --exclude-engine junit-platform-suite --reports-dir "$reports" --details=none \
+        --include-classname '.*Test' --exclude-classname '.*(Performance|language\.bm\.).*' --exclude-engine junit-platform-suite --reports-dir "$reports" --details=none \
         > "$reports.log" 2>&1) || true
     outcomes "$reports" > "$reports.txt"
 }
