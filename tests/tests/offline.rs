@@ -223,6 +223,67 @@ fn what_is_missing_is_told_and_the_program_runs() -> Result<()> {
     Ok(())
 }
 
+/// Spring Boot's layout: the app's classes in a folder of the jar, libraries as STORED jars inside of it, and in front of them
+/// the class loader for those, which is instrumented too.
+#[test]
+fn jars_inside_of_a_spring_boot_jar_count() -> Result<()> {
+    let pom = Path::new(build::ROOT).join("offline/pom.xml");
+    let loader = build::cached("spring-loader", std::slice::from_ref(&pom), &[], |out| {
+        let mut maven = Command::new("mvn");
+        maven.arg("-q").arg("-B").arg("-f").arg(&pom);
+        maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
+        maven.arg(format!("-DoutputDirectory={}", out.display()));
+        maven.arg("-DexcludeTransitive=true");
+        process::run(&mut maven, Duration::from_secs(600))?.success()?;
+        Ok(())
+    })?;
+    let loader = fs::read_dir(loader)?.next().ok_or("no loader")??.path();
+    for jdk in Jdk::ends()? {
+        let jars = Jars::new(&jdk)?;
+        let (plain, expected) = jars.expected()?;
+        let boot = jars.path("boot");
+        fs::create_dir_all(boot.join("BOOT-INF/classes/app"))?;
+        fs::create_dir_all(boot.join("BOOT-INF/lib"))?;
+        let tool = |arguments: &[&str]| -> Result<()> {
+            let mut jar = jdk.command("jar");
+            jar.current_dir(&boot).args(arguments);
+            process::run(&mut jar, Duration::from_secs(100))?
+                .success()
+                .map(drop)
+        };
+        tool(&["xf", &loader.display().to_string()])?;
+        let class = "app-classes/app/Main.class";
+        fs::copy(jars.path(class), boot.join("BOOT-INF/classes/app/Main.class"))?;
+        fs::copy(jars.path("lib.jar"), boot.join("BOOT-INF/lib/lib.jar"))?;
+        fs::remove_dir_all(boot.join("META-INF"))?;
+        let manifest =
+            "Main-Class: org.springframework.boot.loader.launch.JarLauncher\nStart-Class: app.Main\n";
+        fs::write(jars.path("manifest"), manifest)?;
+        tool(&["cf0m", "../boot.jar", "../manifest", "."])?;
+        let run = |jar: &str, flags: &[String]| ahead::run(&jars.path(jar), &jdk, flags);
+        assert_eq!(run("boot.jar", &[])?, plain);
+        for (out, options) in [("beside.jar", &[][..]), ("inside.jar", &["--embed-map"])] {
+            let options = [&["--probe", "counters"], options].concat();
+            ahead::instrument_with(&jars.path("boot.jar"), &options, &jars.path(out))?;
+            if out == "inside.jar" {
+                fs::remove_file(jars.path("inside.jar.map.trodden"))?;
+            }
+            assert_eq!(run(out, &[])?, plain);
+            let file = jars.path("boot.trodden");
+            assert_eq!(run(out, &ahead::library(&jdk, &file)?)?, plain, "{out}");
+            let mut counts = counted(&file)?;
+            assert!(
+                counts
+                    .keys()
+                    .any(|id| id.class.starts_with("org/springframework/boot/loader/"))
+            );
+            counts.retain(|id, _| id.class.starts_with("app/") || id.class.starts_with("lib/"));
+            assert_eq!(counts, expected, "{out} on JDK {}", jdk.feature);
+        }
+    }
+    Ok(())
+}
+
 /// The blocks of docs/offline.md, one after the other, in an empty folder.
 #[test]
 fn the_commands_of_the_documentation_work() -> Result<()> {
