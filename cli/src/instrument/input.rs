@@ -243,7 +243,12 @@ impl Input {
                     reason: format!("broken{reason}"),
                 });
             }
-            Err(message) => return Err(CliError::Failed(message)),
+            Err(message) if matches!(self.root, Root::Class) => return Err(CliError::Failed(message)),
+            Err(message) => {
+                return Err(CliError::Failed(format!(
+                    "{message} (--skip-broken copies what is broken inside of others)"
+                )));
+            }
         }
         Ok(())
     }
