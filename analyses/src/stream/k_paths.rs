@@ -69,7 +69,7 @@ impl BurstWindows {
     /// Which activations of an interval are taken.
     pub fn schedule(&self) -> Schedule {
         let room = self.interval.get() - u64::from(self.length.get());
-        let stride = Schedule::DEFAULT
+        let stride = Schedule::PEP
             .stride()
             .min(u32::try_from(room + 1).unwrap_or(u32::MAX));
         Schedule::Sag {
