@@ -131,7 +131,7 @@ fn hotspot_accepts_every_class_of_an_instrumented_library() -> Result<()> {
         let added = names(&after).split_off(before.len());
         assert_eq!(names(&before), names(&after)[..before.len()]);
         let is_runtime = |name: &String| name.starts_with("kotlin/") && name.contains("/Trodden$");
-        assert_eq!(added.iter().all(is_runtime), true, "{added:?}");
+        assert!(added.iter().all(is_runtime), "{added:?}");
         assert_eq!(added.len(), usize::from(probe != "safepoint"));
         let mut changed: Vec<(&str, Vec<u8>)> = Vec::new();
         for ((name, was), (_, is)) in before.iter().zip(&after) {

@@ -2,8 +2,9 @@
 //! And the commands of docs/offline.md.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use trodden_profile::Profile;
@@ -219,6 +220,99 @@ fn what_is_missing_is_told_and_the_program_runs() -> Result<()> {
         flags.push(format!("-Dtrodden.maps={}", jars.folder.path().display()));
         assert_eq!(jars.run("out", &flags)?, plain);
         assert!(counted(&file)?.len() >= 3);
+    }
+    Ok(())
+}
+
+/// One source file of `offline/` as an instrumented jar that `java -jar` runs.
+fn single(jdk: &Jdk, name: &str, options: &[&str], folder: &Path) -> Result<PathBuf> {
+    let source = Path::new(build::ROOT).join(format!("offline/{name}.java"));
+    let classes = folder.join("classes");
+    build::javac(jdk, ".", &[source], &classes)?;
+    let mut jar = jdk.command("jar");
+    jar.arg("cfe").arg(folder.join("plain.jar")).arg(name);
+    jar.arg("-C").arg(&classes).arg(".");
+    process::run(&mut jar, Duration::from_secs(100))?.success()?;
+    let options = [&["--probe", "counters"], options].concat();
+    let out = ahead::instrument_with(&folder.join("plain.jar"), &options, &folder.join("out.jar"))?;
+    Ok(out.file)
+}
+
+#[test]
+fn virtual_threads_may_be_the_first() -> Result<()> {
+    let Some(jdk) = Jdk::ends()?.into_iter().find(|jdk| jdk.feature >= 21) else {
+        return Ok(());
+    };
+    let folder = tempfile::tempdir()?;
+    let jar = single(&jdk, "Fibers", &["--include", "Fibers$Work"], folder.path())?;
+    let file = folder.path().join("fibers.trodden");
+    let outcome = ahead::run(&jar, &jdk, &ahead::library(&jdk, &file)?)?.success()?;
+    assert_eq!(
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
+        ("16700\n", "")
+    );
+    let counts = counted(&file)?;
+    let paths: Vec<u64> = counts
+        .values()
+        .flat_map(|paths| paths.values().copied())
+        .collect();
+    // From the entry and to the return, and 1,000 iterations of which 334 are thirds.
+    let mut expected = [50, 50, 50 * 334, 50 * 666];
+    let mut found = paths.clone();
+    expected.sort_unstable();
+    found.sort_unstable();
+    assert_eq!(found, expected, "{counts:?}");
+    Ok(())
+}
+
+#[test]
+fn attach_commands_work_without_an_agent() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let folder = tempfile::tempdir()?;
+        let path = |name: &str| folder.path().join(name);
+        let jar = single(&jdk, "Waits", &[], folder.path())?;
+        let mut java = jdk.command("java");
+        java.args(ahead::library(&jdk, &path("end.trodden"))?)
+            .arg("-jar")
+            .arg(jar);
+        let mut child = java.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut input = child.stdin.take().ok_or("no input")?;
+        let mut output = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
+        let mut work = || -> Result<()> {
+            input.write_all(b".")?;
+            let line = output.next().ok_or("it ended")??;
+            assert_eq!(line, "1500");
+            Ok(())
+        };
+        let pid = child.id().to_string();
+        let attach = |arguments: &[&str]| -> Result<String> {
+            let artefacts = artefacts::artefacts()?;
+            let mut trodden = Command::new(&artefacts.cli);
+            trodden.env("TRODDEN_AGENT", &artefacts.agent);
+            trodden.args(["attach", &pid]).args(arguments);
+            Ok(process::run(&mut trodden, Duration::from_secs(60))?
+                .success()?
+                .stdout)
+        };
+        let sum = |file: &str| -> Result<u64> {
+            let counts = counted(&path(file))?;
+            Ok(counts.values().flat_map(|paths| paths.values()).sum())
+        };
+        let file = |name: &str| path(name).display().to_string();
+        work()?;
+        assert!(attach(&["status"])?.contains("state: running"));
+        attach(&["dump", "--file", &file("one.trodden")])?;
+        work()?;
+        attach(&["dump", "--file", &file("two.trodden")])?;
+        // The while loop's own paths come with each line read.
+        assert!(sum("one.trodden")? >= 1002 && sum("two.trodden")? >= 2 * 1002);
+        attach(&["reset"])?;
+        work()?;
+        attach(&["stop", "--file", &file("three.trodden")])?;
+        assert!((1002..1010).contains(&sum("three.trodden")?));
+        assert!(attach(&["status"])?.contains("state: stopped"));
+        drop(input);
+        assert!(child.wait()?.success());
     }
     Ok(())
 }
