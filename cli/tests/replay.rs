@@ -160,14 +160,24 @@ fn subpaths_of_a_trace() {
         fs::read(path(output)).unwrap()
     };
     let bytes = replay(&[], "one.trodden");
-    assert_eq!(replay(&[], "two.trodden"), bytes, "the same seed, the same profile");
+    assert_eq!(
+        replay(&[], "two.trodden"),
+        bytes,
+        "the same seed, the same profile"
+    );
     assert_ne!(replay(&["--seed", "5"], "three.trodden"), bytes);
     let profile = Profile::read(&bytes).unwrap();
     assert_eq!(profile.run.facts["replay"], "profile=subpaths");
     assert_eq!(profile.run.facts["subpaths_unknown"], "0");
     assert!(!profile.run.exact);
     let map = &profile.classes[0].map.methods[0];
-    let blocks = |path| map.dag.regenerate(&map.graph, path).unwrap().blocks(&map.graph).len() as u64;
+    let blocks = |path| {
+        map.dag
+            .regenerate(&map.graph, path)
+            .unwrap()
+            .blocks(&map.graph)
+            .len() as u64
+    };
     let subpaths = profile.subpaths.as_ref().unwrap();
     assert_eq!(subpaths.blocks, 1010 * (blocks(1) + blocks(2)) + 2 * blocks(3));
     assert_eq!((subpaths.threads, subpaths.lengths.as_str()), (2, "pow2:1024"));
@@ -176,7 +186,11 @@ fn subpaths_of_a_trace() {
     let both = subpaths.subpaths.iter().find(|s| s.length == period).unwrap();
     assert!(subpaths.share(both) > 0.5 && both.low <= subpaths.blocks && both.sampled > 10);
 
-    let short = Profile::read(&replay(&["--lengths", "any:3", "--footprint", "2k"], "short.trodden")).unwrap();
+    let short = Profile::read(&replay(
+        &["--lengths", "any:3", "--footprint", "2k"],
+        "short.trodden",
+    ))
+    .unwrap();
     let short = short.subpaths.unwrap();
     assert!(short.subpaths.iter().all(|s| (2..=3).contains(&s.length)) && short.peak_bytes <= 2048);
 

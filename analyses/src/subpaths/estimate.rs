@@ -17,28 +17,29 @@ impl Estimate {
     /// execution was taken by itself with probability `1 / weight`. `z`: half the interval's width, in standard
     /// deviations.
     ///
-    /// The interval is Wilson's: all counts `C` for which the sample's count is within `z` standard deviations of what
-    /// is expected, which are those of a binomial distribution. That needs no normal distribution at the low end, is
-    /// never empty, and of no width where everything was taken. Several samples with different weights are treated as one
-    /// with the weight that has the same variance.
+    /// The interval of one sample is Wilson's: all counts `C` for which the sample's count is within `z` standard
+    /// deviations of what is expected, which are those of a binomial distribution. That needs no normal distribution at
+    /// the low end, is never empty, and of no width where everything was taken. Those of several samples are put
+    /// together by the squares of their halves (as independent errors are; Zou and Donner's MOVER), so that a small
+    /// sample of large weight does not pass for a large one.
     pub fn new(samples: impl IntoIterator<Item = (u64, f64)>, z: f64) -> Estimate {
-        let (mut seen, mut value, mut variance, mut coarsest) = (0.0, 0.0, 0.0, 0.0f64);
+        let (mut seen, mut value, mut below, mut above) = (0.0, 0.0, 0.0, 0.0);
         for (count, weight) in samples {
             let count = count as f64;
+            let own = count * weight;
+            let unit = (weight - 1.0).max(0.0);
+            let middle = unit * z * z / 2.0;
+            let half = z * (own * unit + (unit * z / 2.0).powi(2)).sqrt();
             seen += count;
-            value += count * weight;
-            variance += count * weight * (weight - 1.0).max(0.0);
-            coarsest = coarsest.max(weight - 1.0);
+            value += own;
+            below += (half - middle).powi(2);
+            above += (half + middle).powi(2);
         }
-        // Nothing seen: as coarse as the coarsest of the samples.
-        let unit = if value > 0.0 { variance / value } else { coarsest };
-        let middle = value + unit * z * z / 2.0;
-        let half = z * (value * unit + unit * unit * z * z / 4.0).sqrt();
         Estimate {
             value,
             // What was seen has happened.
-            low: (middle - half).max(seen),
-            high: middle + half,
+            low: (value - below.sqrt()).max(seen),
+            high: value + above.sqrt(),
         }
     }
 

@@ -152,7 +152,7 @@ impl ConciseSample {
             capacity => capacity,
         };
         // What the tables will take. Descriptions may have the rest.
-        let buckets = (at + 1).next_multiple_of(7) / 7 * 8;
+        let buckets = (at + 1).div_ceil(7) * 8;
         let index = index_bytes(buckets.next_power_of_two()).max(self.index.allocation_size());
         let room = self
             .footprint
