@@ -88,6 +88,8 @@ struct Candidate<'a> {
     plan: Plan,
     /// Does an activation end at most one path?
     one_end: bool,
+    /// Instructions that call, if the probes want to know of them.
+    calls: usize,
 }
 
 pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
@@ -270,6 +272,7 @@ impl<'j, 'a> Job<'j, 'a> {
             counter_base: self.layout.base[position],
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
+            is_initialiser: self.class.methods[candidate.index].name == b"<clinit>",
         };
         let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {

@@ -49,6 +49,7 @@ mod lossy;
 mod metrics;
 mod profile;
 mod random;
+mod section;
 mod sink;
 mod snapshot;
 mod sticky;
@@ -68,8 +69,9 @@ pub use profile::{ContextStats, Contexts};
 pub use sink::{ContextSink, NullContexts};
 pub use snapshot::{HotNode, HotTree, Snapshot};
 pub use sticky::StickySampling;
-pub use stream::{Algorithm, BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
+pub use stream::{BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
 pub use thresholds::Thresholds;
+pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use tree::{ContextTree, NodeId};
 pub use weighted::WeightedSpaceSaving;
 
@@ -131,9 +133,6 @@ pub enum ContextError {
         /// Error allowed.
         epsilon: f64,
     },
-    /// There is no such algorithm.
-    #[error("{0:?} is no algorithm: must be null, exact, lss, bss, lc or ss")]
-    Algorithm(String),
     /// The probability of failure is none.
     #[error("delta = {0}: must be above 0 and below 1")]
     Delta(f64),

@@ -7,6 +7,8 @@ use super::reader::{Read, Reader, fault, put_u2};
 /// A verification type. Only those that descriptors and probes have; the others are copied as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerificationType {
+    /// Nothing that can be used.
+    Top,
     /// int and smaller.
     Integer,
     /// float.
@@ -31,6 +33,7 @@ impl VerificationType {
 
     fn write(self, out: &mut Vec<u8>) {
         out.push(match self {
+            Self::Top => 0,
             Self::Integer => 1,
             Self::Float => 2,
             Self::Double => 3,
@@ -44,6 +47,7 @@ impl VerificationType {
     }
 }
 
+const UNINITIALIZED_THIS: u8 = 6;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
 
@@ -271,6 +275,7 @@ pub fn write_with_locals(
     added: &[VerificationType],
     mut places: impl FnMut(u32, &mut Vec<u32>),
     exact: &[u32],
+    more: &[FullFrame],
     scratch: &mut FrameScratch,
     out: &mut Vec<u8>,
 ) -> Read<bool> {
@@ -351,7 +356,83 @@ pub fn write_with_locals(
             }
         }
     }
+    for frame in more {
+        frame.write(&mut new, out);
+        count += 1;
+    }
     out[from..from + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(true)
+}
+
+/// A frame of our own, behind all others, written in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullFrame {
+    /// Where it holds, in the new code.
+    pub at: u32,
+    /// Its locals.
+    pub locals: Vec<VerificationType>,
+    /// Pool index of the class of the one object on the stack.
+    pub on_stack: u16,
+}
+
+impl FullFrame {
+    fn write(&self, previous: &mut Option<u32>, out: &mut Vec<u8>) {
+        out.push(255);
+        put_u2(out, new_delta(previous, self.at));
+        put_u2(out, self.locals.len() as u16);
+        self.locals.iter().for_each(|local| local.write(out));
+        put_u2(out, 1);
+        VerificationType::Object(self.on_stack).write(out);
+    }
+}
+
+/// Writes the contents of an attribute that has only frames of our own.
+pub fn write_own(frames: &[FullFrame], out: &mut Vec<u8>) {
+    put_u2(out, frames.len() as u16);
+    let mut previous = None;
+    frames.iter().for_each(|frame| frame.write(&mut previous, out));
+}
+
+/// Calls back with the place of each checked frame of a constructor, and whether its first local is `this` before `super()`.
+/// `false` if something calls for more than this can tell.
+pub fn each_this(attribute: &Attribute, mut each: impl FnMut(u32, bool)) -> Read<bool> {
+    let mut reader = attribute.reader();
+    let mut pc = None;
+    let mut uninitialized = true;
+    for _ in 0..reader.u2()? {
+        let (delta, shape) = read_shape(&mut reader)?;
+        let at = next_pc(&mut pc, delta);
+        let types = |count: u16, reader: &mut Reader| -> Read<Option<u8>> {
+            let first = (count > 0).then(|| { *reader }.u1()).transpose()?;
+            for _ in 0..count {
+                skip_type(reader)?;
+            }
+            Ok(first)
+        };
+        match shape {
+            Shape::Same { .. } => {}
+            // `this` may be among what goes.
+            Shape::Chop(_) if uninitialized => return Ok(false),
+            Shape::Chop(_) => {}
+            Shape::SameLocals1 { .. } => {
+                types(1, &mut reader)?;
+            }
+            Shape::Append(count) => {
+                types(u16::from(count), &mut reader)?;
+            }
+            Shape::Full => {
+                let count = reader.u2()?;
+                // No locals at all: this one was never `this`, as far as later appended ones go.
+                let Some(first) = types(count, &mut reader)? else {
+                    return Ok(false);
+                };
+                uninitialized = first == UNINITIALIZED_THIS;
+                let count = reader.u2()?;
+                types(count, &mut reader)?;
+            }
+        }
+        each(at, uninitialized);
+    }
     Ok(true)
 }
 

@@ -7,14 +7,18 @@ use trodden_profile::{BlockExit, BlockInfo};
 
 use super::arrivals::{Arrival, Arrivals, Label};
 use super::layout::{Layout, LayoutError};
+use super::unwind::{Covered, covered};
 use crate::classfile::attributes::{self, Mover};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, padding};
-use crate::classfile::frames::{self, FrameScratch, VerificationType, initial_locals};
-use crate::classfile::opcodes as op;
+use crate::classfile::frames::{self, FrameScratch, FullFrame, VerificationType, initial_locals};
+use crate::classfile::opcodes::{self as op, KIND, kind};
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
 use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+
+/// First version whose stack map frames are read.
+const FRAMES_READ: u16 = 50;
 
 /// The method to write.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +89,16 @@ pub struct RewriteScratch {
     frames: FrameScratch,
     pending: Vec<(Label, Arrival)>,
     switch: FxHashMap<u32, Label>,
+    unwind: Vec<Unwind>,
+}
+
+/// A handler of ours, in the new code: it covers `start..end`.
+#[derive(Clone, Copy, Debug)]
+struct Unwind {
+    start: u32,
+    end: u32,
+    at: u32,
+    uninitialized_this: bool,
 }
 
 impl RewriteScratch {
@@ -136,7 +150,8 @@ pub fn rewrite<'a>(
 fn added_locals(probes: &ProbeInput, pool: &mut PoolBuilder) -> Result<Vec<VerificationType>, PoolFull> {
     let mut nothing = Vec::new();
     let mut asm = Asm::new(&mut nothing, pool, probes.shim);
-    let mut added = vec![VerificationType::Integer];
+    let register = probes.strategy.keeps_register();
+    let mut added: Vec<_> = register.then_some(VerificationType::Integer).into_iter().collect();
     added.extend(probes.strategy.locals(&probes.method, &mut asm)?);
     Ok(added)
 }
@@ -182,10 +197,12 @@ impl Writer<'_, '_, '_, '_> {
             .arrivals
             .find(self.input.blocks, self.input.graph, plan);
         self.scratch.layout.reset(code.len());
+        let covered = self.covered()?;
         let entry_end = loop {
             let labels = self.scratch.arrivals.num_labels();
             self.scratch.layout.start(self.out, labels);
             let entry_end = self.code(!added.is_empty())?;
+            self.unwind(&covered, entry_end.unwrap_or(0))?;
             if self.scratch.layout.finish(code.len(), self.out)? {
                 break entry_end;
             }
@@ -209,6 +226,70 @@ impl Writer<'_, '_, '_, '_> {
             self.block_body(block)?;
         }
         Ok(entry_end)
+    }
+
+    fn sees_calls(&self) -> bool {
+        self.probes.is_some_and(|p| p.strategy.sees_calls())
+    }
+
+    /// What of the method our own handlers can cover, if they are wanted.
+    fn covered(&self) -> Result<Vec<Covered>, Fault> {
+        let MethodInput {
+            class, method, code, ..
+        } = *self.input;
+        match self.sees_calls() {
+            true => covered(class, method, code, self.input.frames),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Writes our own handlers behind the old code. What is covered begins behind method entry.
+    fn unwind(&mut self, covered: &[Covered], entry_end: u32) -> Result<(), RewriteError> {
+        self.scratch.unwind.clear();
+        if covered.is_empty() {
+            return Ok(());
+        }
+        self.scratch.layout.tail(self.out);
+        let tail = self.scratch.layout.here(self.out);
+        for part in covered {
+            let layout = &self.scratch.layout;
+            let behind = |call: u32| layout.exact[call as usize] + u32::from(op::LENGTH[op::INVOKESPECIAL as usize]);
+            let unwind = Unwind {
+                start: part.from.map_or(entry_end, behind),
+                end: part.to.map_or(tail, behind),
+                at: layout.here(self.out),
+                uninitialized_this: part.uninitialized_this,
+            };
+            // Nothing may be behind a call of `this()` that is the last thing in the code.
+            if unwind.start < unwind.end {
+                self.emit(|probes, asm| probes.strategy.unwound(&probes.method, asm))?;
+                self.out.push(op::ATHROW);
+                self.scratch.unwind.push(unwind);
+            }
+        }
+        Ok(())
+    }
+
+    /// Frames of our own handlers: of the method's own locals they claim nothing.
+    fn unwind_frames(&mut self, added: &[VerificationType]) -> Result<Vec<FullFrame>, PoolFull> {
+        if self.scratch.unwind.is_empty() {
+            return Ok(Vec::new());
+        }
+        let on_stack = self.pool.class(b"java/lang/Throwable")?;
+        let own = usize::from(self.input.code.max_locals);
+        let frame = |unwind: &Unwind| {
+            let mut locals = vec![VerificationType::Top; own];
+            if unwind.uninitialized_this {
+                locals[0] = VerificationType::UninitializedThis;
+            }
+            locals.extend_from_slice(added);
+            FullFrame {
+                at: unwind.at,
+                locals,
+                on_stack,
+            }
+        };
+        Ok(self.scratch.unwind.iter().map(frame).collect())
     }
 
     /// Runs the assembler.
@@ -314,13 +395,13 @@ impl Writer<'_, '_, '_, '_> {
         } = self.input.blocks[block];
         let code = self.input.code;
         match exit {
-            BlockExit::FallThrough => self.old(start, end),
+            BlockExit::FallThrough => self.old(block, start, end)?,
             BlockExit::Return | BlockExit::Throw => {
                 if self.probes.is_none() {
-                    self.old(start, end);
+                    self.copy(start, end);
                     return Ok(());
                 }
-                self.old(start, last);
+                self.old(block, start, last)?;
                 if last != start {
                     self.scratch.layout.begin(last, self.out);
                 }
@@ -328,26 +409,54 @@ impl Writer<'_, '_, '_, '_> {
                     BlockExit::Throw => PathEnd::Throw,
                     _ => PathEnd::Return,
                 })?;
-                self.old(last, end);
+                self.copy(last, end);
             }
             BlockExit::Goto | BlockExit::Branch => {
-                self.old(start, last);
+                self.old(block, start, last)?;
                 self.scratch.layout.old(last, end, self.out);
                 let target = self.edge_label(block, 0);
                 let op = code.bytes[last as usize];
                 self.scratch.layout.jump(op, target, self.out);
             }
             BlockExit::Switch => {
-                self.old(start, last);
+                self.old(block, start, last)?;
                 self.switch(block, last, end);
             }
         }
         Ok(())
     }
 
-    /// Old code, copied: no branches inside.
+    /// Old code: no branches inside, but perhaps calls.
     #[inline]
-    fn old(&mut self, from: u32, to: u32) {
+    fn old(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
+        if self.sees_calls() {
+            self.with_calls(block, from, to)
+        } else {
+            self.copy(from, to);
+            Ok(())
+        }
+    }
+
+    fn with_calls(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
+        let mut done = from;
+        for (pc, opcode) in self.input.code.instructions(from, to) {
+            if KIND[opcode as usize] & kind::CALL != 0 {
+                self.copy(done, pc);
+                done = pc;
+                // In front of a block the front's own place counts.
+                if pc != self.input.blocks[block].start {
+                    self.scratch.layout.begin(pc, self.out);
+                }
+                self.emit(|probes, asm| probes.strategy.call(&probes.method, pc, asm))?;
+            }
+        }
+        self.copy(done, to);
+        Ok(())
+    }
+
+    /// Old code, copied.
+    #[inline]
+    fn copy(&mut self, from: u32, to: u32) {
         self.scratch.layout.old(from, to, self.out);
         self.out
             .extend_from_slice(&self.input.code.bytes[from as usize..to as usize]);
@@ -395,7 +504,8 @@ impl Writer<'_, '_, '_, '_> {
     fn exception_table(&mut self) {
         let RewriteScratch { layout, arrivals, .. } = &*self.scratch;
         let handlers = self.input.code.handlers();
-        put_u2(self.out, handlers.len() as u16);
+        let own = &self.scratch.unwind;
+        put_u2(self.out, (handlers.len() + own.len()) as u16);
         let place = |pc: u32| layout.begin[pc as usize] as u16;
         for handler in handlers {
             let block = self.input.blocks.partition_point(|b| b.start < handler.handler);
@@ -405,6 +515,13 @@ impl Writer<'_, '_, '_, '_> {
             let label = label.expect("every handler is an extra start");
             put_u2(self.out, layout.label(label) as u16);
             put_u2(self.out, handler.catch_type);
+        }
+        // Last, so that the method's own come first.
+        for unwind in own {
+            for place in [unwind.start, unwind.end, unwind.at] {
+                put_u2(self.out, place as u16);
+            }
+            put_u2(self.out, 0);
         }
     }
 
@@ -419,6 +536,8 @@ impl Writer<'_, '_, '_, '_> {
         let count_at = self.out.len();
         put_u2(self.out, 0);
         let mut count = 0u16;
+        let own_frames = self.unwind_frames(added)?;
+        let mut has_frames = false;
         let pool = &self.input.class.pool;
         for attribute in self.input.code.attributes(pool) {
             // CLDC's frames: HotSpot never reads them, and they would be wrong now.
@@ -428,11 +547,21 @@ impl Writer<'_, '_, '_, '_> {
             let before = self.out.len();
             put_u2(self.out, attribute.name_index);
             let from = start_length(self.out);
-            let written = self.code_attribute(&attribute, code_length, added, &mut entry_end)?;
+            let written = self.code_attribute(&attribute, code_length, added, &own_frames, &mut entry_end)?;
             if !written {
                 self.out.truncate(before);
                 continue;
             }
+            has_frames |= attribute.name == b"StackMapTable";
+            end_length(self.out, from);
+            count += 1;
+        }
+        // Where the class file has jumps without frames, the JVM does not read any.
+        if !own_frames.is_empty() && !has_frames && self.input.class.major >= FRAMES_READ {
+            let name = self.pool.utf8(b"StackMapTable")?;
+            put_u2(self.out, name);
+            let from = start_length(self.out);
+            frames::write_own(&own_frames, self.out);
             end_length(self.out, from);
             count += 1;
         }
@@ -446,6 +575,7 @@ impl Writer<'_, '_, '_, '_> {
         attribute: &Attribute,
         code_length: u32,
         added: &[VerificationType],
+        own_frames: &[FullFrame],
         entry_end: &mut Option<u32>,
     ) -> Result<bool, RewriteError> {
         let extra = match (attribute.name, entry_end.as_ref()) {
@@ -467,7 +597,7 @@ impl Writer<'_, '_, '_, '_> {
             b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
                 attributes::type_annotations(attribute.reader(), &mover, out)?;
             }
-            b"StackMapTable" => return self.frames(attribute, added),
+            b"StackMapTable" => return self.frames(attribute, added, own_frames),
             _ => out.extend_from_slice(attribute.content),
         }
         Ok(true)
@@ -496,7 +626,12 @@ impl Writer<'_, '_, '_, '_> {
         ]))
     }
 
-    fn frames(&mut self, attribute: &Attribute, added: &[VerificationType]) -> Result<bool, RewriteError> {
+    fn frames(
+        &mut self,
+        attribute: &Attribute,
+        added: &[VerificationType],
+        own: &[FullFrame],
+    ) -> Result<bool, RewriteError> {
         let Some(frames) = self.input.frames else {
             // Frames that the JVM does not read (class files before version 50).
             self.out.extend_from_slice(attribute.content);
@@ -564,6 +699,7 @@ impl Writer<'_, '_, '_, '_> {
             added,
             places,
             &layout.exact,
+            own,
             scratch,
             self.out,
         )? {

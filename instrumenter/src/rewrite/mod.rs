@@ -3,5 +3,6 @@
 mod arrivals;
 mod layout;
 mod method;
+mod unwind;
 
 pub use method::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
