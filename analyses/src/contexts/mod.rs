@@ -42,6 +42,7 @@
 
 mod bucket;
 mod bursts;
+mod compare;
 mod exact;
 mod frame;
 mod lazy;
@@ -60,6 +61,7 @@ mod weighted;
 
 pub use bucket::BucketSpaceSaving;
 pub use bursts::{BurstKind, BurstTally, Bursts};
+pub use compare::{ContextComparison, compare};
 pub use exact::Exact;
 pub use frame::{Frame, UNKNOWN_SITE};
 pub use lazy::LazySpaceSaving;

@@ -279,6 +279,15 @@ pub struct HotTree {
 }
 
 impl HotTree {
+    pub(super) fn new(nodes: Vec<HotNode>, phi: f64, threshold: u64, total: u64) -> Self {
+        HotTree {
+            nodes,
+            phi,
+            threshold,
+            total,
+        }
+    }
+
     /// All contexts, parents before children.
     pub fn nodes(&self) -> &[HotNode] {
         &self.nodes

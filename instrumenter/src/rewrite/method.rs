@@ -256,11 +256,10 @@ impl Writer<'_, '_, '_, '_> {
             let behind = |call: u32| layout.exact[call as usize] + u32::from(op::LENGTH[op::INVOKESPECIAL as usize]);
             let unwind = Unwind {
                 start: part.from.map_or(entry_end, behind),
-                end: part.to.map_or(tail, behind),
+                end: part.to.map_or(tail, |call| layout.exact[call as usize]),
                 at: layout.here(self.out),
                 uninitialized_this: part.uninitialized_this,
             };
-            // Nothing may be behind a call of `this()` that is the last thing in the code.
             if unwind.start < unwind.end {
                 self.emit(|probes, asm| probes.strategy.unwound(&probes.method, asm))?;
                 self.out.push(op::ATHROW);

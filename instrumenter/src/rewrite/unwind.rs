@@ -2,7 +2,7 @@
 //!
 //! A handler's frame must hold wherever the handler may be entered from. It claims nothing of the method's own locals, so only
 //! constructors are special: before `super()` (or `this()`) a frame has to say that `this` is uninitialised, after it
-//! a frame must not. So there are two handlers, and the call has to be found: the first one of an `<init>` that no `new` in front of it
+//! a frame must not, and the call itself cannot be covered at all. So there are two handlers, and the call has to be found: the first one of an `<init>` that no `new` in front of it
 //! accounts for. The class file's frames must agree; where they do not, or the code jumps about in a way that cannot be followed
 //! here, that part goes without a handler.
 
@@ -15,9 +15,9 @@ use crate::classfile::reader::{Read, get_u2};
 /// A part of the old code under one handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// From this bytecode index on; `None`: from behind the method entry's probe.
+    /// From behind the call at this bytecode index; `None`: from behind the method entry's probe.
     pub from: Option<u32>,
-    /// Up to behind the instruction at this bytecode index; `None`: up to the end.
+    /// Up to the call at this bytecode index, which is not covered itself; `None`: up to the end.
     pub to: Option<u32>,
     /// Is `this` uninitialised there?
     pub uninitialized_this: bool,
