@@ -1,9 +1,13 @@
 //! k-iteration path forests against brute force, and the paper's worked example (k-BLPP figures 3 and 10).
 
+#[path = "../benches/random/mod.rs"]
+mod random;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
 use proptest::prelude::*;
+use random::Random;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_analyses::kpaths::{
     ActivationAnalysis, Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, HashProfile,
@@ -411,19 +415,6 @@ fn check_bounded(bounded: &BoundedSlabForest, all: &[(u32, Vec<u64>)]) -> Result
         check_below(root, k)?;
     }
     Ok(())
-}
-
-/// A generator with a fixed sequence.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
 }
 
 /// Runs of a few patterns with noise: 12 percent of the paths come from 40 rare ones.

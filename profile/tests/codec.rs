@@ -52,7 +52,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..4),
     ) {
         let bytes = plain_file(&profile, |tag, plain| {
-            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr") && !plain.is_empty() {
+            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr" | b"ctxt" | b"ctxn") && !plain.is_empty() {
                 for (at, bit) in &flips {
                     let at = at.index(plain.len());
                     plain[at] ^= 1u8 << bit;
@@ -67,38 +67,13 @@ proptest! {
 }
 
 /// Rewrites a file with every section stored plainly, after `change`.
-fn plain_file(profile: &Profile, mut change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
-    let bytes = profile.to_bytes().unwrap();
-    let mut out = bytes[..10].to_vec();
-    let mut rest = &bytes[10..];
-    while !rest.is_empty() {
-        let (header, body) = rest.split_at(17);
-        let stored = u32::from_le_bytes(header[5..9].try_into().unwrap()) as usize;
-        let mut plain = Vec::new();
-        if header[4] == 1 {
-            let mut unpacked = flate2::read::ZlibDecoder::new(&body[..stored]);
-            std::io::Read::read_to_end(&mut unpacked, &mut plain).unwrap();
-        } else {
-            plain.extend_from_slice(&body[..stored]);
-        }
-        change(&header[..4], &mut plain);
-        out.extend(section(header[..4].try_into().unwrap(), &plain));
-        rest = &body[stored..];
-    }
-    out
-}
-
-fn section(tag: &[u8; 4], plain: &[u8]) -> Vec<u8> {
-    let mut out = tag.to_vec();
-    out.push(0);
-    out.extend((plain.len() as u32).to_le_bytes());
-    out.extend((plain.len() as u32).to_le_bytes());
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&out);
-    crc.update(plain);
-    out.extend(crc.finalize().to_le_bytes());
-    out.extend(plain);
-    out
+fn plain_file(profile: &Profile, change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
+    let inflate = |stored: &[u8], _| {
+        let (mut inflated, mut plain) = (flate2::read::ZlibDecoder::new(stored), Vec::new());
+        std::io::Read::read_to_end(&mut inflated, &mut plain).unwrap();
+        plain
+    };
+    with_plain_sections(&profile.to_bytes().unwrap(), inflate, change)
 }
 
 #[test]
@@ -395,6 +370,85 @@ fn forests_that_cannot_be_are_refused() {
         }
     });
     assert!(twice.contains("holds 2 records"), "{twice}");
+}
+
+/// The example's profile with the contexts of the documentation.
+fn example_with_contexts() -> Profile {
+    let node = |depth, site, calls| ContextNode {
+        depth,
+        class: 0,
+        method: 0,
+        site,
+        calls,
+    };
+    let nodes = vec![
+        node(1, None, Some((2, 2))),
+        node(2, Some(5), None),
+        node(3, Some(5), Some((3, 4))),
+        node(2, Some(7), Some((1, 2))),
+    ];
+    Profile {
+        contexts: Some(Contexts {
+            algorithm: "lss".to_owned(),
+            thresholds: Some((0.5, 0.25)),
+            calls: 8,
+            absent: 1,
+            peak_nodes: 4,
+            peak_bytes: 96,
+            tree: ContextTree::from_preorder(nodes).unwrap(),
+            ..Contexts::default()
+        }),
+        ..example()
+    }
+}
+
+#[test]
+fn the_documented_contexts_are_right() {
+    let page = include_str!("../../docs/file-format.md");
+    let dump = page.split("```contexts").nth(1).unwrap().split("```").next().unwrap();
+    let bytes = |part: &str| -> Vec<u8> {
+        part.lines()
+            .map(|line| line.split('#').next().unwrap())
+            .flat_map(str::split_whitespace)
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect()
+    };
+    let (about, nodes) = dump.split_once("# ctxn").unwrap();
+    let with_contexts = example_with_contexts();
+    let mut found = Vec::new();
+    plain_file(&with_contexts, |tag, plain| match tag {
+        b"ctxt" | b"ctxn" => found.push(plain.clone()),
+        _ => (),
+    });
+    assert_eq!(found, [bytes(about), bytes(nodes)]);
+    let file = with_contexts.to_bytes().unwrap();
+    assert_eq!(Profile::read(&file).unwrap(), with_contexts);
+}
+
+/// Contexts that break a rule, under right checksums: each error names the section and what is wrong.
+#[test]
+fn contexts_that_cannot_be_are_refused() {
+    let refused = |wanted: &[u8], change: &dyn Fn(&mut Vec<u8>)| {
+        let bytes = plain_file(&example_with_contexts(), |tag, plain| {
+            if tag == wanted {
+                change(plain);
+            }
+        });
+        Profile::read(&bytes).unwrap_err().to_string()
+    };
+    let node = |at: usize, byte: u8| refused(b"ctxn", &move |plain| plain[at] = byte);
+    assert!(node(0, 1).contains("a context rises above its root"));
+    assert!(node(1, 1).contains("there is no method 0 of class 1"));
+    assert!(node(2, 7).contains("there is no method 7 of class 0"));
+    assert!(node(5, 9).contains("contexts have 13 of 8 calls") && node(5, 9).contains("section 'END '"));
+    assert!(node(22, 6).contains("is not behind its sibling"));
+    let about = |at: usize, byte: u8| refused(b"ctxt", &move |plain| plain[at] = byte);
+    assert!(about(11, 0x7f).contains("contexts with phi ="));
+    assert!(about(28, 9).contains("holds 4 contexts, it says 9"), "{}", about(28, 9));
+    let missing = refused(b"ctxn", &|plain| plain.truncate(7));
+    assert!(missing.contains("holds 1 contexts, it says 4"), "{missing}");
+    let exact = refused(b"ctxt", &|plain| drop(plain.splice(4..21, [0])));
+    assert!(exact.contains("exact contexts may lack 1 calls"), "{exact}");
 }
 
 /// The annotated example of the format's documentation is a file, and the one that it says it is.

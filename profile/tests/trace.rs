@@ -125,35 +125,9 @@ fn kinds() -> impl Strategy<Value = EventKinds> {
 }
 
 /// Every section stored plainly, after `change`; with right checksums.
-fn plain_file(bytes: &[u8], mut change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
-    let mut out = bytes[..10].to_vec();
-    let mut rest = &bytes[10..];
-    while !rest.is_empty() {
-        let (header, body) = rest.split_at(17);
-        let number = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) as usize;
-        let (stored, plain) = (number(5), number(9));
-        let mut plain = match header[4] {
-            0 => body[..stored].to_vec(),
-            _ => lz4_flex::block::decompress(&body[..stored], plain).unwrap(),
-        };
-        change(&header[..4], &mut plain);
-        out.extend(section(header[..4].try_into().unwrap(), &plain));
-        rest = &body[stored..];
-    }
-    out
-}
-
-fn section(tag: &[u8; 4], plain: &[u8]) -> Vec<u8> {
-    let mut out = tag.to_vec();
-    out.push(0);
-    out.extend((plain.len() as u32).to_le_bytes());
-    out.extend((plain.len() as u32).to_le_bytes());
-    let mut crc = crc32fast::Hasher::new();
-    crc.update(&out);
-    crc.update(plain);
-    out.extend(crc.finalize().to_le_bytes());
-    out.extend(plain);
-    out
+fn plain_file(bytes: &[u8], change: impl FnMut(&[u8], &mut Vec<u8>)) -> Vec<u8> {
+    let decompress = |stored: &[u8], plain| lz4_flex::block::decompress(stored, plain).unwrap();
+    with_plain_sections(bytes, decompress, change)
 }
 
 proptest! {

@@ -93,6 +93,11 @@ impl Page {
         if !run.jvm.is_empty() {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
+        if view.methods.is_empty() && view.contexts.is_some() {
+            self.line(&format!("  counted  {:.1} s", run.seconds));
+            self.line("");
+            return;
+        }
         self.wrapped(
             2,
             &format!("counted  {:.1} s. {}", run.seconds, words::how_counted(run)),

@@ -1,5 +1,9 @@
 //! Synthetic streams of calls and returns with fixed seeds. What each is a picture of stands with it.
 
+#[path = "../random/mod.rs"]
+mod random;
+
+use random::Random;
 use trodden_analyses::contexts::{ContextSink, Frame};
 
 /// A stream and its name.
@@ -23,17 +27,7 @@ pub fn feed(sink: &mut impl ContextSink, calls: &[u64]) {
     }
 }
 
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
-
     /// Number `i` below `n` about in proportion to 1 / (i + 1).
     fn zipf(&mut self, n: u64) -> u64 {
         let uniform = self.below(1 << 31) as f64 / (1u64 << 31) as f64;

@@ -1,5 +1,9 @@
 //! Synthetic streams of activations with fixed seeds. What each is a picture of stands with it.
 
+#[path = "../random/mod.rs"]
+mod random;
+
+use random::Random;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_profile::events::Word;
 
@@ -41,18 +45,6 @@ impl Stream {
             });
         }
         words.into_iter().map(|word| word.0).collect()
-    }
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
     }
 }
 

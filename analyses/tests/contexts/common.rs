@@ -1,9 +1,13 @@
 //! Streams, brute force, and what is held against it.
 
+#[path = "../../benches/random/mod.rs"]
+mod random;
+
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroU64;
 
 use proptest::prelude::*;
+pub use random::Random;
 use trodden_analyses::contexts::*;
 
 /// An event of a thread.
@@ -88,16 +92,7 @@ impl ContextSink for Oracle {
     }
 }
 
-pub struct Random(pub u64);
-
 impl Random {
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) % n
-    }
     /// Small ones more often: roughly 1/x.
     pub fn skewed(&mut self, n: u64) -> u64 {
         let among = 1 + self.below(n);

@@ -54,6 +54,34 @@ pub(crate) fn section_crc(header: &[u8], payload: &[u8]) -> u32 {
     crc.finalize()
 }
 
+/// Appends a section whose plain payload has `plain` bytes and stands in the file as `stored`. All lengths are at most
+/// [`SECTION_LIMIT`].
+pub(crate) fn put_section(out: &mut Vec<u8>, tag: Tag, encoding: u8, plain: usize, stored: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(&tag);
+    out.push(encoding);
+    out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(plain as u32).to_le_bytes());
+    let crc = section_crc(&out[start..], stored);
+    out.extend_from_slice(&crc.to_le_bytes());
+    out.extend_from_slice(stored);
+}
+
+/// Refuses a plain payload that no reader takes.
+pub(crate) fn check_length(plain: &[u8]) -> Result<(), WriteError> {
+    if plain.len() <= SECTION_LIMIT {
+        return Ok(());
+    }
+    Err(WriteError::Invalid(Problem {
+        class: None,
+        method: None,
+        what: format!(
+            "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
+            plain.len()
+        ),
+    }))
+}
+
 impl Profile {
     /// The profile as a `.trodden` file.
     ///

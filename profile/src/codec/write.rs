@@ -6,11 +6,11 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use trodden_numbering::{BlockId, EndCause, FlowGraph, StartKind};
 
-use super::error::{Problem, WriteError};
+use super::error::WriteError;
 use super::wire::Encoder;
 use super::{
-    CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_LIMIT, SECTION_TARGET, SKIPPED, Tag, ZLIB,
-    contexts, kpaths, section_crc, validate,
+    CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
+    contexts, kpaths, put_section, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -75,17 +75,7 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
 }
 
 fn section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
-    if plain.len() > SECTION_LIMIT {
-        let what = format!(
-            "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
-            plain.len()
-        );
-        return Err(WriteError::Invalid(Problem {
-            class: None,
-            method: None,
-            what,
-        }));
-    }
+    check_length(plain)?;
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
     packed.write_all(plain)?;
     let packed = packed.finish()?;
@@ -94,14 +84,7 @@ fn section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> 
     } else {
         (PLAIN, plain)
     };
-    let start = out.len();
-    out.extend_from_slice(&tag);
-    out.push(encoding);
-    out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(plain.len() as u32).to_le_bytes());
-    let crc = section_crc(&out[start..], stored);
-    out.extend_from_slice(&crc.to_le_bytes());
-    out.extend_from_slice(stored);
+    put_section(out, tag, encoding, plain.len(), stored);
     Ok(())
 }
 

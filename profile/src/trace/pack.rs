@@ -45,6 +45,14 @@ impl Tops {
         self.is(method);
         self.0.pop();
     }
+
+    /// An event of the topmost activation has this code, without [`OTHER_METHOD`].
+    fn after(&mut self, code: u64, method: u32) {
+        match code {
+            LAST_PATH => self.pop(method),
+            _ => self.is(method),
+        }
+    }
 }
 
 /// Appends packed words to `out`; returns how many. Those that no probe writes are left out.
@@ -67,32 +75,11 @@ pub(super) fn pack(words: &[u64], out: &mut Encoder) -> u64 {
 }
 
 fn put(event: Event, tops: &mut Tops, out: &mut Encoder) {
-    let with_method = |code: u64, method: u32, argument: u32, tops: &Tops, out: &mut Encoder| {
-        let argument = u64::from(argument) << 4;
-        if tops.0.last() == Some(&method) {
-            out.uint(argument | code);
-        } else {
-            out.uint(argument | code | OTHER_METHOD);
-            out.uint(u64::from(method));
-        }
-    };
     match event {
-        Event::PathEnd { method, path } => {
-            with_method(PATH_END, method, path, tops, out);
-            tops.is(method);
-        }
-        Event::LastPath { method, path } => {
-            with_method(LAST_PATH, method, path, tops, out);
-            tops.pop(method);
-        }
-        Event::Block { method, block } => {
-            with_method(BLOCK, method, block, tops, out);
-            tops.is(method);
-        }
-        Event::Prefix { method, register } => {
-            with_method(PREFIX, method, register, tops, out);
-            tops.is(method);
-        }
+        Event::PathEnd { method, path } => put_of_top(PATH_END, method, path, tops, out),
+        Event::LastPath { method, path } => put_of_top(LAST_PATH, method, path, tops, out),
+        Event::Block { method, block } => put_of_top(BLOCK, method, block, tops, out),
+        Event::Prefix { method, register } => put_of_top(PREFIX, method, register, tops, out),
         Event::Enter { method, call_site } => {
             let code = if call_site.is_none() { ENTER } else { ENTER_FROM };
             out.uint(u64::from(method) << 4 | code);
@@ -122,6 +109,18 @@ fn put(event: Event, tops: &mut Tops, out: &mut Encoder) {
             tops.0.clear();
         }
     }
+}
+
+/// An event of the topmost activation, with `argument`.
+fn put_of_top(code: u64, method: u32, argument: u32, tops: &mut Tops, out: &mut Encoder) {
+    let word = u64::from(argument) << 4 | code;
+    if tops.0.last() == Some(&method) {
+        out.uint(word);
+    } else {
+        out.uint(word | OTHER_METHOD);
+        out.uint(u64::from(method));
+    }
+    tops.after(code, method);
 }
 
 /// Appends `count` words to `out`.
@@ -161,12 +160,9 @@ fn get(number: u64, d: &mut Decoder<'_>, tops: &mut Tops) -> Decoded<Event> {
                     .ok_or("the topmost activation's method is not known")?,
                 _ => method(d.uint("method")?)?,
             };
-            if code & !OTHER_METHOD == LAST_PATH {
-                tops.pop(method);
-            } else {
-                tops.is(method);
-            }
-            match code & !OTHER_METHOD {
+            let code = code & !OTHER_METHOD;
+            tops.after(code, method);
+            match code {
                 PATH_END => Event::PathEnd {
                     method,
                     path: argument,

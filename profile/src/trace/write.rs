@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CHUNK_WORDS, LZ4, MAGIC, THREAD, THREAD_END, TRACE_VERSION, TraceCounts, WORDS, pack};
 use crate::codec::wire::Encoder;
 use crate::codec::{
-    CLASSES, END, PLAIN, Problem, RUN, SECTION_LIMIT, SKIPPED, Tag, WriteError, section_crc, validate, write,
+    CLASSES, END, PLAIN, RUN, SKIPPED, Tag, WriteError, check_length, put_section, validate, write,
 };
 use crate::events::{EventKinds, ThreadInfo};
 use crate::map::ClassMap;
@@ -39,7 +39,7 @@ impl PackedChunk {
             plain.uint(thread);
             plain.uint(good);
             plain.bytes.append(&mut packed.bytes);
-            put_section(&mut self.bytes, WORDS, &plain.bytes);
+            compressed_section(&mut self.bytes, WORDS, &plain.bytes);
         }
     }
 
@@ -224,18 +224,9 @@ impl<W: Write> TraceWriter<W> {
     }
 
     fn section(&mut self, tag: Tag, plain: &Encoder) -> Result<(), WriteError> {
-        if plain.bytes.len() > SECTION_LIMIT {
-            return Err(WriteError::Invalid(Problem {
-                class: None,
-                method: None,
-                what: format!(
-                    "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
-                    plain.bytes.len()
-                ),
-            }));
-        }
+        check_length(&plain.bytes)?;
         self.scratch.clear();
-        put_section(&mut self.scratch, tag, &plain.bytes);
+        compressed_section(&mut self.scratch, tag, &plain.bytes);
         self.out.write_all(&self.scratch)?;
         self.written += self.scratch.len() as u64;
         Ok(())
@@ -243,7 +234,7 @@ impl<W: Write> TraceWriter<W> {
 }
 
 /// Appends a section: compressed, if that makes it smaller.
-fn put_section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) {
+fn compressed_section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) {
     // LZ4 has nothing to find in less.
     let packed = (plain.len() > 32).then(|| lz4_flex::block::compress(plain));
     let packed = packed.filter(|packed| packed.len() < plain.len());
@@ -251,12 +242,5 @@ fn put_section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) {
         Some(packed) => (LZ4, packed.as_slice()),
         None => (PLAIN, plain),
     };
-    let start = out.len();
-    out.extend_from_slice(&tag);
-    out.push(encoding);
-    out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
-    out.extend_from_slice(&(plain.len() as u32).to_le_bytes());
-    let crc = section_crc(&out[start..], stored);
-    out.extend_from_slice(&crc.to_le_bytes());
-    out.extend_from_slice(stored);
+    put_section(out, tag, encoding, plain.len(), stored);
 }

@@ -110,6 +110,44 @@ pub fn profile(classes: Vec<ClassProfile>) -> Profile {
     }
 }
 
+/// A file or trace with every section stored plainly, after `change` to the payload of each tag; with right checksums.
+/// `unpack` gives the payload of a section that is stored otherwise, from its bytes and its plain length.
+pub fn with_plain_sections(
+    bytes: &[u8],
+    unpack: impl Fn(&[u8], usize) -> Vec<u8>,
+    mut change: impl FnMut(&[u8], &mut Vec<u8>),
+) -> Vec<u8> {
+    let mut out = bytes[..10].to_vec();
+    let mut rest = &bytes[10..];
+    while !rest.is_empty() {
+        let (header, body) = rest.split_at(17);
+        let number = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().unwrap()) as usize;
+        let (stored, behind) = body.split_at(number(5));
+        let mut plain = match header[4] {
+            0 => stored.to_vec(),
+            _ => unpack(stored, number(9)),
+        };
+        change(&header[..4], &mut plain);
+        out.extend(section(header[..4].try_into().unwrap(), &plain));
+        rest = behind;
+    }
+    out
+}
+
+/// A section that is stored plainly.
+pub fn section(tag: &[u8; 4], plain: &[u8]) -> Vec<u8> {
+    let mut out = tag.to_vec();
+    out.push(0);
+    out.extend((plain.len() as u32).to_le_bytes());
+    out.extend((plain.len() as u32).to_le_bytes());
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(&out);
+    crc.update(plain);
+    out.extend(crc.finalize().to_le_bytes());
+    out.extend(plain);
+    out
+}
+
 pub fn any_graph() -> impl Strategy<Value = SimpleGraph> {
     (1..9usize).prop_flat_map(|n| {
         let successors = vec(vec((0..n).prop_map(BlockId::new), 0..4), n);
