@@ -4,7 +4,10 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use trodden_profile::{FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError, WriteError, merge};
+use trodden_profile::{
+    ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError,
+    WriteError, merge,
+};
 
 fn describe_everything(profile: &Profile) -> usize {
     let mut steps = 0;

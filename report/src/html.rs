@@ -66,9 +66,11 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { code { (run.command) } } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
+            @if view.contexts.is_none() || !view.methods.is_empty() {
             div { dt { (if run.exact { "Paths counted" } else { "Paths sampled" }) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }
+            }
         }
         @if view.totals.unreadable > 0 {
             p.warning role="alert" {

@@ -1,8 +1,14 @@
 //! Calling contexts in real JVMs: however methods call and end, the cursor is right.
 
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
 use trodden_profile::Profile;
 use trodden_tests::Result;
-use trodden_tests::contexts::{Counts, counts, difference, expected, live, plain, trodden, under_agent};
+use trodden_tests::contexts::{
+    Counts, INCLUDE, counts, difference, expected, java, live, plain, trodden, under_agent,
+};
 use trodden_tests::events::{fact, whole};
 use trodden_tests::jdk::Jdk;
 
@@ -114,6 +120,107 @@ fn the_stack_overflows() -> Result<()> {
             .map(Vec::len)
             .collect();
         assert!(after.len() >= 2 && after.iter().all(|&depth| depth <= 4), "{after:?}");
+    }
+    Ok(())
+}
+
+/// The program, obeying letters.
+struct Obedient {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Obedient {
+    fn start(jdk: &Jdk) -> Result<Self> {
+        let flags = ["-Xverify:all", "-Xcheck:jni"].map(str::to_owned);
+        let mut child = java(jdk, &flags, &["obey"])?
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = child.stdin.take().ok_or("no stdin")?;
+        let output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut program = Obedient { child, input, output };
+        program.hear("ready")?;
+        Ok(program)
+    }
+
+    fn hear(&mut self, word: &str) -> Result<()> {
+        let mut line = String::new();
+        // The JVM itself may warn of agents that come late.
+        while line.trim() != word {
+            line.clear();
+            if self.output.read_line(&mut line)? == 0 {
+                return Err(format!("it ended before it said '{word}'").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, letters: &str) -> Result<()> {
+        for letter in letters.bytes() {
+            self.input.write_all(&[letter, b'\n'])?;
+            self.input.flush()?;
+            self.hear("ready")?;
+        }
+        Ok(())
+    }
+}
+
+/// Contexts by the names of their methods.
+fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
+    let mut all = BTreeMap::new();
+    for (path, calls) in counts(profile)? {
+        let names = path.iter().map(|(name, _)| name.split(['.', '(']).nth(1).unwrap_or_default());
+        *all.entry(names.collect::<Vec<_>>().join(" ")).or_default() += calls;
+    }
+    Ok(all)
+}
+
+#[test]
+fn threads_that_run_already() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("late.trodden").display().to_string();
+    for jdk in Jdk::ends()? {
+        let mut program = Obedient::start(&jdk)?;
+        let pid = program.child.id().to_string();
+        program.obey("dd")?;
+        let start = ["--profile", "contexts", "--algorithm", "exact", "--include", INCLUDE, "--file", &file];
+        trodden(&[&["attach", &pid, "start"], &start[..]].concat())?;
+        program.obey("wdwuw")?;
+        let said = trodden(&["attach", &pid, "report"])?;
+        assert!(said.contains("Calls.caught(int)"), "{said}");
+        let jobs = |prefix: &str, times: u64, leaves: u64| {
+            [("branch", times), ("branch leaf", leaves), ("caught", times), ("caught fail", times)]
+                .into_iter()
+                .chain([("caught fail fail", times), ("caught fail fail fail", times), ("caught leaf", 2 * times)])
+                .map(|(path, calls)| (format!("{prefix}{path}"), calls))
+                .collect::<BTreeMap<String, u64>>()
+        };
+        let mut expected = jobs("", 2, 2);
+        expected.append(&mut jobs("obey ", 1, 3));
+        expected.insert("obey".to_owned(), 1);
+        let profile = Profile::load(&file)?;
+        assert_eq!(by_name(&profile)?, expected);
+        assert_eq!(fact(&profile, "contexts_orphans")?, 0);
+        // Stopped in the middle of what was followed, and started again: what is under way may end as it likes.
+        program.obey("dw")?;
+        trodden(&["attach", &pid, "stop"])?;
+        program.obey("wdwuw")?;
+        trodden(&[&["attach", &pid, "start"], &start[..]].concat())?;
+        program.obey("wuwdwu")?;
+        trodden(&["attach", &pid, "dump"])?;
+        let calls = by_name(&Profile::load(&file)?)?;
+        let sum = |name: &str| -> u64 {
+            let of = calls.iter().filter(|(path, _)| path.rsplit(' ').next() == Some(name));
+            of.map(|(_, calls)| calls).sum()
+        };
+        assert_eq!((sum("branch"), sum("caught"), sum("fail")), (7, 7, 21), "{calls:?}");
+        assert!(calls.keys().all(|path| path.split(' ').filter(|name| *name == "caught").count() < 2), "{calls:?}");
+        program.obey("uu")?;
+        program.input.write_all(b"u\n")?;
+        drop(program.input);
+        assert!(program.child.wait()?.success());
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ use crate::words::{percent, thousands};
 const DEEPEST: u32 = 200;
 /// What is narrower than a fifth of a pixel is left out of the picture.
 const NARROWEST: u64 = 6_000;
+/// Width of the picture in pixels.
+const WIDTH: usize = 1110;
 /// Frames of a chain that are written out.
 const FRAMES: usize = 60;
 
@@ -79,6 +81,8 @@ fn flame_graph(stacks: &Stacks) -> Option<String> {
     options.title = "Calls by context".to_owned();
     options.count_name = "calls".to_owned();
     options.name_type = "Method:".to_owned();
+    // Fitting it to the window is left to a script that may not be run, and that does not notice when a frame grows.
+    options.image_width = Some(WIDTH);
     // The same colours in every run.
     options.hash = true;
     let mut picture = Vec::new();
