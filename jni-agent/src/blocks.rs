@@ -228,10 +228,10 @@ impl Blocks {
         block
     }
 
-    /// Forgets which block a thread has, once it has ended.
+    /// Forgets which small block a thread has, once it has ended. The shim has it by the id's complement.
     pub fn forget(&self, thread: u64) {
         let entry = &self.index[2 * (thread as usize & (Self::INDEX_ENTRIES - 1))];
-        let _ = entry.compare_exchange(thread, 0, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = entry.compare_exchange(!thread, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Sums of the slots of a range over all blocks. Threads may go on counting meanwhile.

@@ -112,12 +112,10 @@ pub fn dump(
 fn dump_streams(agent: &Agent, control: &Control, settings: &Settings, file: &Path) -> Result<(), DumpError> {
     let pipeline = agent.streams.pipeline().ok_or(DumpError::Nothing)?;
     agent.streams.flush();
+    let run = run_info(agent, control, settings);
     let mut profile = pipeline
-        .profile(&agent.registry.method_table())
+        .profile_of(run, &agent.registry.method_table())
         .map_err(|e| DumpError::Analysis(e.to_string()))?;
-    let found = std::mem::take(&mut profile.run.facts);
-    profile.run = run_info(agent, control, settings);
-    profile.run.facts.extend(found);
     let mut fact = |name: &str, value: u64| profile.run.facts.insert(name.to_owned(), value.to_string());
     fact("lost", agent.streams.lost());
     fact("panics", panics());

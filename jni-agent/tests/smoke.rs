@@ -194,6 +194,26 @@ fn fact(profile: &Profile, name: &str) -> u64 {
     profile.run.facts[name].parse().unwrap()
 }
 
+/// Events are counted exactly unless only bursts of them are.
+#[test]
+fn a_profile_of_bursts_is_not_exact() {
+    let home = jdks().remove(0);
+    let dir = tempfile::tempdir().unwrap();
+    compile(&home, dir.path());
+    for (burst, exact) in [("off", true), ("static:10:3", false)] {
+        let options = format!("profile=kpaths,burst={burst},file=out.trodden");
+        let program = ["threads", "1"];
+        assert_undisturbed(&java(&home, dir.path(), &options, &program).output().unwrap());
+        let profile = Profile::load(dir.path().join("out.trodden")).unwrap();
+        assert_eq!(profile.run.exact, exact, "{burst}");
+        assert_eq!(
+            total(&profile, "classify").is_multiple_of(CALLS),
+            exact,
+            "{burst}"
+        );
+    }
+}
+
 /// `work` calls `classify(i)` and `many(i)` in turn for i = 0, 1, …, and a window holds path ends in a row. So whatever
 /// the clock does, both have as many samples but for one per window, and the paths of `classify` the shares that the
 /// numbers 0 … 99,999 give them but for the ends of windows.

@@ -185,10 +185,7 @@ impl PathDag {
         let mut values = Rows::zeroed(blocks, |b| graph.successors(BlockId::new(b)).len());
         for &block in &walk.postorder {
             let successors = graph.successors(block);
-            let onward = |to: BlockId| match end_cause[to.index()] {
-                Some(_) => 1,
-                None => paths_from[to.index()],
-            };
+            let onward = |to: BlockId| ways_on(to, &end_cause, paths_from);
             let values = &mut values[block.index()];
             let weights = weights.of(block);
             let weight = |index: u32| weights.get(index as usize).copied().unwrap_or(0.0);
@@ -222,13 +219,7 @@ impl PathDag {
         }
 
         let mut starts = Vec::with_capacity(1 + graph.extra_starts().len() + walk.retreating.len());
-        let arriving = |block: BlockId| {
-            if end_cause[block.index()].is_some() {
-                1
-            } else {
-                paths_from[block.index()]
-            }
-        };
+        let arriving = |block: BlockId| ways_on(block, &end_cause, paths_from);
         let mut add = |kind, block, paths: u64, next: u64| {
             starts.push(PathStart {
                 kind,
@@ -376,8 +367,16 @@ fn count(graph: &impl FlowGraph, block: BlockId, end_cause: &[Option<EndCause>],
     if successors.is_empty() {
         return 1;
     }
-    successors.iter().fold(0u64, |sum, to| {
-        let ends = end_cause[to.index()].is_some();
-        sum.saturating_add(if ends { 1 } else { paths_from[to.index()] })
+    successors.iter().fold(0u64, |sum, &to| {
+        sum.saturating_add(ways_on(to, end_cause, paths_from))
     })
+}
+
+/// Number of ways on for a path that arrives at a block: one if it ends there, else those from the block's body.
+#[inline]
+fn ways_on(block: BlockId, end_cause: &[Option<EndCause>], paths_from: &[u64]) -> u64 {
+    match end_cause[block.index()] {
+        Some(_) => 1,
+        None => paths_from[block.index()],
+    }
 }

@@ -71,11 +71,6 @@ impl<T> Rows<T> {
         &self.items
     }
 
-    /// The items of all rows, to be changed.
-    pub fn items_mut(&mut self) -> &mut [T] {
-        &mut self.items
-    }
-
     /// Rows of these lengths, filled with default values.
     pub(crate) fn zeroed(rows: usize, len: impl Fn(usize) -> usize) -> Self
     where

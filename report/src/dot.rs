@@ -10,6 +10,9 @@ use crate::layout;
 use crate::view::{MethodView, View};
 use crate::words::{decision_short, thousands};
 
+/// How nodes and edges of what is hottest look.
+pub(crate) const HOT: &str = ", color=\"#c2410c\", penwidth=2.5";
+
 pub(crate) fn write(view: &View, top: usize, trees: &Limits) -> String {
     let mut out = String::from(
         "digraph trodden {\n  node [shape=box, style=\"rounded\", fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n",
@@ -57,7 +60,7 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
         let count = view.edges.blocks[block];
         let label = format!("{}\n{}×", layout::label(view, block), thousands(count));
         let look = match (hot_blocks.contains(&BlockId::new(block)), count) {
-            (true, _) => ", color=\"#c2410c\", penwidth=2.5",
+            (true, _) => HOT,
             (false, 0) => ", style=\"rounded,dashed\", color=gray",
             _ => "",
         };
@@ -86,7 +89,7 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
                 None => thousands(count),
             };
             let look = match (hot_edges.contains(&edge), count) {
-                (true, _) => ", color=\"#c2410c\", penwidth=2.5",
+                (true, _) => HOT,
                 (false, 0) => ", style=dashed, color=gray",
                 _ => "",
             };

@@ -124,11 +124,7 @@ pub fn counts(jar: &Instrumented, counts: &Path) -> Result<Counts> {
         let layout = CounterLayout::of(class);
         let mut own = vec![None; layout.slots as usize];
         for (method, base) in class.methods.iter().zip(layout.base) {
-            let id = MethodId {
-                class: class.name.clone(),
-                name: method.name.clone(),
-                descriptor: method.descriptor.clone(),
-            };
+            let id = MethodId::of(class, method);
             for path in (0..method.num_paths()).take_while(|_| base.is_some()) {
                 own[base.unwrap_or(0) as usize + path as usize] = Some((id.clone(), path));
             }

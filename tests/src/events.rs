@@ -9,7 +9,7 @@ use trodden_profile::Profile;
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
-use crate::profile::{self, Counts, SUSPICIOUS, agent_flag};
+use crate::profile::{self, Counts, SUSPICIOUS, agent_flag, nothing_beside};
 use crate::stress::java;
 use crate::{Result, artefacts};
 
@@ -54,13 +54,7 @@ pub fn recorded(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Profile)> {
     let folder = tempfile::tempdir()?;
     let trace = folder.path().join("run.trace");
     let outcome = under_agent(jdk, &format!("events,{ANALYSES}"), arguments, &trace)?;
-    let left: Vec<_> = std::fs::read_dir(folder.path())?
-        .flatten()
-        .map(|e| e.file_name())
-        .collect();
-    if left != ["run.trace"] {
-        return Err(format!("left behind: {left:?}\n{outcome:#?}").into());
-    }
+    nothing_beside(&trace).map_err(|e| format!("{e}\n{outcome:#?}"))?;
     Ok((outcome, replay(&trace)?.0))
 }
 
@@ -222,7 +216,7 @@ impl Obedient {
         }
     }
 
-    /// Lets it carry out commands: `work`; `down` and `up`, in its recursion; a number: throws over as many activations.
+    /// Lets it carry out commands: `work`; `virtual`, the same in a virtual thread; `down` and `up`, in its recursion; a number: throws over as many activations.
     ///
     /// # Errors
     /// If it does not.

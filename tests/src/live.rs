@@ -68,13 +68,7 @@ pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool
         return Err(format!("standard error: {}", output.stderr).into());
     }
     dumps.push(Profile::load(&file)?);
-    let left: Vec<_> = std::fs::read_dir(folder.path())?
-        .flatten()
-        .map(|e| e.file_name())
-        .collect();
-    if left != ["live.trodden"] {
-        return Err(format!("left behind: {left:?}").into());
-    }
+    profile::nothing_beside(&file)?;
     Ok(Run {
         rounds: output.stdout.trim().parse()?,
         dumps,

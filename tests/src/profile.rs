@@ -82,23 +82,27 @@ pub fn counts(profile: &Profile) -> Counts {
     all
 }
 
+/// Fails if anything but this file is in its folder.
+///
+/// # Errors
+/// What is there.
+pub fn nothing_beside(file: &Path) -> Result<()> {
+    let folder = file.parent().ok_or("a file in no folder")?;
+    let left: Vec<_> = std::fs::read_dir(folder)?
+        .flatten()
+        .map(|e| e.file_name())
+        .collect();
+    match left.as_slice() {
+        [only] if Some(only.as_os_str()) == file.file_name() => Ok(()),
+        _ => Err(format!("left behind: {left:?}").into()),
+    }
+}
+
 /// All methods of a profile: identity, map, counts.
 pub fn methods(profile: &Profile) -> impl Iterator<Item = (MethodId, &MethodMap, &BTreeMap<u64, u64>)> {
     profile.classes.iter().flat_map(|class| {
-        let name = class.map.name.as_str();
-        class
-            .map
-            .methods
-            .iter()
-            .zip(&class.counts)
-            .map(move |(map, counts)| {
-                let id = MethodId {
-                    class: name.to_owned(),
-                    name: map.name.clone(),
-                    descriptor: map.descriptor.clone(),
-                };
-                (id, map, &counts.paths)
-            })
+        let methods = class.map.methods.iter().zip(&class.counts);
+        methods.map(|(map, counts)| (MethodId::of(&class.map, map), map, &counts.paths))
     })
 }
 
@@ -202,14 +206,7 @@ pub fn forests(profile: &Profile) -> Result<SequenceCounts> {
         .enumerate()
         .flat_map(|(c, class)| {
             let methods = class.map.methods.iter().enumerate();
-            methods.map(move |(m, map)| {
-                let id = MethodId {
-                    class: class.map.name.clone(),
-                    name: map.name.clone(),
-                    descriptor: map.descriptor.clone(),
-                };
-                ((c, m), id)
-            })
+            methods.map(move |(m, map)| ((c, m), MethodId::of(&class.map, map)))
         })
         .collect();
     let mut counts = SequenceCounts::new();
@@ -258,11 +255,7 @@ pub fn of_oracle(target: &Target, activations: &[Activation]) -> Result<Profile>
     let counts = oracle_counts(activations, &profile)?;
     for class in &mut profile.classes {
         for (map, method) in class.map.methods.iter().zip(&mut class.counts) {
-            let id = MethodId {
-                class: class.map.name.clone(),
-                name: map.name.clone(),
-                descriptor: map.descriptor.clone(),
-            };
+            let id = MethodId::of(&class.map, map);
             method.paths = counts.get(&id).cloned().unwrap_or_default();
         }
     }

@@ -55,14 +55,7 @@ pub fn read(file: &Path) -> Result<Recorded> {
         match item {
             TraceItem::Class { first_method, map } => {
                 for (id, method) in (first_method..).zip(&map.methods) {
-                    let known = methods.insert(
-                        id,
-                        MethodId {
-                            class: map.name.clone(),
-                            name: method.name.clone(),
-                            descriptor: method.descriptor.clone(),
-                        },
-                    );
+                    let known = methods.insert(id, MethodId::of(&map, method));
                     assert!(known.is_none(), "method {id} is there twice");
                 }
             }
@@ -74,8 +67,9 @@ pub fn read(file: &Path) -> Result<Recorded> {
                 recorded.words += words.len() as u64;
                 let stack = stacks.get_mut(&thread).ok_or("words of no thread")?;
                 for &word in words {
-                    recorded.unwindings += u64::from(matches!(Word(word).decode()?, Event::Unwound { .. }));
-                    take(stack, Word(word).decode()?, &mut sorted)?;
+                    let event = Word(word).decode()?;
+                    recorded.unwindings += u64::from(matches!(event, Event::Unwound { .. }));
+                    take(stack, event, &mut sorted)?;
                 }
             }
             TraceItem::ThreadEnd(thread) => {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use trodden_profile::{ClassMap, MethodMap};
+
 use crate::Result;
 
 /// A method that the oracle watched.
@@ -13,6 +15,17 @@ pub struct MethodId {
     pub name: String,
     /// Descriptor.
     pub descriptor: String,
+}
+
+impl MethodId {
+    /// A method of a path map.
+    pub fn of(class: &ClassMap, method: &MethodMap) -> Self {
+        MethodId {
+            class: class.name.clone(),
+            name: method.name.clone(),
+            descriptor: method.descriptor.clone(),
+        }
+    }
 }
 
 /// Something that an activation did.

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
@@ -239,6 +240,7 @@ public final class Streams {
 final class Aside {
     static volatile int nothing;
     static long half;
+    private static SynchronousQueue<CountDownLatch> jobs;
     private static final BufferedReader INPUT = new BufferedReader(new InputStreamReader(System.in));
 
     private Aside() {
@@ -276,13 +278,19 @@ final class Aside {
         nothing = 1;
     }
 
-    /** Says that it is ready for a command, and waits for one. */
+    /** Says that it is ready for a command, and waits for one. What a virtual thread is to do it sees to itself. */
     static String next() {
-        System.out.println("ready");
         try {
-            return INPUT.readLine();
-        } catch (IOException e) {
-            throw new java.io.UncheckedIOException(e);
+            while (true) {
+                System.out.println("ready");
+                String command = INPUT.readLine();
+                if (!command.equals("virtual")) {
+                    return command;
+                }
+                workInVirtualThread();
+            }
+        } catch (IOException | ReflectiveOperationException | InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
@@ -315,8 +323,7 @@ final class Aside {
             Runnable run = () -> sum.addAndGet(body.run(seed));
             Thread thread;
             if (virtual) {
-                // Not there on JDK 17.
-                thread = (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, run);
+                thread = startVirtual(run);
             } else {
                 thread = new Thread(run);
                 thread.start();
@@ -333,6 +340,32 @@ final class Aside {
             }
         }
         return sum.get();
+    }
+
+    static Thread startVirtual(Runnable run) throws ReflectiveOperationException {
+        // Not there on JDK 17.
+        return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, run);
+    }
+
+    /** A job in a virtual thread, always the same one. */
+    static void workInVirtualThread() throws ReflectiveOperationException, InterruptedException {
+        if (jobs == null) {
+            jobs = new SynchronousQueue<>();
+            startVirtual(() -> {
+                try {
+                    while (true) {
+                        CountDownLatch done = jobs.take();
+                        Streams.job(3, 4);
+                        done.countDown();
+                    }
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+        CountDownLatch done = new CountDownLatch(1);
+        jobs.put(done);
+        done.await();
     }
 
     static long resident() throws IOException {

@@ -167,6 +167,31 @@ fn commands_in_the_middle_of_a_recursion() -> Result<()> {
     Ok(())
 }
 
+/// What a virtual thread has to write events to has no room for counters.
+#[test]
+fn counters_after_events_in_one_virtual_thread() -> Result<()> {
+    match Jdk::all()?.last() {
+        Some(jdk) if jdk.feature >= 21 => {
+            let mut program = Obedient::start(jdk, None)?;
+            let mut found = Vec::new();
+            for probe in ["events", "counters", "events"] {
+                let name = format!("{}-{probe}.trodden", found.len());
+                program.tell("start", &["--probe", probe, "--include", "Streams*"], Some(&name))?;
+                program.obey("virtual work virtual")?;
+                program.tell("stop", &[], None)?;
+                found.push(of_jobs(&program.profile(&name)?));
+            }
+            assert_eq!(total(&found[0], "job"), 3 * 6);
+            for probe in &found[1..] {
+                assert_eq!(&found[0], probe, "{}", difference(&found[0], probe));
+            }
+            program.end(0)?;
+        }
+        _ => eprintln!("no JDK with virtual threads here"),
+    }
+    Ok(())
+}
+
 /// A new profile knows nothing of activations that began in the one before it: exceptions that end only what came later
 /// must be understood all the same.
 #[test]

@@ -1,11 +1,14 @@
 //! Pairs of chunks: what a k-slab forest counts, found with one step per chunk instead of one per path.
 
+mod keys;
+
 use super::activation::PathSink;
 use super::arena::NONE;
 use super::slab::SlabForest;
-use super::tables::{Counters, Index, mix};
+use super::tables::{Counters, Index};
 use super::trees::Labels;
 use super::{ForestError, IterationForest};
+use keys::{Item, equal, hash, hash_of_both, pack, unpack};
 
 /// Most paths of a chunk that is longer than `k - 1`. Long ones save work where paths repeat; where they do not, there are
 /// more and more different ones, until they do not fit into the CPU's caches.
@@ -17,25 +20,6 @@ const ROOM: usize = 8 << 20;
 /// Where fewer than two of three guesses of the next chunk come true, guessing stops for [`SKIP`] chunks.
 const LUCK: i32 = 8;
 const SKIP: u32 = 100;
-
-/// A path of a chunk: a label, or a word whose lower half is one (as all path numbers below 2^31 are).
-trait Item: Copy {
-    fn label(self) -> u32;
-}
-
-impl Item for u32 {
-    #[inline(always)]
-    fn label(self) -> u32 {
-        self
-    }
-}
-
-impl Item for u64 {
-    #[inline(always)]
-    fn label(self) -> u32 {
-        self as u32
-    }
-}
 
 /// A chunk after another, or an activation's first one.
 #[derive(Clone, Debug)]
@@ -332,8 +316,7 @@ impl ChunkPairs {
             return Some(first);
         };
         let before = previous.chunk;
-        let key = u64::from(open.hash) << 32 | u64::from(hash);
-        let both = (mix(key ^ SEED, MULTIPLIERS[0]) >> 32) as u32;
+        let both = hash_of_both(open.hash, hash);
         let (pairs, chunks) = (&self.pairs, &self.chunks);
         let known = self.pair_index.find(both, |at| {
             let pair = &pairs[at as usize];
@@ -420,74 +403,6 @@ impl ChunkPairs {
         self.pending = pending;
         self.pending.truncate(open.from);
     }
-}
-
-/// Does `stored` begin with these items?
-#[inline(always)]
-fn equal<I: Item>(stored: &[u32], items: &[I]) -> bool {
-    let Some(stored) = stored.get(..items.len()) else {
-        return false;
-    };
-    let differences = stored.iter().zip(items).map(|(a, b)| a ^ b.label());
-    differences.fold(0, |all, difference| all | difference) == 0
-}
-
-const SEED: u64 = 0x243f_6a88_85a3_08d3;
-
-/// Odd random numbers of 32 bits (SplitMix64's, from [`SEED`]).
-const MULTIPLIERS: [u64; 64] = {
-    let (mut all, mut state, mut index) = ([0; 64], SEED, 0);
-    while index < all.len() {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = state;
-        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        all[index] = bits >> 32 | 1;
-        index += 1;
-    }
-    all
-};
-
-/// A sum of products, each for itself, so that several are computed at once.
-#[inline(always)]
-fn hash<I: Item>(method: u32, items: &[I]) -> u32 {
-    let mut hash = SEED ^ u64::from(method) ^ (items.len() as u64) << 32;
-    for items in items.chunks(MULTIPLIERS.len()) {
-        let products = items.iter().zip(&MULTIPLIERS);
-        let products = products.map(|(item, multiplier)| u64::from(item.label()) * multiplier);
-        hash = mix(hash ^ products.fold(0, u64::wrapping_add), 0x9e37_79b9_7f4a_7c15);
-    }
-    (mix(hash, SEED) >> 32) as u32
-}
-
-/// Bits per path in a key, by number of paths less one. Behind them two bits for that number, then the method.
-const WIDTHS: [u32; 4] = [32, 17, 11, 8];
-const PATH_BITS: u32 = 34;
-
-#[inline(always)]
-fn pack<I: Item>(method: u32, items: &[I]) -> Option<u64> {
-    let width = *WIDTHS.get(items.len().wrapping_sub(1))?;
-    let (mut key, mut all) = (0, 0);
-    for item in items.iter().rev() {
-        let label = u64::from(item.label());
-        key = key << width | label;
-        all |= label;
-    }
-    let fits = all >> width == 0 && method < 1 << 28;
-    let front = u64::from(method) << 2 | (items.len() as u64 - 1);
-    fits.then_some(front << PATH_BITS | key)
-}
-
-/// Method, paths and their number.
-fn unpack(key: u64) -> (u32, [u32; 4], usize) {
-    let len = (key >> PATH_BITS & 3) as usize;
-    let width = WIDTHS[len];
-    let path = |index: u32| match width * index < PATH_BITS {
-        true => ((key & ((1 << PATH_BITS) - 1)) >> (width * index) & ((1 << width) - 1)) as u32,
-        false => 0,
-    };
-    let method = (key >> (PATH_BITS + 2)) as u32;
-    (method, [path(0), path(1), path(2), path(3)], len + 1)
 }
 
 impl PathSink for ChunkPairs {

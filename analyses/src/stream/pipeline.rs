@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileKind, ProfileOptions};
+use trodden_profile::{Profile, RunInfo};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
 use crate::contexts::{ContextOptions, ContextStream};
@@ -32,7 +32,7 @@ pub trait Recorder: Send + Sync {
 /// to a [`profile`](Self::profile).
 #[derive(Default)]
 pub struct Pipeline {
-    stages: Vec<Arc<dyn AnyStage>>,
+    stages: Vec<Box<dyn AnyStage>>,
     needs: EventKinds,
     counters: Arc<Counters>,
     recorder: Option<Arc<dyn Recorder>>,
@@ -82,7 +82,7 @@ impl Pipeline {
             ended: Mutex::new((analysis.result(), None)),
             analysis,
         };
-        self.stages.push(Arc::new(Shared(Arc::new(stage))));
+        self.stages.push(Box::new(Arc::new(stage)));
         self
     }
 
@@ -145,6 +145,19 @@ impl Pipeline {
         }
         add_fact(&mut profile, "events", self.words());
         add_fact(&mut profile, "threads", self.threads().0);
+        Ok(profile)
+    }
+
+    /// [`profile`](Self::profile) of a run about which more is known: it is exact if both say so, and has the facts of
+    /// both.
+    ///
+    /// # Errors
+    /// If an analysis has no result.
+    pub fn profile_of(&self, mut run: RunInfo, methods: &MethodTable) -> Result<Profile, StreamError> {
+        let mut profile = self.profile(methods)?;
+        run.exact &= profile.run.exact;
+        run.facts.append(&mut profile.run.facts);
+        profile.run = run;
         Ok(profile)
     }
 
@@ -220,8 +233,6 @@ struct Stage<A: StreamAnalysis> {
     ended: Mutex<Ended<A>>,
 }
 
-struct Shared<A: StreamAnalysis>(Arc<Stage<A>>);
-
 struct ThreadState<A: StreamAnalysis> {
     stage: Arc<Stage<A>>,
     serial: u64,
@@ -233,24 +244,24 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<A: StreamAnalysis> AnyStage for Shared<A> {
+impl<A: StreamAnalysis> AnyStage for Arc<Stage<A>> {
     fn open(&self, serial: u64, info: &ThreadInfo) -> Box<dyn AnyThread> {
-        let state = Arc::new(Mutex::new(self.0.analysis.thread(info)));
-        lock(&self.0.live).insert(serial, Arc::clone(&state));
+        let state = Arc::new(Mutex::new(self.analysis.thread(info)));
+        lock(&self.live).insert(serial, Arc::clone(&state));
         Box::new(ThreadState {
-            stage: Arc::clone(&self.0),
+            stage: Arc::clone(self),
             serial,
             state,
         })
     }
 
     fn write(&self, places: &MethodPlaces, profile: &mut Profile) -> Result<(), StreamError> {
-        let analysis = &self.0.analysis;
+        let analysis = &self.analysis;
         let (mut live, (mut result, failed)) = {
             // Together, so that a thread that ends meanwhile is in exactly one of them.
-            let live = lock(&self.0.live);
+            let live = lock(&self.live);
             let live: Vec<(u64, Live<A>)> = live.iter().map(|(&n, state)| (n, Arc::clone(state))).collect();
-            (live, lock(&self.0.ended).clone())
+            (live, lock(&self.ended).clone())
         };
         if let Some(error) = failed {
             return Err(error);
@@ -263,10 +274,10 @@ impl<A: StreamAnalysis> AnyStage for Shared<A> {
     }
 
     fn reset(&self) {
-        let live = lock(&self.0.live);
-        *lock(&self.0.ended) = (self.0.analysis.result(), None);
+        let live = lock(&self.live);
+        *lock(&self.ended) = (self.analysis.result(), None);
         for thread in live.values() {
-            self.0.analysis.reset(&mut lock(thread));
+            self.analysis.reset(&mut lock(thread));
         }
     }
 }

@@ -78,10 +78,7 @@ pub fn replay<R: Read>(
     let mut running: Vec<(u64, ThreadStream)> = threads.into_iter().collect();
     running.sort_unstable_by_key(|&(id, _)| id);
     running.into_iter().for_each(|(_, thread)| thread.end());
-    let mut profile = pipeline.profile(&methods)?;
-    run.facts.append(&mut profile.run.facts);
-    run.exact &= profile.run.exact;
-    profile.run = run;
+    let mut profile = pipeline.profile_of(run, &methods)?;
     let truncation = trace.truncation();
     if truncation.is_some() {
         profile

@@ -92,11 +92,6 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         self.tally
     }
 
-    /// Methods of the open activations, the outermost first.
-    pub fn methods(&self) -> &[u32] {
-        &self.methods
-    }
-
     /// Takes in the thread's next words.
     pub fn consume(&mut self, words: &[u64]) {
         let mut rest = words;

@@ -6,7 +6,7 @@ use std::path::Path;
 use trodden_profile::{Accuracy, AccuracyOptions, Profile, compare};
 
 use crate::error::{Error, Result, io};
-use crate::jvm::{Config, Launch};
+use crate::jvm::Config;
 use crate::record::Record;
 use crate::stats::Spread;
 use crate::workload::Workload;
@@ -184,12 +184,7 @@ fn raw_line(
 fn profile(plan: &Plan, jdk: &Jdk, workload: &Workload, config: &Config) -> Result<Profile> {
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let file = folder.path().join("profile.trodden");
-    let launch = Launch {
-        jdk,
-        jvm_options: &plan.jvm_options,
-        agent: config.agent_argument(plan.agent()?, workload.include, &file),
-        timeout: plan.timeout,
-    };
+    let launch = plan.launch(jdk, config, workload.include, &file)?;
     launch.run_workload(workload, plan.warmup, plan.iterations)?;
     load(&file, &workload.name)
 }

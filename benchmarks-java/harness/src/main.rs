@@ -25,7 +25,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use error::{Error, Result};
-use jvm::Config;
+use jvm::{Config, Launch};
 use record::Record;
 use workspace::{Jdk, Workspace};
 
@@ -175,6 +175,34 @@ impl Plan {
         let agent = self.agent.as_deref();
         agent.ok_or_else(|| Error::Usage("this configuration needs the agent; use --agent".into()))
     }
+
+    /// How a JVM is run without the agent.
+    fn plain<'a>(&'a self, jdk: &'a Jdk) -> Launch<'a> {
+        Launch {
+            jdk,
+            jvm_options: &self.jvm_options,
+            agent: None,
+            timeout: self.timeout,
+        }
+    }
+
+    /// How a JVM is run under a configuration, which writes a profile to this file if it has the agent.
+    fn launch<'a>(
+        &'a self,
+        jdk: &'a Jdk,
+        config: &Config,
+        include: Option<&str>,
+        profile: &Path,
+    ) -> Result<Launch<'a>> {
+        let agent = match &config.options {
+            Some(_) => config.agent_argument(self.agent()?, include, profile),
+            None => None,
+        };
+        Ok(Launch {
+            agent,
+            ..self.plain(jdk)
+        })
+    }
 }
 
 /// Tells on standard error what is being done.
@@ -263,8 +291,18 @@ fn perform(cli: Cli) -> Result<String> {
     }
 }
 
+/// The configurations of interleaved runs: all are held against the first one.
 fn configs_of<'a>(names: impl Iterator<Item = &'a String>) -> Result<Vec<Config>> {
-    names.map(String::as_str).map(Config::parse).collect()
+    let configs: Vec<Config> = names
+        .map(String::as_str)
+        .map(Config::parse)
+        .collect::<Result<_>>()?;
+    match configs.as_slice() {
+        [base, _, ..] if base.options.is_none() => Ok(configs),
+        _ => Err(Error::Usage(
+            "the first configuration must be 'base', and there must be another".into(),
+        )),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use std::time::Instant;
 use trodden_instrumenter::{ClassIds, InstrumentOptions, Instrumenter, Preparation, ProbeKind};
 
 use crate::error::{Error, Result, io};
-use crate::jvm::Launch;
 use crate::record::Record;
 use crate::stats::Spread;
 use crate::workspace::Workspace;
@@ -163,14 +162,8 @@ fn asm(plan: &Plan, workspace: &Workspace, jdk: &crate::workspace::Jdk, list: &P
     class_path.extend(workspace.set("asm")?);
     let class_path =
         std::env::join_paths(class_path).map_err(|e| Error::Usage(format!("class path of asm: {e}")))?;
-    let launch = Launch {
-        jdk,
-        jvm_options: &plan.jvm_options,
-        agent: None,
-        timeout: plan.timeout,
-    };
     let passes = (plan.iterations + 1).to_string();
-    let outcome = launch.run(
+    let outcome = plan.plain(jdk).run(
         "AsmRewrite",
         &[
             "-cp".into(),

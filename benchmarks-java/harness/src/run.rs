@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crate::error::{Error, Result, io};
-use crate::jvm::{Config, Launch};
+use crate::jvm::Config;
 use crate::lines::Iteration;
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
@@ -52,11 +52,6 @@ pub fn run(
     pairs: u32,
     record: &Record,
 ) -> Result<String> {
-    if configs.len() < 2 || configs[0].options.is_some() {
-        return Err(Error::Usage(
-            "the first configuration must be 'base', and there must be another".into(),
-        ));
-    }
     let mut raw = record.raw("jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum")?;
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let mut table = Table::new();
@@ -112,16 +107,7 @@ fn measure(
     config: &Config,
     profile: PathBuf,
 ) -> Result<Vec<Iteration>> {
-    let agent = match &config.options {
-        Some(_) => config.agent_argument(plan.agent()?, workload.include, &profile),
-        None => None,
-    };
-    let launch = Launch {
-        jdk,
-        jvm_options: &plan.jvm_options,
-        agent,
-        timeout: plan.timeout,
-    };
+    let launch = plan.launch(jdk, config, workload.include, &profile)?;
     let iterations = launch.run_workload(workload, plan.warmup, plan.iterations)?;
     if config.options.is_some() && !profile.is_file() {
         return Err(Error::Program {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 
 use crate::error::{Error, Result, io};
-use crate::jvm::{Config, Launch};
+use crate::jvm::Config;
 use crate::record::Record;
 use crate::stats::Spread;
 use crate::workspace::Workspace;
@@ -21,11 +21,6 @@ pub fn run(
     pairs: u32,
     record: &Record,
 ) -> Result<String> {
-    if configs.len() < 2 || configs[0].options.is_some() {
-        return Err(Error::Usage(
-            "the first configuration must be 'base', and there must be another".into(),
-        ));
-    }
     let arguments: [OsString; 3] = [
         "-cp".into(),
         workspace.build().join("kernels").into(),
@@ -44,16 +39,7 @@ pub fn run(
         for pair in 0..=pairs {
             for (config, times) in configs.iter().zip(&mut times) {
                 progress(&format!("{} {} {pair}/{pairs}", jdk.version, config.name));
-                let agent = match &config.options {
-                    Some(_) => config.agent_argument(plan.agent()?, None, &profile),
-                    None => None,
-                };
-                let launch = Launch {
-                    jdk,
-                    jvm_options: &plan.jvm_options,
-                    agent,
-                    timeout: plan.timeout,
-                };
+                let launch = plan.launch(jdk, config, None, &profile)?;
                 let outcome = launch.run("Hello", &arguments)?;
                 if outcome.output.trim() != "Hello" {
                     return Err(Error::Program {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use trodden_profile::KPaths;
 
 use super::{Fold, Limits, Trees, label};
-use crate::dot::quoted;
+use crate::dot::{HOT, quoted};
 use crate::view::MethodView;
 use crate::words::thousands;
 
@@ -28,7 +28,7 @@ pub(crate) fn cluster(
         quoted(&title)
     );
     for (t, tree) in trees.trees.iter().enumerate() {
-        let lines = tree.lines(if limits.unfold { Fold::Nothing } else { Fold::Runs });
+        let lines = tree.lines(limits.fold(Fold::Runs));
         // The way down that is most frequent at every fork.
         let mut hot = vec![false; lines.len()];
         let mut at = Some(0);
@@ -49,21 +49,13 @@ pub(crate) fn cluster(
                         .map(crate::text::route),
                 );
             }
-            let look = if hot[i] {
-                ", color=\"#c2410c\", penwidth=2.5"
-            } else {
-                ""
-            };
+            let look = if hot[i] { HOT } else { "" };
             let words = quoted(&words.join("\n"));
             let _ = writeln!(out, "    k{index}_t{t}_n{i} [label={words}{look}];");
         }
         for (i, line) in lines.iter().enumerate() {
             let Some(parent) = line.parent else { continue };
-            let look = if hot[i] {
-                ", color=\"#c2410c\", penwidth=2.5"
-            } else {
-                ""
-            };
+            let look = if hot[i] { HOT } else { "" };
             let label = quoted(&label(line.of_parent, tree.nodes[line.last].of_root));
             let _ = writeln!(
                 out,

@@ -20,16 +20,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
     let drawn: Vec<(&Tree, Vec<Line>)> = trees
         .trees
         .iter()
-        .map(|tree| {
-            (
-                tree,
-                tree.lines(if limits.unfold {
-                    Fold::Nothing
-                } else {
-                    Fold::Chains
-                }),
-            )
-        })
+        .map(|tree| (tree, tree.lines(limits.fold(Fold::Chains))))
         .collect();
     Some(html! {
         div.kpaths {

@@ -54,6 +54,13 @@ impl KPathsOptions {
     }
 }
 
+impl Limits {
+    /// What is folded where a format folds this much.
+    pub(crate) fn fold(&self, fold: Fold) -> Fold {
+        if self.unfold { Fold::Nothing } else { fold }
+    }
+}
+
 /// The trees of a method that are shown.
 pub(crate) struct Trees {
     pub k: u32,

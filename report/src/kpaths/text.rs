@@ -43,11 +43,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
             format!("path {}", root.path),
             words,
         ));
-        let lines = tree.lines(if limits.unfold {
-            Fold::Nothing
-        } else {
-            Fold::Chains
-        });
+        let lines = tree.lines(limits.fold(Fold::Chains));
         let mut rows = Vec::new();
         let mut drawing = Drawing {
             tree,

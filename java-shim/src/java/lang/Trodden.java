@@ -10,10 +10,10 @@ import jdk.internal.vm.annotation.ForceInline;
  * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every class
  * sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
  *
- * <p>Two independent halves: the <em>yieldpoint</em> ({@link #pathEnd}) and the exact counters ({@link #counters},
- * {@link #count}, {@link #countHashed}). Methods of the first block are called by probes, those of the last by the
- * agent's own thread. Nothing here throws into the program: what cannot be counted for want of memory is dropped and
- * {@linkplain #lost told}.
+ * <p>Three independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
+ * ({@link #counters}, {@link #count}, {@link #countHashed}), and the stream of events ({@link #events} to
+ * {@link #onlyPath}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
+ * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
  */
 public final class Trodden {
     private Trodden() {

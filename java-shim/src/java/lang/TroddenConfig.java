@@ -11,7 +11,10 @@ final class TroddenConfig {
     /** Entries of the sample ring, a power of two. */
     static int ring;
 
-    /** Address of the index of threads: pairs of longs (thread id, block), {@link #indexEntries} of them. */
+    /**
+     * Address of the index of threads: pairs of longs (thread id, block), {@link #indexEntries} of them. Where the block
+     * is for events only, it is the id's complement.
+     */
     static long index;
 
     /** Number of pairs in the index, a power of two. */

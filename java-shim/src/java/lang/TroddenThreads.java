@@ -105,11 +105,14 @@ final class TroddenThreads {
         }
         long id = UNSAFE.getLong(thread, THREAD_ID);
         long entry = INDEX + ((id & INDEX_MASK) << 4);
-        if (UNSAFE.getLong(entry) == id) {
+        long owner = UNSAFE.getLong(entry);
+        if (owner == id) {
             long block = UNSAFE.getLong(entry + 8);
             if ((block & SHARED_MARK) == 0) {
                 return block;
             }
+        } else if (owner == ~id) {
+            return UNSAFE.getLong(entry + 8);
         }
         return ownBlock(thread);
     }
@@ -176,7 +179,8 @@ final class TroddenThreads {
         if (block != 0) {
             open(block, id, thread.getName(), true);
             synchronized (LOCK) {
-                remember(table);
+                // Not by the id itself: who looks for counters must not find a block that has none.
+                remember(table, ~id);
             }
         }
         return table;
@@ -245,16 +249,16 @@ final class TroddenThreads {
                 table.told = true;
             }
             if (told || (table.block & SHARED_MARK) != 0) {
-                remember(table);
+                remember(table, table.thread);
             }
         }
     }
 
-    private static void remember(Table table) {
+    private static void remember(Table table, long owner) {
         long entry = INDEX + ((table.thread & INDEX_MASK) << 4);
         if (UNSAFE.getLong(entry) == 0) {
             UNSAFE.putLong(entry + 8, table.block);
-            UNSAFE.putLong(entry, table.thread);
+            UNSAFE.putLong(entry, owner);
         }
     }
 
