@@ -60,7 +60,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     }
     let contexts = contexts(args, &exact, &estimate)?;
     let text = match args.format {
-        CompareFormat::Text if contexts.is_some() && !has_paths(&exact) => contexts.iter().map(contexts_text).collect(),
+        CompareFormat::Text if contexts.is_some() && !has_paths(&exact) => {
+            contexts.iter().map(contexts_text).collect()
+        }
         CompareFormat::Text => {
             let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
             let contexts: String = contexts.iter().map(contexts_text).collect();
@@ -89,7 +91,12 @@ fn contexts(
     exact: &Profile,
     estimate: &Profile,
 ) -> Result<Option<ContextComparison>, CliError> {
-    if exact.contexts.as_ref().is_some_and(|contexts| !contexts.is_exact()) && estimate.contexts.is_some() {
+    if exact
+        .contexts
+        .as_ref()
+        .is_some_and(|contexts| !contexts.is_exact())
+        && estimate.contexts.is_some()
+    {
         eprintln!(
             "trodden: note: not all contexts of {} were counted; its lower bounds are taken for the truth",
             args.exact.display()
@@ -110,7 +117,10 @@ fn has_paths(profile: &Profile) -> bool {
 
 fn contexts_json(c: &ContextComparison) -> serde_json::Value {
     let a = &c.accuracy;
-    let coverage = a.coverage.iter().map(|(tau, coverage)| json!({"tau": tau, "coverage": coverage}));
+    let coverage = a
+        .coverage
+        .iter()
+        .map(|(tau, coverage)| json!({"tau": tau, "coverage": coverage}));
     json!({
         "phi": c.phi,
         "exact_calls": c.calls[0],
@@ -159,8 +169,17 @@ fn contexts_text(c: &ContextComparison) -> String {
         ("peak contexts, of exact", share(Some(c.peak_contexts_share))),
         ("peak bytes, of exact", share(Some(c.peak_bytes_share))),
     ];
-    let names: Vec<String> = a.coverage.iter().map(|(tau, _)| format!("hot edge coverage {tau}")).collect();
-    rows.extend(names.iter().zip(&a.coverage).map(|(name, (_, coverage))| (&**name, share(Some(*coverage)))));
+    let names: Vec<String> = a
+        .coverage
+        .iter()
+        .map(|(tau, _)| format!("hot edge coverage {tau}"))
+        .collect();
+    rows.extend(
+        names
+            .iter()
+            .zip(&a.coverage)
+            .map(|(name, (_, coverage))| (&**name, share(Some(*coverage)))),
+    );
     for (name, value) in rows {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{name:<26} {value:>16}");

@@ -34,7 +34,16 @@ pub struct ReplayArgs {
 
 /// Options that say what is analysed; all others are about recording.
 const ANALYSIS: [&str; 10] = [
-    "profile", "k", "budget", "burst", "phi", "epsilon", "algorithm", "seed", "quiet", "config",
+    "profile",
+    "k",
+    "budget",
+    "burst",
+    "phi",
+    "epsilon",
+    "algorithm",
+    "seed",
+    "quiet",
+    "config",
 ];
 /// Between two steps of the progress bar, in bytes.
 const STEP: u64 = 1 << 20;

@@ -120,7 +120,8 @@ impl Block {
 
     /// No activation is open. For the block's own thread, or when it has ended.
     pub fn forget_activations(self) {
-        self.slot(2).store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
+        self.slot(2)
+            .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
     }
 }
 

@@ -139,7 +139,9 @@ impl Settings {
 fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
     let needs = Pipeline::of(options)?.needs();
     Ok(match options.file.format() {
-        FileFormat::Trace if options.profile != [ProfileKind::Contexts] => needs.and(EventKinds::ACTIVATION_PATHS),
+        FileFormat::Trace if options.profile != [ProfileKind::Contexts] => {
+            needs.and(EventKinds::ACTIVATION_PATHS)
+        }
         _ => needs,
     })
 }

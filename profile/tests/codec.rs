@@ -408,7 +408,13 @@ fn example_with_contexts() -> Profile {
 #[test]
 fn the_documented_contexts_are_right() {
     let page = include_str!("../../docs/file-format.md");
-    let dump = page.split("```contexts").nth(1).unwrap().split("```").next().unwrap();
+    let dump = page
+        .split("```contexts")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     let bytes = |part: &str| -> Vec<u8> {
         part.lines()
             .map(|line| line.split('#').next().unwrap())
@@ -447,7 +453,11 @@ fn contexts_that_cannot_be_are_refused() {
     assert!(node(22, 6).contains("is not behind its sibling"));
     let about = |at: usize, byte: u8| refused(b"ctxt", &move |plain| plain[at] = byte);
     assert!(about(11, 0x7f).contains("contexts with phi ="));
-    assert!(about(28, 9).contains("holds 4 contexts, it says 9"), "{}", about(28, 9));
+    assert!(
+        about(28, 9).contains("holds 4 contexts, it says 9"),
+        "{}",
+        about(28, 9)
+    );
     let missing = refused(b"ctxn", &|plain| plain.truncate(7));
     assert!(missing.contains("holds 1 contexts, it says 4"), "{missing}");
     let exact = refused(b"ctxt", &|plain| drop(plain.splice(4..21, [0])));

@@ -26,7 +26,10 @@ fn with_contexts(thresholds: Option<(f64, f64)>, absent: u64, nodes: &[Node]) ->
             algorithm: if thresholds.is_some() { "lss" } else { "exact" }.to_owned(),
             thresholds,
             absent,
-            calls: nodes.iter().map(|node| node.calls.map_or(0, |(_, most)| most)).sum(),
+            calls: nodes
+                .iter()
+                .map(|node| node.calls.map_or(0, |(_, most)| most))
+                .sum(),
             tree: ContextTree::from_preorder(nodes).unwrap(),
             ..Contexts::default()
         }),
@@ -36,15 +39,28 @@ fn with_contexts(thresholds: Option<(f64, f64)>, absent: u64, nodes: &[Node]) ->
 
 #[test]
 fn contexts_of_two_runs_add_up() {
-    let one = with_contexts(None, 0, &[(1, 0, None, Some((1, 1))), (2, 1, Some(4), Some((5, 5)))]);
+    let one = with_contexts(
+        None,
+        0,
+        &[(1, 0, None, Some((1, 1))), (2, 1, Some(4), Some((5, 5)))],
+    );
     let other = with_contexts(
         None,
         0,
-        &[(1, 0, None, Some((1, 1))), (2, 1, Some(4), Some((7, 7))), (2, 1, Some(9), Some((2, 2)))],
+        &[
+            (1, 0, None, Some((1, 1))),
+            (2, 1, Some(4), Some((7, 7))),
+            (2, 1, Some(9), Some((2, 2))),
+        ],
     );
     let sum = merge([&one, &other]).unwrap().contexts.unwrap();
     assert!(sum.is_exact());
-    let calls: Vec<_> = sum.tree.nodes().iter().map(|n| (n.depth, n.site, n.estimate())).collect();
+    let calls: Vec<_> = sum
+        .tree
+        .nodes()
+        .iter()
+        .map(|n| (n.depth, n.site, n.estimate()))
+        .collect();
     assert_eq!(calls, [(1, None, 2), (2, Some(4), 12), (2, Some(9), 2)]);
     assert_eq!((sum.calls, sum.algorithm.as_str()), (16, "exact"));
     let alone = merge([&one, &profile(Vec::new())]).unwrap();
@@ -54,8 +70,16 @@ fn contexts_of_two_runs_add_up() {
 /// A context that only one of two runs counted may have had as many calls in the other as any that was not counted there.
 #[test]
 fn bounds_stay_bounds_of_the_sum() {
-    let one = with_contexts(Some((0.1, 0.02)), 3, &[(1, 0, None, Some((10, 12))), (1, 1, None, Some((8, 8)))]);
-    let other = with_contexts(Some((0.05, 0.01)), 2, &[(1, 0, None, Some((20, 21))), (1, 2, None, None)]);
+    let one = with_contexts(
+        Some((0.1, 0.02)),
+        3,
+        &[(1, 0, None, Some((10, 12))), (1, 1, None, Some((8, 8)))],
+    );
+    let other = with_contexts(
+        Some((0.05, 0.01)),
+        2,
+        &[(1, 0, None, Some((20, 21))), (1, 2, None, None)],
+    );
     let sum = merge([&one, &other]).unwrap().contexts.unwrap();
     let calls: Vec<_> = sum.tree.nodes().iter().map(|n| n.calls).collect();
     assert_eq!(calls, [Some((30, 33)), Some((8, 10)), None]);
@@ -64,14 +88,24 @@ fn bounds_stay_bounds_of_the_sum() {
 
 #[test]
 fn thresholds_can_be_raised_only() {
-    let counted = with_contexts(Some((0.1, 0.02)), 0, &[(1, 0, None, Some((500, 500)))]).contexts.unwrap();
+    let counted = with_contexts(Some((0.1, 0.02)), 0, &[(1, 0, None, Some((500, 500)))])
+        .contexts
+        .unwrap();
     assert_eq!(counted.threshold(None), Ok(50));
     assert_eq!(counted.threshold(Some(0.5)), Ok(250));
     let error = counted.threshold(Some(0.01)).unwrap_err().to_string();
-    assert!(error.contains("phi = 0.01: contexts were counted with phi = 0.1"), "{error}");
+    assert!(
+        error.contains("phi = 0.01: contexts were counted with phi = 0.1"),
+        "{error}"
+    );
     assert!(counted.threshold(Some(1.5)).is_err() && counted.threshold(Some(f64::NAN)).is_err());
-    let exact = with_contexts(None, 0, &[(1, 0, None, Some((500, 500)))]).contexts.unwrap();
-    assert_eq!((exact.threshold(None), exact.threshold(Some(0.01))), (Ok(1), Ok(5)));
+    let exact = with_contexts(None, 0, &[(1, 0, None, Some((500, 500)))])
+        .contexts
+        .unwrap();
+    assert_eq!(
+        (exact.threshold(None), exact.threshold(Some(0.01))),
+        (Ok(1), Ok(5))
+    );
     assert!(exact.threshold(Some(0.0)).is_err());
 }
 

@@ -98,7 +98,8 @@ impl<'p> Report<'p> {
         let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
         let mut view = View::new(profile, pattern.as_ref());
         view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
-        let nothing = view.methods.is_empty() && view.contexts.as_ref().is_none_or(|c| !c.hot.contains(&true));
+        let nothing =
+            view.methods.is_empty() && view.contexts.as_ref().is_none_or(|c| !c.hot.contains(&true));
         if let Some(pattern) = options.method.as_ref().filter(|_| nothing) {
             let methods = profile.classes.iter().map(|c| c.map.methods.len()).sum();
             return Err(ReportError::NoMethod {

@@ -67,7 +67,10 @@ impl Page {
     }
 
     fn contexts(&mut self, lines: &[String]) {
-        let title = self.styled(TITLE, "Hot calling contexts (calls of each, those of its callees not included)");
+        let title = self.styled(
+            TITLE,
+            "Hot calling contexts (calls of each, those of its callees not included)",
+        );
         self.line(&title);
         if let Some((summary, tree)) = lines.split_first() {
             self.wrapped(2, summary);

@@ -101,7 +101,10 @@ fn collapsed_stacks_have_each_contexts_own_calls() {
         ..ContextsOptions::default()
     };
     let lines = report(&profile, by_line).collapsed().unwrap();
-    assert!(lines.contains("demo.App.main;demo.App.work@3;demo.App.leaf@10 5390\n"), "{lines}");
+    assert!(
+        lines.contains("demo.App.main;demo.App.work@3;demo.App.leaf@10 5390\n"),
+        "{lines}"
+    );
     let raised = ContextsOptions {
         phi: Some(0.5),
         ..ContextsOptions::default()
@@ -123,16 +126,30 @@ fn without_contexts_there_are_no_stacks() {
 fn json_has_callers_and_bounds() {
     let counted = profile(
         Some((0.1, 0.02)),
-        &[(1, 0, None, None), (2, 1, Some(0), Some((90, 95))), (3, 2, Some(0), Some((10, 10))), (3, 3, None, Some((1, 3)))],
+        &[
+            (1, 0, None, None),
+            (2, 1, Some(0), Some((90, 95))),
+            (3, 2, Some(0), Some((10, 10))),
+            (3, 3, None, Some((1, 3))),
+        ],
     );
     let document: Value =
         serde_json::from_str(&report(&counted, ContextsOptions::default()).json().unwrap()).unwrap();
     let contexts = &document["contexts"];
-    assert_eq!((&contexts["threshold"], &contexts["hot"], &contexts["nodes"]), (&10.into(), &2.into(), &4.into()));
+    assert_eq!(
+        (&contexts["threshold"], &contexts["hot"], &contexts["nodes"]),
+        (&10.into(), &2.into(), &4.into())
+    );
     let tree = contexts["tree"].as_array().unwrap();
     assert_eq!(tree.len(), 3);
-    assert_eq!((&tree[0]["calls"], &tree[0]["hot"]), (&Value::Null, &false.into()));
-    assert_eq!((&tree[1]["parent"], &tree[1]["calls"], &tree[1]["at_most"]), (&0.into(), &90.into(), &95.into()));
+    assert_eq!(
+        (&tree[0]["calls"], &tree[0]["hot"]),
+        (&Value::Null, &false.into())
+    );
+    assert_eq!(
+        (&tree[1]["parent"], &tree[1]["calls"], &tree[1]["at_most"]),
+        (&0.into(), &90.into(), &95.into())
+    );
     assert_eq!(tree[2]["site"]["line"], 10);
     assert_eq!(tree[2]["name"], "leaf");
 }
@@ -142,11 +159,19 @@ fn html_has_a_flame_graph_of_its_own() {
     let profile = example();
     let page = report(&profile, ContextsOptions::default()).html().unwrap();
     let page = Html::parse_document(&page);
-    let frame = page.select(&Selector::parse("iframe.flame").unwrap()).next().unwrap();
+    let frame = page
+        .select(&Selector::parse("iframe.flame").unwrap())
+        .next()
+        .unwrap();
     let picture = frame.value().attr("srcdoc").unwrap();
     assert!(picture.contains("demo.App.work (5,497 calls"), "{picture}");
-    assert!(!picture.contains("src=\"http") && !picture.contains("href=\"http"), "{picture}");
-    let rows = page.select(&Selector::parse("#contexts tbody tr").unwrap()).count();
+    assert!(
+        !picture.contains("src=\"http") && !picture.contains("href=\"http"),
+        "{picture}"
+    );
+    let rows = page
+        .select(&Selector::parse("#contexts tbody tr").unwrap())
+        .count();
     assert_eq!(rows, 6);
 }
 

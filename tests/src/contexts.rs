@@ -131,7 +131,11 @@ fn oracle(jdk: &Jdk) -> Result<PathBuf> {
 pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("log");
-    let flag = format!("-agentpath:{}={},L{PROGRAM}", oracle(jdk)?.display(), log.display());
+    let flag = format!(
+        "-agentpath:{}={},L{PROGRAM}",
+        oracle(jdk)?.display(),
+        log.display()
+    );
     let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
     let text = std::fs::read_to_string(&log).map_err(|e| format!("{e}\n{outcome:#?}"))?;
     let mut methods: HashMap<&str, String> = HashMap::new();
@@ -165,10 +169,15 @@ pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
 
 /// The first contexts that differ, in words; `None` if there is no difference.
 pub fn difference(expected: &Counts, found: &Counts) -> Option<String> {
-    let all = expected.keys().chain(found.keys().filter(|key| !expected.contains_key(*key)));
+    let all = expected
+        .keys()
+        .chain(found.keys().filter(|key| !expected.contains_key(*key)));
     let differ = all.filter(|&key| expected.get(key) != found.get(key));
     let text = |key: &Vec<Frame>| {
-        let frames: Vec<String> = key.iter().map(|(name, site)| format!("  {name} called at {site:?}")).collect();
+        let frames: Vec<String> = key
+            .iter()
+            .map(|(name, site)| format!("  {name} called at {site:?}"))
+            .collect();
         format!(
             "expected {:?}, found {:?}:\n{}",
             expected.get(key),

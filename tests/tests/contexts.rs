@@ -14,7 +14,13 @@ use trodden_tests::jdk::Jdk;
 
 fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
-    for name in ["contexts_orphans", "contexts_lost_exits", "contexts_gaps", "contexts_bad_words", "contexts_unknown"] {
+    for name in [
+        "contexts_orphans",
+        "contexts_lost_exits",
+        "contexts_gaps",
+        "contexts_bad_words",
+        "contexts_unknown",
+    ] {
         assert_eq!(fact(profile, name)?, 0, "{how}: {name}");
     }
     match difference(expected, &counts(profile)?) {
@@ -56,7 +62,16 @@ fn a_trace_has_the_same_contexts() -> Result<()> {
         let (_, expected) = expected(&jdk, &arguments)?;
         for kinds in ["contexts", "contexts+kpaths"] {
             under_agent(&jdk, &format!("profile={kinds}"), &arguments, trace.as_ref())?;
-            trodden(&["replay", &trace, "--profile", kinds, "--algorithm", "exact", "-o", &replayed])?;
+            trodden(&[
+                "replay",
+                &trace,
+                "--profile",
+                kinds,
+                "--algorithm",
+                "exact",
+                "-o",
+                &replayed,
+            ])?;
             check(kinds, &expected, &Profile::load(&replayed)?)?;
         }
     }
@@ -83,14 +98,21 @@ fn virtual_threads_that_change_carriers() -> Result<()> {
 fn a_million_activations_deep() -> Result<()> {
     const DEPTH: u32 = 1_000_000;
     for jdk in Jdk::ends()? {
-        let (outcome, profile) = live(&jdk, "profile=contexts,algorithm=exact", &["deep", &DEPTH.to_string()])?;
+        let (outcome, profile) = live(
+            &jdk,
+            "profile=contexts,algorithm=exact",
+            &["deep", &DEPTH.to_string()],
+        )?;
         assert_eq!(outcome.stdout.lines().count(), 2, "{outcome:#?}");
         whole(&profile)?;
         let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
         // Two threads, each with two or three activations below the DEPTH + 1 of the recursion.
         let nodes = contexts.tree.nodes();
         let deepest = nodes.iter().map(|node| node.depth).max();
-        assert!(deepest.is_some_and(|depth| depth > DEPTH && depth < DEPTH + 5), "{deepest:?}");
+        assert!(
+            deepest.is_some_and(|depth| depth > DEPTH && depth < DEPTH + 5),
+            "{deepest:?}"
+        );
         let mut deep = nodes.iter().filter(|node| node.depth > 10);
         assert_eq!(deep.clone().count(), 2 * DEPTH as usize - 13, "{deepest:?}");
         assert!(deep.all(|node| node.calls == Some((1, 1))));
@@ -116,10 +138,16 @@ fn the_stack_overflows() -> Result<()> {
         // Wherever the overflows struck: afterwards the thread is where it was.
         let after: Vec<usize> = counts
             .keys()
-            .filter(|path| path.last().is_some_and(|(name, _)| name.contains(".branch(") || name.contains(".leaf(")))
+            .filter(|path| {
+                path.last()
+                    .is_some_and(|(name, _)| name.contains(".branch(") || name.contains(".leaf("))
+            })
             .map(Vec::len)
             .collect();
-        assert!(after.len() >= 2 && after.iter().all(|&depth| depth <= 4), "{after:?}");
+        assert!(
+            after.len() >= 2 && after.iter().all(|&depth| depth <= 4),
+            "{after:?}"
+        );
     }
     Ok(())
 }
@@ -171,7 +199,9 @@ impl Obedient {
 fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
     let mut all = BTreeMap::new();
     for (path, calls) in counts(profile)? {
-        let names = path.iter().map(|(name, _)| name.split(['.', '(']).nth(1).unwrap_or_default());
+        let names = path
+            .iter()
+            .map(|(name, _)| name.split(['.', '(']).nth(1).unwrap_or_default());
         *all.entry(names.collect::<Vec<_>>().join(" ")).or_default() += calls;
     }
     Ok(all)
@@ -185,17 +215,35 @@ fn threads_that_run_already() -> Result<()> {
         let mut program = Obedient::start(&jdk)?;
         let pid = program.child.id().to_string();
         program.obey("dd")?;
-        let start = ["--profile", "contexts", "--algorithm", "exact", "--include", INCLUDE, "--file", &file];
+        let start = [
+            "--profile",
+            "contexts",
+            "--algorithm",
+            "exact",
+            "--include",
+            INCLUDE,
+            "--file",
+            &file,
+        ];
         trodden(&[&["attach", &pid, "start"], &start[..]].concat())?;
         program.obey("wdwuw")?;
         let said = trodden(&["attach", &pid, "report"])?;
         assert!(said.contains("Calls.caught(int)"), "{said}");
         let jobs = |prefix: &str, times: u64, leaves: u64| {
-            [("branch", times), ("branch leaf", leaves), ("caught", times), ("caught fail", times)]
-                .into_iter()
-                .chain([("caught fail fail", times), ("caught fail fail fail", times), ("caught leaf", 2 * times)])
-                .map(|(path, calls)| (format!("{prefix}{path}"), calls))
-                .collect::<BTreeMap<String, u64>>()
+            [
+                ("branch", times),
+                ("branch leaf", leaves),
+                ("caught", times),
+                ("caught fail", times),
+            ]
+            .into_iter()
+            .chain([
+                ("caught fail fail", times),
+                ("caught fail fail fail", times),
+                ("caught leaf", 2 * times),
+            ])
+            .map(|(path, calls)| (format!("{prefix}{path}"), calls))
+            .collect::<BTreeMap<String, u64>>()
         };
         let mut expected = jobs("", 2, 2);
         expected.append(&mut jobs("obey ", 1, 3));
@@ -212,11 +260,22 @@ fn threads_that_run_already() -> Result<()> {
         trodden(&["attach", &pid, "dump"])?;
         let calls = by_name(&Profile::load(&file)?)?;
         let sum = |name: &str| -> u64 {
-            let of = calls.iter().filter(|(path, _)| path.rsplit(' ').next() == Some(name));
+            let of = calls
+                .iter()
+                .filter(|(path, _)| path.rsplit(' ').next() == Some(name));
             of.map(|(_, calls)| calls).sum()
         };
-        assert_eq!((sum("branch"), sum("caught"), sum("fail")), (7, 7, 21), "{calls:?}");
-        assert!(calls.keys().all(|path| path.split(' ').filter(|name| *name == "caught").count() < 2), "{calls:?}");
+        assert_eq!(
+            (sum("branch"), sum("caught"), sum("fail")),
+            (7, 7, 21),
+            "{calls:?}"
+        );
+        assert!(
+            calls
+                .keys()
+                .all(|path| path.split(' ').filter(|name| *name == "caught").count() < 2),
+            "{calls:?}"
+        );
         program.obey("uu")?;
         program.input.write_all(b"u\n")?;
         drop(program.input);

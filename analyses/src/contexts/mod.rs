@@ -73,8 +73,8 @@ pub use snapshot::{HotNode, HotTree, Snapshot};
 pub use sticky::StickySampling;
 pub use stream::{BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
 pub use thresholds::Thresholds;
-pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use tree::{ContextTree, NodeId};
+pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use weighted::WeightedSpaceSaving;
 
 /// Largest and smallest value that a counter may stand for.

@@ -215,7 +215,11 @@ impl Snapshot {
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Frame, Option<u32>, Option<Bounds>)> + '_ {
         self.nodes[1..].iter().map(|known| {
             let parent = known.parent.checked_sub(1);
-            (self.frames.frame(known.key), parent, known.monitored.then_some(known.bounds))
+            (
+                self.frames.frame(known.key),
+                parent,
+                known.monitored.then_some(known.bounds),
+            )
         })
     }
 

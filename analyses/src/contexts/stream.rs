@@ -6,12 +6,12 @@ use trodden_profile::Profile;
 use trodden_profile::events::{Event, EventKinds, Kind, ThreadInfo, Word};
 use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ProfileOptions};
 
+use super::section;
 use super::{
     BucketSpaceSaving, BurstKind, BurstTally, Bursts, ContextError, ContextSink, ContextStats, Contexts,
     Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot, StickySampling,
     Thresholds, UNKNOWN_SITE,
 };
-use super::section;
 use crate::MethodPlaces;
 use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
 

@@ -180,7 +180,11 @@ fn random_words_do_no_harm() {
                 }
                 let profile = pipeline.profile(&MethodTable::default()).unwrap();
                 let calls = profile.contexts.map(|contexts| contexts.calls);
-                assert_eq!(calls.is_some_and(|calls| calls > 0), algorithm != Algorithm::Null, "{algorithm}");
+                assert_eq!(
+                    calls.is_some_and(|calls| calls > 0),
+                    algorithm != Algorithm::Null,
+                    "{algorithm}"
+                );
             }
         }
     }

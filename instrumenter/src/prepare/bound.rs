@@ -53,7 +53,11 @@ fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
     let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
     // A switch grows by padding only.
     let calls = CALL * candidate.calls + HANDLERS;
-    calls + ENTRY + 3 * switches + PATH_END * ends.count() + updates(&candidate.plan, map) * (UPDATE + PATH_END)
+    calls
+        + ENTRY
+        + 3 * switches
+        + PATH_END * ends.count()
+        + updates(&candidate.plan, map) * (UPDATE + PATH_END)
 }
 
 /// Places that change the register, counted generously: an update per way in, and a restart per block.

@@ -117,7 +117,11 @@ pub fn judge<'a>(
         lines: lines(class, &code)?,
         unobserved,
     };
-    let calls = if probes.sees_calls() { count_calls(&code) } else { 0 };
+    let calls = if probes.sees_calls() {
+        count_calls(&code)
+    } else {
+        0
+    };
     let candidate = Candidate {
         index,
         code,
@@ -131,7 +135,9 @@ pub fn judge<'a>(
 
 fn count_calls(code: &Code) -> usize {
     let opcodes = code.instructions(0, code.len());
-    opcodes.filter(|&(_, op)| KIND[op as usize] & kind::CALL != 0).count()
+    opcodes
+        .filter(|&(_, op)| KIND[op as usize] & kind::CALL != 0)
+        .count()
 }
 
 /// The method's frames, if it has any that count; they are checked, and marked.

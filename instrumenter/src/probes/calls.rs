@@ -55,7 +55,11 @@ impl ProbeStrategy for Calls {
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let slot = self.block_slot(method);
         // The JVM runs initialisers by itself, wherever a class is used first: no call is under way there.
-        let enter = if method.is_initialiser { "initialise" } else { "enterFrom" };
+        let enter = if method.is_initialiser {
+            "initialise"
+        } else {
+            "enterFrom"
+        };
         asm.call_shim("events", "()J")?; // … block
         asm.lstore(slot); // …
         asm.lload(slot); // … block

@@ -151,7 +151,10 @@ fn added_locals(probes: &ProbeInput, pool: &mut PoolBuilder) -> Result<Vec<Verif
     let mut nothing = Vec::new();
     let mut asm = Asm::new(&mut nothing, pool, probes.shim);
     let register = probes.strategy.keeps_register();
-    let mut added: Vec<_> = register.then_some(VerificationType::Integer).into_iter().collect();
+    let mut added: Vec<_> = register
+        .then_some(VerificationType::Integer)
+        .into_iter()
+        .collect();
     added.extend(probes.strategy.locals(&probes.method, &mut asm)?);
     Ok(added)
 }
@@ -253,7 +256,8 @@ impl Writer<'_, '_, '_, '_> {
         let tail = self.scratch.layout.here(self.out);
         for part in covered {
             let layout = &self.scratch.layout;
-            let behind = |call: u32| layout.exact[call as usize] + u32::from(op::LENGTH[op::INVOKESPECIAL as usize]);
+            let behind =
+                |call: u32| layout.exact[call as usize] + u32::from(op::LENGTH[op::INVOKESPECIAL as usize]);
             let unwind = Unwind {
                 start: part.from.map_or(entry_end, behind),
                 end: part.to.map_or(tail, |call| layout.exact[call as usize]),

@@ -40,12 +40,19 @@ pub fn covered(
     if is_static || method.name != b"<init>" || class.name == b"java/lang/Object" {
         return Ok(vec![ALL]);
     }
-    let Some(Found { call, is_straight, keeps_this }) = find(class, code) else {
+    let Some(Found {
+        call,
+        is_straight,
+        keeps_this,
+    }) = find(class, code)
+    else {
         return Ok(Vec::new());
     };
     let mut agrees = true;
     let told = match frames {
-        Some(frames) => frames::each_this(frames, |pc, uninitialized| agrees &= uninitialized == (pc <= call))?,
+        Some(frames) => frames::each_this(frames, |pc, uninitialized| {
+            agrees &= uninitialized == (pc <= call)
+        })?,
         None => is_straight,
     };
     if !told || !agrees {
@@ -96,14 +103,21 @@ fn find(class: &Class, code: &Code) -> Option<Found> {
                     Some(_) => return None,
                     None => {
                         is_straight &= code.handlers().all(|handler| handler.handler > pc);
-                        return Some(Found { call: pc, is_straight, keeps_this });
+                        return Some(Found {
+                            call: pc,
+                            is_straight,
+                            keeps_this,
+                        });
                     }
                 }
             }
             // Stores to local 0, and to 0 and 1.
             op::ISTORE..=op::ASTORE if code.bytes[pc as usize + 1] == 0 => keeps_this = false,
             op::ISTORE_0 | op::LSTORE_0 | FSTORE_0 | DSTORE_0 | op::ASTORE_0 => keeps_this = false,
-            op::WIDE => keeps_this &= code.bytes[pc as usize + 1] == op::IINC || get_u2(code.bytes, pc as usize + 2) != 0,
+            op::WIDE => {
+                keeps_this &=
+                    code.bytes[pc as usize + 1] == op::IINC || get_u2(code.bytes, pc as usize + 2) != 0
+            }
             _ if KIND[opcode as usize] & kind::CONTROL != 0 => is_straight = false,
             _ => {}
         }

@@ -92,7 +92,9 @@ impl Reading {
         let rise = d.u32("rise of a context")?;
         let depth = before.checked_add(1).and_then(|depth| depth.checked_sub(rise));
         let node = ContextNode {
-            depth: depth.filter(|&depth| depth > 0).ok_or("a context rises above its root")?,
+            depth: depth
+                .filter(|&depth| depth > 0)
+                .ok_or("a context rises above its root")?,
             class: d.u32("class of a context")?,
             method: d.u32("method of a context")?,
             site: match d.uint("call site of a context")? {
@@ -102,7 +104,9 @@ impl Reading {
             calls: d.option("calls of a context", |d| {
                 let least = d.uint("calls of a context")?;
                 let more = d.uint("error of a context")?;
-                let most = least.checked_add(more).ok_or("calls of a context do not fit 64 bits")?;
+                let most = least
+                    .checked_add(more)
+                    .ok_or("calls of a context do not fit 64 bits")?;
                 Ok((least, most))
             })?,
         };
@@ -115,7 +119,9 @@ impl Reading {
         let found = self.nodes.len() as u64;
         match self.about {
             None if found == 0 => Ok(None),
-            None => Err(format!("there are {found} contexts, but nothing tells about them")),
+            None => Err(format!(
+                "there are {found} contexts, but nothing tells about them"
+            )),
             Some((_, stated)) if stated != found => {
                 Err(format!("the file holds {found} contexts, it says {stated}"))
             }

@@ -37,12 +37,18 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
     let mut known: HashMap<(Option<u32>, (u32, u32, Option<u16>)), u32> = HashMap::new();
     for (profile, own) in &all {
         add_facts(&mut merged, own);
-        let places: Vec<Vec<Place>> = profile.classes.iter().map(|class| places(class, classes)).collect();
+        let places: Vec<Vec<Place>> = profile
+            .classes
+            .iter()
+            .map(|class| places(class, classes))
+            .collect();
         // The row of each activation on the way to the current node.
         let mut path: Vec<Option<u32>> = Vec::new();
         for node in own.tree.nodes() {
             path.truncate(node.depth as usize - 1);
-            let place = places.get(node.class as usize).and_then(|of| *of.get(node.method as usize)?);
+            let place = places
+                .get(node.class as usize)
+                .and_then(|of| *of.get(node.method as usize)?);
             let above = path.last().copied();
             // A context of a method that is not there is none; a writer refuses it.
             let (Some((class, method)), false) = (place, above == Some(None)) else {
@@ -50,7 +56,11 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
                 continue;
             };
             let parent = above.flatten();
-            let node = ContextNode { class, method, ..*node };
+            let node = ContextNode {
+                class,
+                method,
+                ..*node
+            };
             let next = rows.len() as u32;
             let row = *known.entry((parent, node.key())).or_insert(next);
             if row == next {
@@ -69,7 +79,9 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
     }
     for (row, sum) in rows.iter_mut().zip(sums) {
         let elsewhere = merged.absent.saturating_sub(sum.counted_absent);
-        row.node.calls = sum.counted.then_some((sum.least, sum.most.saturating_add(elsewhere)));
+        row.node.calls = sum
+            .counted
+            .then_some((sum.least, sum.most.saturating_add(elsewhere)));
     }
     merged.tree = ContextTree::from_rows(&rows);
     Some(merged)
@@ -110,6 +122,10 @@ fn add_facts(total: &mut Contexts, own: &Contexts) {
 /// All different words, in order.
 fn words<'a>(texts: [Option<&'a str>; 2]) -> Option<String> {
     let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect::<BTreeSet<_>>().into_iter().collect();
+    let words: Vec<&str> = words
+        .filter(|word| !word.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
     (!words.is_empty()).then(|| words.join(SEPARATOR))
 }

@@ -37,7 +37,9 @@ pub struct Contexts {
 
 /// Hot contexts cannot be told from the others at this threshold.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("phi = {asked}: contexts were counted with phi = {least}, it can only be raised afterwards (up to 1)")]
+#[error(
+    "phi = {asked}: contexts were counted with phi = {least}, it can only be raised afterwards (up to 1)"
+)]
 pub struct PhiOutOfRange {
     /// The threshold asked for.
     pub asked: f64,

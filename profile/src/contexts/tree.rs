@@ -54,13 +54,22 @@ impl ContextTree {
         for (at, node) in nodes.iter().enumerate() {
             let above = match (node.depth as usize).checked_sub(1) {
                 Some(above) if above <= last.len() => above,
-                _ => return Err(format!("context {at} is at depth {} after {}", node.depth, last.len())),
+                _ => {
+                    return Err(format!(
+                        "context {at} is at depth {} after {}",
+                        node.depth,
+                        last.len()
+                    ));
+                }
             };
             if last.get(above).is_some_and(|before| *before >= node.key()) {
                 return Err(format!("context {at} is not behind its sibling"));
             }
             if node.calls.is_some_and(|(least, most)| least > most) {
-                return Err(format!("context {at} has at least {:?} calls at most", node.calls));
+                return Err(format!(
+                    "context {at} has at least {:?} calls at most",
+                    node.calls
+                ));
             }
             last.truncate(above);
             last.push(node.key());
@@ -74,7 +83,8 @@ impl ContextTree {
         // Same contexts first: the place of each row among the different ones.
         let mut places: Vec<u32> = Vec::with_capacity(rows.len());
         let mut nodes: Vec<(Option<u32>, ContextNode)> = Vec::with_capacity(rows.len());
-        let mut known: HashMap<(Option<u32>, (u32, u32, Option<u16>)), u32> = HashMap::with_capacity(rows.len());
+        let mut known: HashMap<(Option<u32>, (u32, u32, Option<u16>)), u32> =
+            HashMap::with_capacity(rows.len());
         for row in rows {
             let parent = row.parent.and_then(|parent| places.get(parent as usize).copied());
             let next = nodes.len() as u32;
@@ -102,7 +112,10 @@ impl ContextTree {
         let first_of = |parent: Option<u32>| order.partition_point(|&at| parent_of(at) < parent);
         let children = |parent: Option<u32>| {
             let from = first_of(parent);
-            let count = order[from..].iter().take_while(|&&at| parent_of(at) == parent).count();
+            let count = order[from..]
+                .iter()
+                .take_while(|&&at| parent_of(at) == parent)
+                .count();
             order[from..from + count].iter().rev().copied()
         };
         let mut tree = Vec::with_capacity(nodes.len());
@@ -192,12 +205,22 @@ mod tests {
             row(Some(5), 7, 1),
         ];
         let tree = ContextTree::from_rows(&rows);
-        let shape: Vec<(u32, u32, u64)> = tree.nodes().iter().map(|n| (n.depth, n.method, n.estimate())).collect();
+        let shape: Vec<(u32, u32, u64)> = tree
+            .nodes()
+            .iter()
+            .map(|n| (n.depth, n.method, n.estimate()))
+            .collect();
         assert_eq!(shape, [(1, 1, 2), (1, 5, 1), (2, 1, 3), (2, 2, 10), (3, 7, 2)]);
-        assert_eq!(ContextTree::from_preorder(tree.nodes().to_vec()), Ok(tree.clone()));
+        assert_eq!(
+            ContextTree::from_preorder(tree.nodes().to_vec()),
+            Ok(tree.clone())
+        );
         assert_eq!(tree.parents(), [None, None, Some(1), Some(1), Some(3)]);
         assert_eq!(tree.inclusive(), [2, 16, 3, 12, 2]);
-        assert_eq!(tree.with_ancestors(|n| n.estimate() == 10), [false, true, false, true, false]);
+        assert_eq!(
+            tree.with_ancestors(|n| n.estimate() == 10),
+            [false, true, false, true, false]
+        );
     }
 
     #[test]
@@ -206,8 +229,16 @@ mod tests {
         assert!(refused(&[node(2, 0, None, 1)]).contains("depth 2 after 0"));
         assert!(refused(&[node(0, 0, None, 1)]).contains("depth 0"));
         assert!(refused(&[node(1, 1, None, 1), node(1, 0, None, 1)]).contains("behind"));
-        assert!(refused(&[node(1, 1, Some(0), 1), node(2, 0, None, 1), node(1, 1, None, 1)]).contains("behind"));
-        assert!(refused(&[ContextNode { calls: Some((2, 1)), ..node(1, 0, None, 1) }]).contains("at least"));
+        assert!(
+            refused(&[node(1, 1, Some(0), 1), node(2, 0, None, 1), node(1, 1, None, 1)]).contains("behind")
+        );
+        assert!(
+            refused(&[ContextNode {
+                calls: Some((2, 1)),
+                ..node(1, 0, None, 1)
+            }])
+            .contains("at least")
+        );
     }
 
     #[test]

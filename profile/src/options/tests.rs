@@ -223,7 +223,10 @@ fn the_automatic_probe_follows_what_is_profiled() {
         );
     }
     let o = parse("profile=contexts,phi=0.001,algorithm=sticky,burst=adaptive:1000:64:5%").options;
-    assert_eq!((o.thresholds(), o.algorithm), ((0.001, 0.0002), ContextAlgorithm::StickySampling));
+    assert_eq!(
+        (o.thresholds(), o.algorithm),
+        ((0.001, 0.0002), ContextAlgorithm::StickySampling)
+    );
     assert_eq!(o.burst.to_string(), "adaptive:1000:64:5");
     assert_eq!(o.probe_in_use(), Probe::Events);
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;

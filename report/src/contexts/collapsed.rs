@@ -54,15 +54,17 @@ impl Stacks {
                     intern(DEEPER.to_owned(), &mut stacks.names)
                 } else {
                     let line = view.options.call_sites.then(|| view.call_line(at)).flatten();
-                    *of_methods.entry((node.class, node.method, line)).or_insert_with(|| {
-                        let (class, method) = view.method(node);
-                        let mut name = format!("{}.{}", words::dotted(class), method.name);
-                        if let Some(line) = line {
-                            // Writing to a String cannot fail.
-                            let _ = write!(name, "@{line}");
-                        }
-                        intern(name.replace(';', ":"), &mut stacks.names)
-                    })
+                    *of_methods
+                        .entry((node.class, node.method, line))
+                        .or_insert_with(|| {
+                            let (class, method) = view.method(node);
+                            let mut name = format!("{}.{}", words::dotted(class), method.name);
+                            if let Some(line) = line {
+                                // Writing to a String cannot fail.
+                                let _ = write!(name, "@{line}");
+                            }
+                            intern(name.replace(';', ":"), &mut stacks.names)
+                        })
                 };
                 let next = stacks.nodes.len() as u32;
                 let stack = *known.entry((parent, name)).or_insert(next);
@@ -111,14 +113,22 @@ impl Stacks {
     /// out.
     pub fn lines(&self, least: u64) -> Vec<String> {
         let mut lines = Vec::new();
-        for stack in self.nodes.iter().filter(|stack| stack.calls > 0 && stack.inclusive >= least) {
+        for stack in self
+            .nodes
+            .iter()
+            .filter(|stack| stack.calls > 0 && stack.inclusive >= least)
+        {
             let mut names = vec![stack.name];
             let mut above = stack.parent;
             while let Some(parent) = above {
                 names.push(self.nodes[parent as usize].name);
                 above = self.nodes[parent as usize].parent;
             }
-            let names: Vec<&str> = names.iter().rev().map(|&name| &*self.names[name as usize]).collect();
+            let names: Vec<&str> = names
+                .iter()
+                .rev()
+                .map(|&name| &*self.names[name as usize])
+                .collect();
             lines.push(format!("{} {}", names.join(";"), stack.calls));
         }
         lines.sort_unstable();

@@ -89,5 +89,7 @@ fn flame_graph(stacks: &Stacks) -> Option<String> {
     flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture).ok()?;
     let picture = String::from_utf8(picture).ok()?;
     let svg = &picture[picture.find("<svg")?..];
-    Some(format!("<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">{svg}</body>"))
+    Some(format!(
+        "<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">{svg}</body>"
+    ))
 }

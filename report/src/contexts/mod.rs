@@ -145,10 +145,9 @@ impl<'p> ContextsView<'p> {
                 words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
             ),
         };
-        let bursts = contexts
-            .bursts
-            .as_ref()
-            .map_or(String::new(), |bursts| format!(" Only bursts were counted: {bursts}."));
+        let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| {
+            format!(" Only bursts were counted: {bursts}.")
+        });
         format!(
             "{} calls in {} contexts ({how}). {} are hot: {} calls or more.{bursts}",
             words::thousands(contexts.calls),

@@ -73,7 +73,11 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
     let node = &view.nodes()[at];
     let (calls, most, share) = match node.calls {
         Some((least, most)) => {
-            let most = if least == most { String::new() } else { thousands(most) };
+            let most = if least == most {
+                String::new()
+            } else {
+                thousands(most)
+            };
             (thousands(least), most, percent(view.share(least)))
         }
         None => (String::new(), String::new(), String::new()),

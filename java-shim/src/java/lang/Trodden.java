@@ -12,7 +12,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>Three independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
  * ({@link #counters}, {@link #count}, {@link #countHashed}), and the stream of events ({@link #events} to
- * {@link #onlyPath}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
+ * {@link #unwound}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
  * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
  */
 public final class Trodden {
