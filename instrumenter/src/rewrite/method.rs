@@ -7,12 +7,12 @@ use trodden_profile::{BlockExit, BlockInfo};
 
 use super::arrivals::{Arrival, Arrivals, Label};
 use super::layout::{Layout, LayoutError};
-use super::unwind::{Covered, covered};
+use super::with_calls::Unwind;
 use crate::classfile::attributes::{self, Mover};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, padding};
 use crate::classfile::frames::{self, FrameScratch, FullFrame, VerificationType, initial_locals};
-use crate::classfile::opcodes::{self as op, KIND, kind};
+use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
 use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
@@ -85,20 +85,11 @@ impl From<Fault> for RewriteError {
 #[derive(Debug, Default)]
 pub struct RewriteScratch {
     arrivals: Arrivals,
-    layout: Layout,
+    pub(super) layout: Layout,
     frames: FrameScratch,
     pending: Vec<(Label, Arrival)>,
     switch: FxHashMap<u32, Label>,
-    unwind: Vec<Unwind>,
-}
-
-/// A handler of ours, in the new code: it covers `start..end`.
-#[derive(Clone, Copy, Debug)]
-struct Unwind {
-    start: u32,
-    end: u32,
-    at: u32,
-    uninitialized_this: bool,
+    pub(super) unwind: Vec<Unwind>,
 }
 
 impl RewriteScratch {
@@ -112,12 +103,12 @@ impl RewriteScratch {
 }
 
 /// Writes the code, and what comes with it.
-struct Writer<'w, 'i, 'p, 'a> {
-    input: &'w MethodInput<'i, 'a>,
-    probes: Option<&'w ProbeInput<'i>>,
-    pool: &'w mut PoolBuilder<'p, 'a>,
-    scratch: &'w mut RewriteScratch,
-    out: &'w mut Vec<u8>,
+pub(super) struct Writer<'w, 'i, 'p, 'a> {
+    pub(super) input: &'w MethodInput<'i, 'a>,
+    pub(super) probes: Option<&'w ProbeInput<'i>>,
+    pub(super) pool: &'w mut PoolBuilder<'p, 'a>,
+    pub(super) scratch: &'w mut RewriteScratch,
+    pub(super) out: &'w mut Vec<u8>,
 }
 
 /// Appends the method to `out`; tells the length of its code.
@@ -231,73 +222,9 @@ impl Writer<'_, '_, '_, '_> {
         Ok(entry_end)
     }
 
-    fn sees_calls(&self) -> bool {
-        self.probes.is_some_and(|p| p.strategy.sees_calls())
-    }
-
-    /// What of the method our own handlers can cover, if they are wanted.
-    fn covered(&self) -> Result<Vec<Covered>, Fault> {
-        let MethodInput {
-            class, method, code, ..
-        } = *self.input;
-        match self.sees_calls() {
-            true => covered(class, method, code, self.input.frames),
-            false => Ok(Vec::new()),
-        }
-    }
-
-    /// Writes our own handlers behind the old code. What is covered begins behind method entry.
-    fn unwind(&mut self, covered: &[Covered], entry_end: u32) -> Result<(), RewriteError> {
-        self.scratch.unwind.clear();
-        if covered.is_empty() {
-            return Ok(());
-        }
-        self.scratch.layout.tail(self.out);
-        let tail = self.scratch.layout.here(self.out);
-        for part in covered {
-            let layout = &self.scratch.layout;
-            let behind =
-                |call: u32| layout.exact[call as usize] + u32::from(op::LENGTH[op::INVOKESPECIAL as usize]);
-            let unwind = Unwind {
-                start: part.from.map_or(entry_end, behind),
-                end: part.to.map_or(tail, |call| layout.exact[call as usize]),
-                at: layout.here(self.out),
-                uninitialized_this: part.uninitialized_this,
-            };
-            if unwind.start < unwind.end {
-                self.emit(|probes, asm| probes.strategy.unwound(&probes.method, asm))?;
-                self.out.push(op::ATHROW);
-                self.scratch.unwind.push(unwind);
-            }
-        }
-        Ok(())
-    }
-
-    /// Frames of our own handlers: of the method's own locals they claim nothing.
-    fn unwind_frames(&mut self, added: &[VerificationType]) -> Result<Vec<FullFrame>, PoolFull> {
-        if self.scratch.unwind.is_empty() {
-            return Ok(Vec::new());
-        }
-        let on_stack = self.pool.class(b"java/lang/Throwable")?;
-        let own = usize::from(self.input.code.max_locals);
-        let frame = |unwind: &Unwind| {
-            let mut locals = vec![VerificationType::Top; own];
-            if unwind.uninitialized_this {
-                locals[0] = VerificationType::UninitializedThis;
-            }
-            locals.extend_from_slice(added);
-            FullFrame {
-                at: unwind.at,
-                locals,
-                on_stack,
-            }
-        };
-        Ok(self.scratch.unwind.iter().map(frame).collect())
-    }
-
     /// Runs the assembler.
     #[inline]
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         write: impl FnOnce(&ProbeInput, &mut Asm) -> Result<(), PoolFull>,
     ) -> Result<(), RewriteError> {
@@ -440,26 +367,9 @@ impl Writer<'_, '_, '_, '_> {
         }
     }
 
-    fn with_calls(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
-        let mut done = from;
-        for (pc, opcode) in self.input.code.instructions(from, to) {
-            if KIND[opcode as usize] & kind::CALL != 0 {
-                self.copy(done, pc);
-                done = pc;
-                // In front of a block the front's own place counts.
-                if pc != self.input.blocks[block].start {
-                    self.scratch.layout.begin(pc, self.out);
-                }
-                self.emit(|probes, asm| probes.strategy.call(&probes.method, pc, asm))?;
-            }
-        }
-        self.copy(done, to);
-        Ok(())
-    }
-
     /// Old code, copied.
     #[inline]
-    fn copy(&mut self, from: u32, to: u32) {
+    pub(super) fn copy(&mut self, from: u32, to: u32) {
         self.scratch.layout.old(from, to, self.out);
         self.out
             .extend_from_slice(&self.input.code.bytes[from as usize..to as usize]);

@@ -4,5 +4,6 @@ mod arrivals;
 mod layout;
 mod method;
 mod unwind;
+mod with_calls;
 
 pub use method::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
