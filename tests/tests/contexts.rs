@@ -73,8 +73,50 @@ fn a_trace_has_the_same_contexts() -> Result<()> {
                 &replayed,
             ])?;
             check(kinds, &expected, &Profile::load(&replayed)?)?;
+            compares(&trace, &replayed, &path("hot.trodden"))?;
         }
     }
+    Ok(())
+}
+
+/// The guarantee, as `trodden compare` sees it: nothing hot is missed, and what is there is known to the exact tree.
+fn compares(trace: &str, exact: &str, hot: &str) -> Result<()> {
+    for algorithm in ["lss", "bss", "lc", "sticky"] {
+        let options = ["--algorithm", algorithm, "--phi", "0.02", "--epsilon", "0.01"];
+        trodden(
+            &[
+                &["replay", trace, "--profile", "contexts", "-o", hot],
+                &options[..],
+            ]
+            .concat(),
+        )?;
+        let json: serde_json::Value =
+            serde_json::from_str(&trodden(&["compare", exact, hot, "--format", "json"])?)?;
+        let contexts = &json["contexts"];
+        let number = |key: &str| contexts[key].as_u64().ok_or_else(|| format!("{key}: {contexts}"));
+        assert_eq!(
+            (number("false_negatives")?, number("unknown")?),
+            (0, 0),
+            "{algorithm}: {contexts}"
+        );
+        assert!(number("truly_hot")? > 3, "{algorithm}: {contexts}");
+        assert_eq!(
+            number("hot")?,
+            number("truly_hot")? + number("false_positives")?,
+            "{algorithm}"
+        );
+        assert!(
+            number("contexts")? < number("exact_contexts")?,
+            "{algorithm}: {contexts}"
+        );
+        assert_eq!(contexts["hot_edge_coverage"].as_array().map(Vec::len), Some(5));
+        let stacks = trodden(&["report", hot, "--format", "collapsed"])?;
+        assert!(stacks.contains("\nCalls.main;Calls."), "{stacks}");
+    }
+    let refused = trodden(&["report", hot, "--phi", "0.001"])
+        .expect_err("phi can only be raised")
+        .to_string();
+    assert!(refused.contains("counted with phi = 0.02"), "{refused}");
     Ok(())
 }
 
