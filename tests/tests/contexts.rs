@@ -282,6 +282,7 @@ fn threads_that_run_already() -> Result<()> {
             .chain([
                 ("caught fail fail", times),
                 ("caught fail fail fail", times),
+                ("caught fail fail fail <init>", times),
                 ("caught leaf", 2 * times),
             ])
             .map(|(path, calls)| (format!("{prefix}{path}"), calls))
