@@ -34,8 +34,13 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
         .arg("-d")
         .arg(out)
         .args(
-            ["TroddenConfig.java", "TroddenThreads.java", "Trodden.java"]
-                .map(|f| sources.join("java/lang").join(f)),
+            [
+                "TroddenConfig.java",
+                "TroddenThreads.java",
+                "Trodden.java",
+                "TroddenAhead.java",
+            ]
+            .map(|f| sources.join("java/lang").join(f)),
         )
         .output();
     match result {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, ActivationEvent, Activations, BoundedSlabForest, ChunkPairs, HashProfile,
+    ActivationAnalysis, ActivationEvent, Activations, BoundedForest, ChunkPairs, HashProfile,
     IterationForest, NullActivations, SlabForest,
 };
 use trodden_analyses::stream::ActivationWords;
@@ -52,7 +52,7 @@ fn path_ends(c: &mut Criterion) {
         let forest = consume(Activations::new(SlabForest::new(10).expect("k")), &stream.events).into_sink();
         let budget = (forest.stats().nodes as u32 / 20).max(40);
         group.bench_function("bounded k-SF of 5 %/10", |b| {
-            let fresh = || Activations::new(BoundedSlabForest::new(10, budget).expect("k"));
+            let fresh = || Activations::new(BoundedForest::new(10, budget).expect("k"));
             b.iter_batched(fresh, |a| consume(a, &stream.events), BatchSize::PerIteration)
         });
         group.bench_function("k-IPF of k-SF/10", |b| b.iter(|| IterationForest::of(&forest)));

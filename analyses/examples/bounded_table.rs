@@ -1,141 +1,155 @@
-//! What a k-SF within a budget finds of what is hot in recorded traces, as a Markdown table:
-//! `cargo run --release -p trodden-analyses --example bounded_table -- TRACE…`.
+//! What a forest within a budget of nodes finds of what is hot in recorded traces, as a Markdown table:
+//! `cargo run --release -p trodden-analyses --example bounded_table -- [--raw=FILE] [--words=N] TRACE…`.
 //!
-//! Hot is a sequence of at least two paths that occurred more often than 1 % of the occurrences of its first path.
-//! The first words of each trace are taken, the forests are those of its threads, merged.
+//! Hot is a sequence of at least two paths that occurred more often than 1 % of the occurrences of its first path. They are
+//! found by sorting the stream, so that no exact forest has to fit into memory. Of each trace the middle of its busiest
+//! thread is taken. The budget is a share of the nodes of the exact k-slab forest.
 
-use std::collections::HashMap;
+mod traces;
+
+use std::error::Error;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::Write;
 
-use trodden_analyses::kpaths::{BoundedSlabForest, ChunkPairs, IterationForest};
-use trodden_analyses::stream::{KPaths, KPathsOptions, KPathsResult, KSink, StreamAnalysis};
-use trodden_profile::events::ThreadInfo;
-use trodden_profile::trace::{TraceItem, TraceReader};
+use cpu_time::ThreadTime;
+use traces::Window;
+use traces::suffixes::{Hot, Suffixes};
+use trodden_analyses::kpaths::{Activations, BoundedForest, ChunkPairs, IterationForest};
+use trodden_analyses::stream::ActivationWords;
 
-type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+const KS: [u32; 3] = [4, 10, 16];
+const PERCENT: [u64; 3] = [5, 10, 20];
 
-/// Words that are taken of each trace.
-const WORDS: usize = 4 << 20;
-
-/// Chunks of threads, in order.
-type Stream = Vec<(u64, Vec<u64>)>;
-
-fn main() -> Fallible<()> {
+fn main() -> Result<(), Box<dyn Error>> {
+    let (mut words, mut raw, mut files) = (4 << 20, None, Vec::new());
+    for arg in std::env::args().skip(1) {
+        if let Some(number) = arg.strip_prefix("--words=") {
+            words = number.parse()?;
+        } else if let Some(file) = arg.strip_prefix("--raw=") {
+            raw = Some(File::create(file)?);
+        } else {
+            files.push(arg);
+        }
+    }
+    let mut log = |line: &str| match &mut raw {
+        Some(file) => writeln!(file, "{line}"),
+        None => Ok(()),
+    };
     println!(
-        "| workload | words | k | nodes | hot | budget | share | at least needed | found | of hot below roots with 1 % of the \
-         stream | found | counters lack | misses beyond the bound |"
+        "| workload | k | k-SF nodes | k-IPF nodes | hot | budget | of k-SF | found | at best | frequent | found | counters lack | \
+         beyond the bound | prunings | ns per path |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
     );
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for file in std::env::args().skip(1) {
-        let stream = read(&file)?;
-        let name = file
-            .rsplit('/')
-            .next()
-            .unwrap_or_default()
-            .trim_end_matches(".trace");
-        for k in [4, 10, 16] {
-            evaluate(name, &stream, k)?;
+    log(
+        "workload,k,path_ends,slab_nodes,ipf_nodes,hot,budget,found,frequent,frequent_found,counters_lack,beyond,prunings,ns_per_path",
+    )?;
+    for file in files {
+        let window = Window::read(&file, words)?;
+        let suffixes = Suffixes::of(&window.words, KS[KS.len() - 1]);
+        for k in KS {
+            let exact = Exact::of(&window.words, &suffixes, k)?;
+            let mut last = 0;
+            for percent in PERCENT {
+                let budget = (exact.slab_nodes * percent / 100).max(u64::from(4 * k));
+                if budget != last {
+                    exact.evaluate(&window, budget as u32, &mut log)?;
+                }
+                last = budget;
+            }
         }
     }
     Ok(())
 }
 
-fn read(file: &str) -> Fallible<Stream> {
-    let mut trace = TraceReader::new(BufReader::new(File::open(file)?))?;
-    let (mut stream, mut taken) = (Stream::new(), 0);
-    while taken < WORDS {
-        match trace.next_item()? {
-            Some(TraceItem::Words { thread, words }) => {
-                taken += words.len();
-                stream.push((thread, words.to_vec()));
-            }
-            Some(_) => {}
-            None => break,
-        }
-    }
-    Ok(stream)
+/// What is in a stream.
+struct Exact {
+    k: u32,
+    paths: u64,
+    slab_nodes: u64,
+    nodes: u64,
+    hot: Vec<Hot>,
 }
 
-fn forest<S: KSink>(stream: &Stream, k: u32, nodes: Option<u32>) -> Fallible<KPathsResult<S::Forest>>
-where
-    KPaths<S>: StreamAnalysis<Result = KPathsResult<S::Forest>>,
-{
-    let options = KPathsOptions {
-        k,
-        nodes,
-        ..KPathsOptions::default()
-    };
-    let analysis = KPaths::<S>::new(&options)?;
-    let mut threads = HashMap::new();
-    for (thread, words) in stream {
-        let state = threads
-            .entry(*thread)
-            .or_insert_with(|| analysis.thread(&ThreadInfo::default()));
-        analysis.consume(state, words);
+impl Exact {
+    fn of(words: &[u64], suffixes: &Suffixes, k: u32) -> Result<Exact, Box<dyn Error>> {
+        let mut thread = ActivationWords::new(Activations::new(ChunkPairs::new(k)?));
+        thread.consume(words);
+        let activations = thread.analysis();
+        let slabs = activations.sink().slab_forest(activations.open())?;
+        Ok(Exact {
+            k,
+            paths: suffixes.paths() as u64,
+            slab_nodes: slabs.size().0,
+            nodes: suffixes.shape(k).nodes,
+            hot: suffixes.hot(k, 100),
+        })
     }
-    let mut ids: Vec<u64> = threads.keys().copied().collect();
-    ids.sort_unstable();
-    let mut result = analysis.result();
-    for id in ids {
-        analysis.add(&mut result, &threads[&id])?;
-    }
-    Ok(result)
-}
 
-/// Hot sequences with their counts, and whether their first path makes 1 % of the stream.
-fn hot(forest: &IterationForest, total: u64) -> Vec<(u32, Vec<u64>, u64, bool)> {
-    let (mut found, mut sequence, mut root) = (Vec::new(), Vec::new(), 0);
-    for (method, length, path, count) in forest.preorder() {
-        sequence.truncate(length as usize - 1);
-        sequence.push(path);
-        if length == 1 {
-            root = count;
-        } else if count * 100 > root {
-            found.push((method, sequence.clone(), count, root * 100 > total));
-        }
-    }
-    found
-}
-
-fn evaluate(name: &str, stream: &Stream, k: u32) -> Fallible<()> {
-    let exact = forest::<ChunkPairs>(stream, k, None)?.forest;
-    let total = exact.total();
-    let hot = hot(&IterationForest::of(&exact), total);
-    // A node stands for one sequence of each length: for that many sequences of a length, as many nodes.
-    let mut lengths = vec![0u64; k as usize + 1];
-    hot.iter()
-        .for_each(|(_, sequence, ..)| lengths[sequence.len()] += 1);
-    let needed = lengths.iter().max().copied().unwrap_or(0);
-    let words: usize = stream.iter().map(|(_, words)| words.len()).sum();
-    for percent in [5, 10, 20] {
-        let nodes = exact.stats().nodes;
-        let budget = (nodes * percent / 100).max(u64::from(4 * k));
-        let bounded = forest::<BoundedSlabForest>(stream, k, Some(budget as u32))?.forest;
+    fn evaluate(
+        &self,
+        window: &Window,
+        budget: u32,
+        log: &mut impl FnMut(&str) -> std::io::Result<()>,
+    ) -> Result<(), Box<dyn Error>> {
+        let start = ThreadTime::now();
+        let mut thread = ActivationWords::new(Activations::new(BoundedForest::new(self.k, budget)?));
+        thread.consume(&window.words);
+        let ns = start.elapsed().as_nanos() as f64 / self.paths as f64;
+        let bounded = thread.analysis().sink();
         let result = bounded.iteration_forest();
-        let (mut found, mut major, mut major_found, mut beyond, mut lack) = (0, 0, 0, 0, 0.0);
-        for (method, sequence, count, is_major) in &hot {
-            let estimate = result.count(*method, sequence);
-            let is_found = u64::from(estimate > 0);
-            found += is_found;
-            major += u64::from(*is_major);
-            major_found += u64::from(*is_major) * is_found;
-            beyond +=
-                u64::from(estimate + result.missing(*method, sequence.len()) < *count || estimate > *count);
-            lack += (count - estimate.min(*count)) as f64 / *count as f64;
-        }
-        let share = |part: u64, of: u64| match of {
+        let judged: Vec<Judged> = self.hot.iter().map(|hot| self.judge(&result, hot)).collect();
+        let found = judged.iter().filter(|j| j.found).count();
+        let frequent = judged.iter().filter(|j| j.frequent).count();
+        let both = judged.iter().filter(|j| j.frequent && j.found).count();
+        let beyond = judged.iter().filter(|j| j.beyond).count();
+        let lack = judged.iter().map(|j| j.lack).sum::<f64>() / (judged.len() as f64).max(1.0);
+        let share = |part: usize, of: usize| match of {
             0 => "–".to_owned(),
             _ => format!("{:.1} %", 100.0 * part as f64 / of as f64),
         };
+        let hot = self.hot.len();
         println!(
-            "| {name} | {words} | {k} | {nodes} | {} | {budget} | {} | {needed} | {} | {major} | {} | {:.1} % | {beyond} |",
-            hot.len(),
-            share(budget, nodes),
-            share(found, hot.len() as u64),
-            share(major_found, major),
-            100.0 * lack / (hot.len() as f64).max(1.0),
+            "| {} | {} | {} | {} | {hot} | {budget} | {} | {} | {} | {frequent} | {} | {:.1} % | {beyond} | {} | {ns:.0} |",
+            window.name,
+            self.k,
+            self.slab_nodes,
+            self.nodes,
+            share(budget as usize, self.slab_nodes as usize),
+            share(found, hot),
+            share(hot.min(budget as usize), hot),
+            share(both, frequent),
+            100.0 * lack,
+            bounded.prunings(),
         );
+        log(&format!(
+            "{},{},{},{},{},{hot},{budget},{found},{frequent},{both},{lack:.4},{beyond},{},{ns:.1}",
+            window.name,
+            self.k,
+            self.paths,
+            self.slab_nodes,
+            self.nodes,
+            bounded.prunings()
+        ))?;
+        Ok(())
     }
-    Ok(())
+
+    fn judge(&self, result: &IterationForest, hot: &Hot) -> Judged {
+        let count = result.count(hot.method, &hot.paths);
+        let missing = result.missing(hot.method, hot.paths.len());
+        Judged {
+            found: count > 0,
+            // Its first path makes 1 % of the stream.
+            frequent: hot.root * 100 > self.paths,
+            beyond: count > hot.count || count + missing < hot.count,
+            lack: hot.count.saturating_sub(count) as f64 / hot.count as f64,
+        }
+    }
+}
+
+/// What became of a hot sequence.
+struct Judged {
+    found: bool,
+    frequent: bool,
+    beyond: bool,
+    lack: f64,
 }

@@ -1,96 +1,90 @@
-//! Time per path end of k-iteration paths beside a hash table's, on the same words, as Markdown tables:
-//! `cargo run --release -p trodden-analyses --example kpaths_table -- [--sizes] [--chunk=N] [PATHS [ROUNDS]] [FILE.trace ...]`.
+//! k-BLPP's figures 14, 15 and 17 to 20 as Markdown tables, on the same words as a hash table of counters:
+//! `cargo run --release -p trodden-analyses --example kpaths_table -- [--raw=FILE] [--chunk=N] [PATHS [ROUNDS]] [FILE.trace ...]`.
 //!
-//! On synthetic streams of so many path ends, or on the busiest thread of each trace (its first four times so many words).
-//! Times are this thread's CPU time, the best of some rounds, all competitors taking turns in each; every time from nothing. `--sizes`: k-BLPP's
-//! figures 15 and 17 to 20 too, and what a budget finds. `--chunk`: chunks of about so many paths.
+//! On synthetic streams of so many path ends, or on the busiest thread of each trace (about so many path ends from its middle).
+//! Times are this thread's CPU time, all competitors taking turns in each round, every time from nothing; a ratio is that of
+//! two runs next to each other. `--raw`: every time as CSV. `--chunk`: chunks of about so many paths.
 
 #[path = "../benches/streams/mod.rs"]
 mod streams;
+mod traces;
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
-use std::io::BufReader;
-use std::time::Duration;
+use std::io::Write;
 
 use cpu_time::ThreadTime;
 use rustc_hash::FxHashMap;
+use traces::suffixes::{Shape, Suffixes};
+use traces::{Window, ends_path, spread};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, Activations, BoundedSlabForest, ChunkPairs, ForestError, HashProfile,
-    IterationForest, NullActivations, PathSink, SlabForest,
+    ActivationAnalysis, Activations, ChunkPairs, ForestError, HashProfile, IterationForest, NullActivations,
+    PathSink, SlabForest,
 };
-use trodden_analyses::stream::{ActivationWords, PathCounts, StreamAnalysis};
-use trodden_profile::events::ThreadInfo;
-use trodden_profile::trace::{TraceItem, TraceReader};
+use trodden_analyses::stream::ActivationWords;
 
 const KS: [u32; 9] = [2, 3, 4, 6, 8, 11, 16, 32, 64];
 
 /// Words in a thread's buffer.
 const BATCH: usize = 4096;
 
-#[derive(Clone, Copy, Default)]
+/// k-SFs of so many nodes are made into k-IPFs, to see whether sorting finds the same.
+const CHECKED: u64 = 1 << 18;
+
 struct Options {
-    rounds: u64,
-    sizes: bool,
+    rounds: usize,
     chunk: Option<u32>,
+    raw: Option<File>,
 }
 
 impl Options {
-    fn pairs(self, k: u32) -> Result<ChunkPairs, ForestError> {
+    fn pairs(&self, k: u32) -> Result<ChunkPairs, ForestError> {
         match self.chunk {
             None => ChunkPairs::new(k),
             Some(paths) => ChunkPairs::with_chunks(k, paths / (k - 1), 8 << 20),
         }
     }
+
+    fn log(&mut self, line: &str) -> Result<(), Box<dyn Error>> {
+        match &mut self.raw {
+            Some(file) => Ok(writeln!(file, "{line}")?),
+            None => Ok(()),
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (mut numbers, mut traces, mut options) = (Vec::new(), Vec::new(), Options::default());
+    let (mut numbers, mut files) = (Vec::new(), Vec::new());
+    let (mut chunk, mut raw) = (None, None);
     for arg in std::env::args().skip(1) {
         match arg.parse::<u64>() {
-            _ if arg == "--sizes" => options.sizes = true,
-            _ if arg.starts_with("--chunk=") => options.chunk = Some(arg["--chunk=".len()..].parse()?),
+            _ if arg.starts_with("--chunk=") => chunk = Some(arg["--chunk=".len()..].parse()?),
+            _ if arg.starts_with("--raw=") => raw = Some(File::create(&arg["--raw=".len()..])?),
             Ok(number) => numbers.push(number),
-            Err(_) => traces.push(arg),
+            Err(_) => files.push(arg),
         }
     }
     let paths = numbers.first().copied().unwrap_or(1 << 20);
-    options.rounds = numbers.get(1).copied().unwrap_or(5);
-    if traces.is_empty() {
+    let rounds = numbers.get(1).copied().unwrap_or(5) as usize;
+    let mut options = Options { rounds, chunk, raw };
+    options.log("stream,k,round,competitor,ns_per_path_end")?;
+    let mut rows = Vec::new();
+    if files.is_empty() {
         for stream in streams::all(paths) {
-            let name = format!("{}, {} path ends", stream.name, stream.paths);
-            table(&name, &stream.words(), options)?;
+            eprintln!("{}: {} path ends", stream.name, stream.paths);
+            rows.push(Row::of(stream.name, &stream.words(), &mut options)?);
         }
     }
-    for trace in traces {
-        table(&trace, &busiest_thread(&trace, 4 * paths as usize)?, options)?;
+    for file in files {
+        let window = Window::read(&file, paths as usize)?;
+        let row = Row::of(&window.name, &window.words, &mut options)?;
+        let (thread, all) = window.of;
+        eprintln!("{}: {thread} of {all} words are the thread's", row.name);
+        rows.push(row);
     }
+    print(&rows);
     Ok(())
-}
-
-/// The words of the thread that has most, or the first `limit` of them.
-fn busiest_thread(file: &str, limit: usize) -> Result<Vec<u64>, Box<dyn Error>> {
-    let mut reader = TraceReader::new(BufReader::new(File::open(file)?))?;
-    let mut threads: HashMap<u64, Vec<u64>> = HashMap::new();
-    let mut most = 0;
-    while most < limit
-        && let Some(item) = reader.next_item()?
-    {
-        if let TraceItem::Words { thread, words } = item {
-            let own = threads.entry(thread).or_default();
-            own.extend_from_slice(words);
-            most = most.max(own.len());
-        }
-    }
-    let mut words = threads.into_values().max_by_key(Vec::len).unwrap_or_default();
-    words.truncate(limit);
-    Ok(words)
-}
-
-fn ends_path(word: u64) -> bool {
-    matches!(word >> 60, 0 | 3 | 4)
 }
 
 /// What an engineer would write for Ball-Larus profiles alone: every word names its method, so no stack is needed.
@@ -106,14 +100,6 @@ fn plain(words: &[u64]) -> FxHashMap<u64, u64> {
     counts
 }
 
-fn by_runs(words: &[u64]) {
-    let mut thread = PathCounts.thread(&ThreadInfo::default());
-    words
-        .chunks(BATCH)
-        .for_each(|batch| PathCounts.consume(&mut thread, batch));
-    black_box(&thread);
-}
-
 fn drive<A: ActivationAnalysis>(analysis: A, words: &[u64]) -> ActivationWords<A> {
     let mut thread = ActivationWords::new(analysis);
     words.chunks(BATCH).for_each(|batch| thread.consume(batch));
@@ -124,125 +110,199 @@ fn sink<S: PathSink>(sink: S, words: &[u64]) -> ActivationWords<Activations<S>> 
     drive(Activations::new(sink), words)
 }
 
-/// Lowers `best` to the time of this, made from something that takes no time to make or drop.
-fn time<T>(best: &mut Duration, run: impl FnOnce() -> T) -> T {
+/// Nanoseconds of this, made from something that takes no time to make; dropping the result is not included.
+fn time<T>(run: impl FnOnce() -> T) -> (f64, T) {
     let start = ThreadTime::now();
     let result = black_box(run());
-    *best = (*best).min(start.elapsed());
-    result
+    (start.elapsed().as_nanos() as f64, result)
 }
 
-fn table(name: &str, words: &[u64], options: Options) -> Result<(), Box<dyn Error>> {
-    let paths = words.iter().filter(|&&word| ends_path(word)).count() as f64;
-    let never = Duration::MAX;
-    let (mut null, mut hash, mut stack, mut runs) = (never, never, never, never);
-    let (mut chunks, mut slabs) = ([never; KS.len()], [never; KS.len()]);
-    for _ in 0..options.rounds {
-        time(&mut null, || drive(NullActivations, words));
-        time(&mut runs, || by_runs(words));
-        for (index, k) in KS.into_iter().enumerate() {
-            // Next to each other, so that what else the machine does is the same for both.
-            time(&mut hash, || plain(words));
-            let pairs = options.pairs(k)?;
-            time(&mut chunks[index], || sink(pairs, words));
-            if index % 3 == 0 {
-                time(&mut stack, || sink(HashProfile::default(), words));
+/// A stream's line in every table.
+struct Row {
+    name: String,
+    words: usize,
+    paths: f64,
+    activations: usize,
+    /// Different paths, and bytes of the hash table with them.
+    different: usize,
+    hash_bytes: f64,
+    null_ns: Vec<f64>,
+    hash_ns: Vec<f64>,
+    /// By k.
+    cells: Vec<Cell>,
+}
+
+#[derive(Default)]
+struct Cell {
+    /// Time relative to the hash table, to the one with a stack of activations, and the k-SF's to the hash table.
+    pairs: Vec<f64>,
+    pairs_to_stack: Vec<f64>,
+    slabs: Vec<f64>,
+    pairs_bytes: f64,
+    slabs_bytes: f64,
+    slab_nodes: u64,
+    lookups: f64,
+    shape: Shape,
+}
+
+impl Row {
+    fn of(name: &str, words: &[u64], options: &mut Options) -> Result<Row, Box<dyn Error>> {
+        let paths = words.iter().filter(|&&word| ends_path(word)).count() as f64;
+        let suffixes = Suffixes::of(words, KS[KS.len() - 1]);
+        let counts = plain(words);
+        let mut row = Row {
+            name: name.to_owned(),
+            words: words.len(),
+            paths,
+            activations: suffixes.activations,
+            different: counts.len(),
+            // Slots of 16 bytes and one to control each, at most 7/8 full.
+            hash_bytes: ((counts.capacity() * 8 / 7).next_power_of_two() * 17) as f64,
+            null_ns: Vec::new(),
+            hash_ns: Vec::new(),
+            cells: KS.map(|_| Cell::default()).into(),
+        };
+        for (cell, k) in row.cells.iter_mut().zip(KS) {
+            cell.shape = suffixes.shape(k);
+        }
+        drop((suffixes, counts));
+        for round in 0..options.rounds {
+            let null = time(|| drive(NullActivations, words)).0 / paths;
+            row.null_ns.push(null);
+            options.log(&format!("{name},,{round},reading,{null:.3}"))?;
+            for (cell, k) in row.cells.iter_mut().zip(KS) {
+                // Next to each other, so that what else the machine does is the same for all.
+                let (pairs, forest) = (options.pairs(k)?, SlabForest::new(k)?);
+                let (hash, _) = time(|| plain(words));
+                let (chunks, pairs) = time(|| sink(pairs, words));
+                let (stack, _) = time(|| sink(HashProfile::default(), words));
+                let (slabs, forest) = time(|| sink(forest, words));
+                row.hash_ns.push(hash / paths);
+                cell.pairs.push(chunks / hash);
+                cell.pairs_to_stack.push(chunks / stack);
+                cell.slabs.push(slabs / hash);
+                for (name_of, ns) in [
+                    ("hash", hash),
+                    ("pairs", chunks),
+                    ("hash with stack", stack),
+                    ("k-SF", slabs),
+                ] {
+                    options.log(&format!("{name},{k},{round},{name_of},{:.3}", ns / paths))?;
+                }
+                let forest = forest.analysis().sink();
+                cell.pairs_bytes = pairs.analysis().sink().bytes() as f64;
+                (cell.slab_nodes, cell.slabs_bytes) = (forest.size().0, forest.size().1 as f64);
+                cell.lookups = forest.hash_lookups() as f64 / paths;
+                if round == 0 && cell.slab_nodes <= CHECKED {
+                    check(&cell.shape, forest, &format!("{name}, k = {k}"))?;
+                }
             }
-            let forest = SlabForest::new(k)?;
-            time(&mut slabs[index], || sink(forest, words));
         }
+        Ok(row)
     }
-    let per_path = |time: Duration| time.as_nanos() as f64 / paths;
-    println!(
-        "\n### {name}\n\n{} words. Nanoseconds per path end: reading alone {:.2}, hash table {:.2} \
-         (with a stack of activations {:.2}, one look-up per run of equal words {:.2}); {} different paths.\n",
-        words.len(),
-        per_path(null),
-        per_path(hash),
-        per_path(stack),
-        per_path(runs),
-        plain(words).len(),
-    );
-    println!(
-        "| k | pairs of chunks, ns | of hash table | of one with a stack | KiB | k-SF, ns | of hash table | KiB |"
-    );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for (index, k) in KS.into_iter().enumerate() {
-        let pairs = sink(options.pairs(k)?, words);
-        let forest = sink(SlabForest::new(k)?, words);
-        println!(
-            "| {k} | {:.2} | {:.2} | {:.2} | {} | {:.2} | {:.2} | {} |",
-            per_path(chunks[index]),
-            per_path(chunks[index]) / per_path(hash),
-            per_path(chunks[index]) / per_path(stack),
-            pairs.analysis().sink().bytes() >> 10,
-            per_path(slabs[index]),
-            per_path(slabs[index]) / per_path(hash),
-            forest.analysis().sink().size().1 >> 10,
-        );
+
+    fn line(&self, cell: impl Fn(&Cell) -> String) {
+        let cells: Vec<String> = self.cells.iter().map(cell).collect();
+        println!("| {} | {} |", self.name, cells.join(" | "));
     }
-    if options.sizes {
-        shapes(words, paths)?;
-        bounded(words, paths)?;
-    }
-    Ok(())
 }
 
-fn shapes(words: &[u64], paths: f64) -> Result<(), Box<dyn Error>> {
-    println!("\n| k | hash accesses per path | k-SF nodes | k-IPF nodes | degree | leaf depth |");
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
-    for k in KS {
-        let forest = sink(SlabForest::new(k)?, words);
-        let forest = forest.analysis().sink();
-        let result = IterationForest::of(forest).stats();
-        println!(
-            "| {k} | {:.4} | {} | {} | {:.2} | {:.2} |",
-            forest.hash_lookups() as f64 / paths,
-            forest.stats().nodes,
-            result.nodes,
-            result.average_degree.unwrap_or(0.0),
-            result.average_leaf_depth.unwrap_or(0.0),
-        );
+/// Does the k-IPF made from a k-SF have the shape that sorting finds?
+fn check(shape: &Shape, forest: &SlabForest, what: &str) -> Result<(), Box<dyn Error>> {
+    let stats = IterationForest::of(forest).stats();
+    let same = (stats.nodes, stats.leaves, stats.roots) == (shape.nodes, shape.leaves, shape.roots);
+    let depth = stats.average_leaf_depth.unwrap_or_default();
+    match same && (depth - shape.leaf_depth()).abs() < 1e-9 {
+        true => Ok(()),
+        false => Err(format!("{what}: the k-IPF has {stats:?}, sorting finds {shape:?}").into()),
     }
-    Ok(())
 }
 
-/// What a share of the nodes finds for k = 10 of the sequences above 1 % of their roots' counts.
-fn bounded(words: &[u64], paths: f64) -> Result<(), Box<dyn Error>> {
-    let exact = sink(SlabForest::new(10)?, words);
-    let exact = exact.analysis().sink();
-    let mut hot = IterationForest::of(exact).sequences();
-    let roots = plain(words);
-    hot.retain(|(method, sequence, count)| {
-        let root = roots.get(&(u64::from(*method) << 32 | sequence[0]));
-        count * 100 > root.copied().unwrap_or(0)
+fn head(title: &str, first: &str) {
+    let columns = KS.map(|k| format!("k = {k}")).join(" | ");
+    println!(
+        "\n**{title}**\n\n| {first} | {columns} |\n| --- | {}",
+        "---: | ".repeat(KS.len())
+    );
+}
+
+fn median(values: &[f64]) -> f64 {
+    spread(values).0
+}
+
+fn show(values: &[f64]) -> String {
+    let (median, least, greatest) = spread(values);
+    format!("{median:.2} ({least:.2}–{greatest:.2})")
+}
+
+/// Three figures, and thousands or millions in short.
+fn short(number: f64) -> String {
+    match number {
+        n if n < 10_000.0 => format!("{n:.0}"),
+        n if n < 1e6 => format!("{:.0} k", n / 1e3),
+        n => format!("{:.1} M", n / 1e6),
+    }
+}
+
+fn print(rows: &[Row]) {
+    println!(
+        "| stream | words | path ends | activations | path ends each | different paths | reading, ns | hash table, ns | its KiB |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
+    );
+    for row in rows {
+        println!(
+            "| {} | {} | {} | {} | {:.1} | {} | {} | {} | {:.0} |",
+            row.name,
+            short(row.words as f64),
+            short(row.paths),
+            short(row.activations as f64),
+            row.paths / row.activations.max(1) as f64,
+            row.different,
+            show(&row.null_ns),
+            show(&row.hash_ns),
+            row.hash_bytes / 1024.0,
+        );
+    }
+    let table = |title: &str, cell: fn(&Cell) -> String| {
+        head(title, "stream");
+        rows.iter().for_each(|row| row.line(cell));
+    };
+    table(
+        "Time of pairs of chunks, relative to the hash table (figure 14)",
+        |c| show(&c.pairs),
+    );
+    table("Time of the k-SF, relative to the hash table", |c| show(&c.slabs));
+    table(
+        "Time of pairs of chunks, relative to the hash table behind a stack of activations",
+        |c| format!("{:.2}", median(&c.pairs_to_stack)),
+    );
+    head(
+        "Bytes of pairs of chunks and (in brackets) of the k-SF, relative to the hash table",
+        "stream",
+    );
+    for row in rows {
+        row.line(|c| {
+            let relative = |bytes: f64| short(bytes / row.hash_bytes);
+            format!("{} ({})", relative(c.pairs_bytes), relative(c.slabs_bytes))
+        });
+    }
+    table(
+        "Look-ups of roots in the k-SF, per path end (figure 15; the hash table: 1)",
+        |c| format!("{:.4}", c.lookups),
+    );
+    table("Nodes of the k-SF (figure 17)", |c| short(c.slab_nodes as f64));
+    table("Nodes of the k-IPF (figure 18)", |c| short(c.shape.nodes as f64));
+    table("Average degree of inner nodes of the k-IPF (figure 19)", |c| {
+        format!("{:.2}", c.shape.degree())
     });
-    println!(
-        "\nBounded, k = 10, {} sequences above 1 % of their root:\n",
-        hot.len()
+    table(
+        "Average depth of leaves of the k-IPF (figure 20), and with each leaf weighing as its counter",
+        |c| {
+            format!(
+                "{:.1}, {:.1}",
+                c.shape.leaf_depth(),
+                c.shape.weighted_leaf_depth()
+            )
+        },
     );
-    println!("| nodes | budget | found | counters lack on average | prunings | restarts | ns |");
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
-    for percent in [5, 10, 20, 50] {
-        let budget = (exact.stats().nodes * percent / 100).max(40) as u32;
-        let (forest, mut taken) = (BoundedSlabForest::new(10, budget)?, Duration::MAX);
-        let bounded = time(&mut taken, || sink(forest, words));
-        let bounded = bounded.analysis().sink();
-        let found = bounded.iteration_forest();
-        let (mut there, mut lack) = (0, 0.0);
-        for (method, sequence, count) in &hot {
-            let estimate = found.count(*method, sequence);
-            there += usize::from(estimate > 0);
-            lack += (count - estimate) as f64 / *count as f64;
-        }
-        println!(
-            "| {percent} % | {budget} | {:.1} % | {:.1} % | {} | {} | {:.1} |",
-            100.0 * there as f64 / hot.len() as f64,
-            100.0 * lack / hot.len() as f64,
-            bounded.prunings(),
-            bounded.restarts(),
-            taken.as_nanos() as f64 / paths,
-        );
-    }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use trodden_analyses::MethodTable;
-use trodden_analyses::kpaths::{BoundedSlabForest, ChunkPairs, SlabForest};
+use trodden_analyses::kpaths::{BoundedForest, ChunkPairs, SlabForest};
 use trodden_analyses::stream::{
     BurstWindows, KForest, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
     StreamAnalysis, TraceRecorder, replay,
@@ -224,7 +224,7 @@ proptest! {
         prop_assert_eq!(&k_result::<ChunkPairs>(&options, &words, batch), &expected);
         // A budget that is never used up changes nothing.
         let options = KPathsOptions { nodes: Some(1 << 20), ..options };
-        prop_assert_eq!(&k_result::<BoundedSlabForest>(&options, &words, batch), &expected);
+        prop_assert_eq!(&k_result::<BoundedForest>(&options, &words, batch), &expected);
         // Nor do windows that take every activation.
         let all = BurstWindows::new(NonZeroU64::new(4).unwrap(), NonZeroU32::new(4).unwrap());
         let options = KPathsOptions { nodes: None, bursts: all, ..options };
@@ -275,7 +275,7 @@ proptest! {
     #[test]
     fn nothing_panics(words in prop::collection::vec(any_word(), 0..200), k in 2..5u32) {
         let options = KPathsOptions { k, nodes: Some(40), bursts: None };
-        let found = k_result::<BoundedSlabForest>(&options, &words, 9);
+        let found = k_result::<BoundedForest>(&options, &words, 9);
         let paths = words.iter().filter(|&&w| [0, 3, 4].contains(&(w >> 60))).count() as u64;
         let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();
         prop_assert_eq!(level_1, paths);

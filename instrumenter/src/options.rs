@@ -77,11 +77,23 @@ pub struct Shim {
     pub class: String,
 }
 
+impl Shim {
+    /// Every instrumented class has one of these names in its constant pool: that of the agent's shim, or the mark of code
+    /// that was instrumented ahead of its run, whose shim has another name in each output.
+    pub const MARKS: [&'static str; 2] = ["java/lang/Trodden", "trodden/Runtime"];
+
+    /// The mark for classes that call this shim.
+    pub fn mark(&self) -> &'static str {
+        let own = Self::MARKS.into_iter().find(|mark| *mark == self.class);
+        own.unwrap_or(Self::MARKS[1])
+    }
+}
+
 impl Default for Shim {
     /// The shim that the agent defines in java.base: visible to every class, in named modules too.
     fn default() -> Self {
         Shim {
-            class: "java/lang/Trodden".to_owned(),
+            class: Self::MARKS[0].to_owned(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::classfile::opcodes::kind;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
-use crate::options::InstrumentOptions;
+use crate::options::{InstrumentOptions, Shim};
 use crate::probes::{ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
 use crate::scratch::{Scratch, Shared};
@@ -150,7 +150,8 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         }
     }
     // The mark that `emit` leaves.
-    if !methods.is_empty() && class.pool.find_utf8(options.shim.class.as_bytes()).is_some() {
+    let marked = |mark: &str| class.pool.find_utf8(mark.as_bytes()).is_some();
+    if !methods.is_empty() && (Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class)) {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
     let class_and_name = (&class, name.as_str());
@@ -370,10 +371,10 @@ impl Prepared<'_> {
     }
 }
 
-/// Puts the shim's name into the pool, by which a class is known to be instrumented. Probes that call the shim have
-/// put it there themselves; those of `safepoint` call nothing, so this is all that tells.
+/// Puts the mark into the pool by which a class is known to be instrumented. Probes that call the agent's shim have
+/// put it there themselves; those of `safepoint` call nothing, and other shims have other names.
 fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolFull> {
-    pool.utf8(options.shim.class.as_bytes()).map(drop)
+    pool.utf8(options.shim.mark().as_bytes()).map(drop)
 }
 
 fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {

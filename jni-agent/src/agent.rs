@@ -172,7 +172,8 @@ impl Agent {
         if let Some(block) = shim.first_block() {
             let info = ThreadInfo {
                 id: jni.long_field(current, thread_id) as u64,
-                name: self.jvmti.thread_name(current)?,
+                // A virtual thread's cannot be asked for without a capability.
+                name: self.jvmti.thread_name(current).unwrap_or_default(),
                 is_virtual: false,
             };
             self.streams.thread_begins(block, info);
@@ -245,10 +246,10 @@ impl Agent {
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
         }
-        self.set_active(Some(Arc::clone(&settings)));
-        self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
-        let filter = &settings.instrumenter.options().filter;
-        let done = retransform(self.jvmti, jni, &self.registry, |name| filter.class(name));
+        let done = match settings.ahead {
+            true => Restored::default(),
+            false => self.instrument(jni, &settings)?,
+        };
         control.clock = settings
             .interval()
             .map(|i| self.start_clock(i, &settings))
@@ -258,6 +259,16 @@ impl Agent {
         control.started.get_or_insert_with(SystemTime::now);
         control.since = Some(Instant::now());
         Ok(done)
+    }
+
+    /// Switches the hook on and sends what is loaded through it.
+    fn instrument(&self, jni: Jni<'_>, settings: &Arc<Settings>) -> Result<Restored, JvmError> {
+        self.set_active(Some(Arc::clone(settings)));
+        self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
+        let filter = &settings.instrumenter.options().filter;
+        Ok(retransform(self.jvmti, jni, &self.registry, |name| {
+            filter.class(name)
+        }))
     }
 
     /// Sets the analyses up, or goes on with those of a profile that was stopped.
@@ -310,6 +321,9 @@ impl Agent {
     /// Stops profiling; counts are kept, classes get their own bytes back.
     pub fn stop(&self, jni: Jni<'_>, control: &mut Control) -> Restored {
         self.pause(jni, control);
+        if control.settings.as_ref().is_some_and(|settings| settings.ahead) {
+            return Restored::default();
+        }
         self.set_active(None);
         let names = self.registry.names();
         let restored = retransform(self.jvmti, jni, &self.registry, |name| names.contains(name));

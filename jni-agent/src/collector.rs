@@ -141,6 +141,8 @@ impl Collector {
         };
         let mut classes: Vec<ClassProfile> = registry.classes().into_iter().map(profile).collect();
         classes.sort_by(|a, b| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
+        // The same class may come in several outputs that were instrumented ahead.
+        classes.dedup_by(|next, first| next.map == first.map && add_counts(first, next));
         Ok(classes)
     }
 
@@ -180,6 +182,19 @@ impl Collector {
             partial: BTreeMap::new(),
         }
     }
+}
+
+/// Adds the counts of the same class.
+fn add_counts(to: &mut ClassProfile, from: &ClassProfile) -> bool {
+    for (to, from) in to.counts.iter_mut().zip(&from.counts) {
+        for (path, count) in &from.paths {
+            *to.paths.entry(*path).or_default() += count;
+        }
+        for (place, count) in &from.partial {
+            *to.partial.entry(*place).or_default() += count;
+        }
+    }
+    true
 }
 
 /// The samples in a window's entries with how many path ends they stand for, and the number of empty entries.

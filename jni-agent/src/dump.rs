@@ -155,6 +155,10 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
     );
     fact("pid", std::process::id().to_string());
     fact("attached", agent.late.to_string());
+    let units = agent.registry.units();
+    if units > 0 {
+        fact("instrumented_ahead", units.to_string());
+    }
     let samples = settings.samples();
     let options = settings.options.pairs();
     RunInfo {

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
@@ -16,7 +16,7 @@ use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{error, info, warning};
 use crate::settings::{Settings, apply_log_options};
-use crate::{control, dump, hook};
+use crate::{control, dump, hook, natives};
 
 /// The command of the command line, kept from Agent_OnLoad until the JVM is up.
 static PENDING: Mutex<Option<AgentCommand>> = Mutex::new(None);
@@ -96,7 +96,11 @@ pub unsafe extern "system" fn Agent_OnAttach(
         };
         let attached = || -> Result<bool, JvmError> {
             let agent = match Agent::get() {
-                Some(agent) => agent,
+                Some(agent) => {
+                    // Code that was instrumented ahead has loaded it without any.
+                    let _ = add_capabilities(agent.jvmti, false);
+                    agent
+                }
                 None => {
                     let jvmti = vm.jvmti()?;
                     add_capabilities(jvmti, false)?;
@@ -115,6 +119,37 @@ pub unsafe extern "system" fn Agent_OnAttach(
                 FAILED
             }
         }
+    })
+}
+
+/// Called when Java code loads the library, as code does that was instrumented ahead: it starts nothing by itself.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers, on an attached thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jint {
+    guard("JNI_OnLoad", JNI_VERSION_1_8, || {
+        // SAFETY: the JVM passes itself.
+        let vm = unsafe { Vm::from_raw(vm) };
+        let prepare = || -> Result<(), JvmError> {
+            let agent = match Agent::get() {
+                Some(agent) => agent,
+                None => {
+                    let jvmti = vm.jvmti()?;
+                    let agent = Agent::create(vm, jvmti, true, false);
+                    set_callbacks(jvmti)?;
+                    agent
+                }
+            };
+            let jni = vm.jni()?;
+            let _control = agent.control();
+            agent.shim(jni, 0)?;
+            natives::register_all(jni)
+        };
+        if let Err(e) = prepare() {
+            error!("{e}; the program runs without profiling (a JVM from Java 17 on is needed)");
+        }
+        JNI_VERSION_1_8
     })
 }
 

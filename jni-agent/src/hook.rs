@@ -1,6 +1,6 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
-use trodden_instrumenter::{Preparation, ProbeKind};
+use trodden_instrumenter::{Preparation, ProbeKind, SkipReason};
 use trodden_profile::Skipped;
 
 use crate::jvm::guard::catch;
@@ -55,10 +55,21 @@ fn run_by_shim(name: &str) -> bool {
     RUN_BY_SHIM.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Is this what `trodden instrument` puts beside the classes, and not a class of the program?
+fn is_runtime(name: &str) -> bool {
+    let simple = name.rsplit('/').next().unwrap_or(name);
+    let id = simple.strip_prefix("Trodden$").unwrap_or_default();
+    id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
     match settings.instrumenter.prepare(bytes).map_err(|e| e.to_string())? {
         Preparation::Unchanged { skipped } => {
-            registry.skip(skipped);
+            let counts_itself = |s: &Skipped| {
+                s.reason == SkipReason::AlreadyInstrumented.text()
+                    && (registry.counts_itself(&s.class) || is_runtime(&s.class))
+            };
+            registry.skip(skipped.into_iter().filter(|s| !counts_itself(s)));
             Ok(None)
         }
         Preparation::Ready(prepared) => {

@@ -16,12 +16,14 @@
 //! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
 //! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
 //! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
+//! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
 //! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line each of `clock` and `events`.
 
 mod agent;
+mod ahead;
 mod blocks;
 mod clock;
 mod collector;

@@ -1,13 +1,96 @@
-//! The native methods of the shim. The JVM finds them by their names: registering natives of a class in java.base would make
-//! it print a warning. Each runs inside `guard`.
+//! The native methods of the shim. The JVM finds them by their names in an agent: registering natives of a class in java.base
+//! would make it print a warning. Where the library was loaded by `System.load` it does not look, but there they can be
+//! registered without one. Each runs inside `guard`.
+
+use std::ffi::c_void;
 
 use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jlong, jobject};
 use trodden_profile::events::ThreadInfo;
 
 use crate::agent::Agent;
+use crate::ahead::{self, Request};
 use crate::blocks::Block;
-use crate::jvm::Jni;
 use crate::jvm::guard::guard;
+use crate::jvm::{Jni, JvmError};
+use crate::log::error;
+
+/// Registers all of them. Only classes of the JDK may be the caller, or the JVM prints a warning.
+pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
+    let threads = jni.find_class(c"java/lang/TroddenThreads")?;
+    let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
+    let address = |function: *const ()| function.cast_mut().cast::<c_void>();
+    let of_threads = [
+        (
+            c"reserve",
+            c"()J",
+            address(Java_java_lang_TroddenThreads_reserve as *const ()),
+        ),
+        (
+            c"reserveSmall",
+            c"()J",
+            address(Java_java_lang_TroddenThreads_reserveSmall as *const ()),
+        ),
+        (
+            c"open",
+            c"(JJLjava/lang/String;Z)V",
+            address(Java_java_lang_TroddenThreads_open as *const ()),
+        ),
+        (
+            c"drain",
+            c"(J)V",
+            address(Java_java_lang_TroddenThreads_drain as *const ()),
+        ),
+    ];
+    let of_ahead = [(
+        c"register",
+        c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J",
+        address(Java_java_lang_TroddenAhead_register as *const ()),
+    )];
+    // SAFETY: the functions below have the signatures that the shim declares.
+    unsafe {
+        jni.register_natives(threads, &of_threads)?;
+        jni.register_natives(ahead, &of_ahead)
+    }
+}
+
+/// `TroddenAhead.register`: an output of `trodden instrument` is in use.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenAhead_register(
+    jni: *mut JNIEnv,
+    _: jclass,
+    unit: jobject,
+    options: jobject,
+    maps: jobject,
+    location: jobject,
+    map: jobject,
+) -> jlong {
+    const NO: jlong = -1;
+    guard("registering code that was instrumented ahead", NO, || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
+            return NO;
+        };
+        let text = |string| jni.string(string);
+        let request = Request {
+            unit: text(unit),
+            options: text(options),
+            maps: text(maps),
+            location: text(location),
+            map: jni.bytes(map).ok().flatten(),
+        };
+        match ahead::register(agent, jni, &request) {
+            Ok((slots, methods)) => i64::from(slots) << 32 | i64::from(methods),
+            Err(reason) => {
+                error!(
+                    "code instrumented ahead ({}) is not counted: {reason}",
+                    request.location
+                );
+                NO
+            }
+        }
+    })
+}
 
 /// `TroddenThreads.reserve`: address of a new block, or 0.
 #[unsafe(no_mangle)]

@@ -1,13 +1,14 @@
 //! Who is who: ids of instrumented classes and methods.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
-use trodden_instrumenter::{ClassIds, MethodCode};
-use trodden_profile::{ClassMap, CounterLayout, Skipped};
+use trodden_instrumenter::{ClassIds, MethodCode, SkipReason};
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped};
 
+use crate::ahead::Bases;
 use crate::blocks::{Block, Blocks};
 
 /// One registered class.
@@ -42,6 +43,10 @@ struct Inner {
     /// First counter slot that is not given out.
     counters: u32,
     skipped: BTreeSet<Skipped>,
+    /// Outputs of `trodden instrument` in use: where their slots and methods begin.
+    units: FxHashMap<String, Bases>,
+    /// Names of their classes.
+    ahead: FxHashSet<String>,
 }
 
 /// No more ids: the class stays as it is.
@@ -97,6 +102,69 @@ impl Registry {
         inner.classes.push((configuration, entry));
         inner.by_key.insert(key, class);
         Ok(ids)
+    }
+
+    /// Where an output of `trodden instrument` begins, if it is in use.
+    pub fn unit(&self, unit: &str) -> Option<Bases> {
+        self.read().units.get(unit).copied()
+    }
+
+    /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted from the output's
+    /// own beginning, in the order of its path map.
+    ///
+    /// # Errors
+    /// If there are not that many numbers left.
+    pub fn adopt(&self, unit: &str, map: Profile) -> Result<Bases, Exhausted> {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        inner.counters = inner.counters.max(Block::HEADER);
+        let bases = (inner.counters, inner.methods.len());
+        let layouts = map.classes.iter().map(|class| CounterLayout::of(&class.map));
+        let layouts: Vec<Arc<CounterLayout>> = layouts.map(Arc::new).collect();
+        let slots: u64 = layouts.iter().map(|layout| u64::from(layout.slots)).sum();
+        let methods: u64 = map
+            .classes
+            .iter()
+            .map(|class| class.map.methods.len() as u64)
+            .sum();
+        if u64::from(bases.0) + slots > u64::from(Blocks::SLOTS)
+            || u64::from(bases.1) + methods >= i32::MAX as u64
+        {
+            return Err(Exhausted);
+        }
+        let names: HashSet<&str> = map.classes.iter().map(|class| class.map.name.as_str()).collect();
+        let instrumented = SkipReason::AlreadyInstrumented.text();
+        // The agent came by first, and did not know yet that they count by themselves.
+        inner
+            .skipped
+            .retain(|s| s.reason != instrumented || !names.contains(s.class.as_str()));
+        inner.skipped.extend(map.skipped);
+        let configuration = inner.current;
+        for (class, layout) in map.classes.into_iter().zip(layouts) {
+            let first_method = inner.methods.add_class(Arc::clone(&class.map)).ok_or(Exhausted)?;
+            let ids = ClassIds {
+                first_counter: inner.counters,
+                first_method,
+            };
+            inner.counters += layout.slots;
+            inner.ahead.insert(class.map.name.clone());
+            let key = (configuration, class.map.sha256, class.map.name.clone());
+            let index = inner.classes.len();
+            inner.by_key.entry(key).or_insert(index);
+            let entry = ClassEntry {
+                map: class.map,
+                ids,
+                layout,
+                code: None,
+            };
+            inner.classes.push((configuration, entry));
+        }
+        inner.units.insert(unit.to_owned(), bases);
+        Ok(bases)
+    }
+
+    /// Number of outputs of `trodden instrument` in use.
+    pub fn units(&self) -> usize {
+        self.read().units.len()
     }
 
     /// Keeps where a class's methods have their path register.
@@ -168,8 +236,13 @@ impl Registry {
         (inner.classes.len(), inner.methods.len())
     }
 
-    /// Has a class of this name ever been instrumented?
-    pub fn names(&self) -> std::collections::HashSet<String> {
+    /// Do classes of this name count by themselves, instrumented ahead?
+    pub fn counts_itself(&self, name: &str) -> bool {
+        self.read().ahead.contains(name)
+    }
+
+    /// Names of all classes that were ever instrumented.
+    pub fn names(&self) -> HashSet<String> {
         self.read()
             .classes
             .iter()
@@ -210,6 +283,49 @@ mod tests {
         registry.ids(&map("a/B", 2)).unwrap();
         registry.ids(&map("a/C", 1)).unwrap();
         assert_eq!(registry.sizes().0, 3);
+    }
+
+    #[test]
+    fn outputs_have_their_own_numbers() {
+        let registry = Registry::default();
+        registry.ids(&map("a/B", 1)).unwrap();
+        let output = |names: &[&str]| Profile {
+            classes: names
+                .iter()
+                .map(|name| trodden_profile::ClassProfile {
+                    map: map(name, 2),
+                    counts: Vec::new(),
+                })
+                .collect(),
+            ..Profile::default()
+        };
+        let skipped = |class: &str, reason: SkipReason| Skipped {
+            class: class.to_owned(),
+            method: None,
+            reason: reason.text().to_owned(),
+        };
+        registry.skip([
+            skipped("x/Y", SkipReason::AlreadyInstrumented),
+            skipped("x/Z", SkipReason::AlreadyInstrumented),
+            skipped("x/Y", SkipReason::TooManyPaths),
+        ]);
+        assert_eq!(registry.unit("one"), None);
+        let bases = registry.adopt("one", output(&["x/Y", "x/X"])).unwrap();
+        assert_eq!(registry.unit("one"), Some(bases));
+        assert_eq!(registry.classes().len(), 3);
+        assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));
+        // What counts by itself is not left alone any more.
+        let left: Vec<_> = registry
+            .skipped()
+            .into_iter()
+            .map(|s| (s.class, s.reason))
+            .collect();
+        let text = |reason: SkipReason| reason.text().to_owned();
+        let expected = [
+            ("x/Y".to_owned(), text(SkipReason::TooManyPaths)),
+            ("x/Z".to_owned(), text(SkipReason::AlreadyInstrumented)),
+        ];
+        assert_eq!(left, expected);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct Settings {
     pub probe: ProbeKind,
     /// Rewrites classes accordingly.
     pub instrumenter: Instrumenter,
+    /// Is only counted what was instrumented ahead of the run? No class is touched then.
+    pub ahead: bool,
 }
 
 impl Settings {
@@ -55,12 +57,16 @@ impl Settings {
             options,
             probe,
             instrumenter: Instrumenter::new(instrument),
+            ahead: false,
         })
     }
 
     /// All that shapes instrumented classes, as text: equal texts give equal classes.
     pub fn configuration(&self) -> String {
         let o = &self.options;
+        if self.ahead {
+            return format!("{} ahead", self.probe.name());
+        }
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {

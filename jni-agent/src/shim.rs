@@ -7,7 +7,7 @@ use crate::jvm::{GlobalRef, Jni, JvmError, MethodId};
 use crate::strata::Strata;
 
 /// The classes, in the order in which they are defined: none names a later one before it runs.
-static CLASSES: [(&CStr, &[u8]); 4] = [
+static CLASSES: [(&CStr, &[u8]); 5] = [
     (
         c"java/lang/TroddenConfig",
         include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenConfig.class")),
@@ -26,6 +26,10 @@ static CLASSES: [(&CStr, &[u8]); 4] = [
     (
         c"java/lang/Trodden",
         include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/Trodden.class")),
+    ),
+    (
+        c"java/lang/TroddenAhead",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenAhead.class")),
     ),
 ];
 
@@ -51,7 +55,7 @@ impl Shim {
             .clamp(*RING_ENTRIES.start(), *RING_ENTRIES.end())
             .next_power_of_two();
         let define = |(name, bytes)| jni.define_boot_class(name, bytes);
-        let [config, table, threads, main] = CLASSES;
+        let [config, table, threads, main, ahead] = CLASSES;
         let config = define(config)?;
         jni.set_static_int(config, c"ring", ring_entries as i32)?;
         let index = blocks.index();
@@ -67,9 +71,12 @@ impl Shim {
         let class = define(main)?;
         let method = |name, descriptor| jni.static_method(class, name, descriptor);
         let ring = method(c"ring", c"()[J")?;
+        let ring = jni.global(jni.call_object(class, ring)?);
+        // Whoever finds it finds the rest ready.
+        define(ahead)?;
         Ok(Shim {
             class: jni.global_class(class),
-            ring: jni.global(jni.call_object(class, ring)?),
+            ring,
             ring_entries,
             first: first.filter(|_| shared.iter().all(|&block| block != 0)),
             arm: method(c"arm", c"(I)V")?,

@@ -32,6 +32,7 @@ mod numbering;
 mod plan;
 mod regenerate;
 mod rows;
+pub mod structure;
 mod walk;
 
 pub use dag::{EndCause, NumberingError, NumberingOptions, PathDag, PathStart, StartKind};

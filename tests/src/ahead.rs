@@ -1,21 +1,19 @@
 //! Code that was instrumented ahead of its run, by `trodden instrument`.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use trodden_profile::{ClassMap, CounterLayout, Profile};
+use trodden_profile::Profile;
 use zip::ZipArchive;
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
-use crate::profile::{Counts, SUSPICIOUS};
+use crate::profile::SUSPICIOUS;
 use crate::target::Target;
-use crate::trace::MethodId;
-use crate::{Result, artefacts, build};
+use crate::{Result, artefacts};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -46,9 +44,17 @@ pub struct Instrumented {
 /// # Errors
 /// If it does not succeed.
 pub fn instrument(jar: &Path, probe: &str, out: &Path) -> Result<Instrumented> {
+    instrument_with(jar, &["--probe", probe], out)
+}
+
+/// Runs `trodden instrument` with options.
+///
+/// # Errors
+/// If it does not succeed.
+pub fn instrument_with(jar: &Path, options: &[&str], out: &Path) -> Result<Instrumented> {
     let mut command = Command::new(&artefacts::artefacts()?.cli);
     command.arg("instrument").arg(jar).arg("-o").arg(out);
-    command.args(["--probe", probe]);
+    command.args(options);
     process::run(&mut command, LIMIT)?.success()?;
     let mut map = out.as_os_str().to_owned();
     map.push(".map.trodden");
@@ -75,85 +81,48 @@ pub fn entries(jar: &Path) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(entries)
 }
 
-/// Runs a jar by `java -jar`, with JVM flags and, if there is a file for what probes count, with the class that
-/// they call (`runtime/`).
+/// What makes instrumented code look for the library and write a profile: JVM flags.
+///
+/// # Errors
+/// If the library cannot be built.
+pub fn library(jdk: &Jdk, file: &Path) -> Result<Vec<String>> {
+    let library = artefacts::artefacts()?.agent.display();
+    let mut flags = vec![
+        format!("-Dtrodden.library={library}"),
+        format!(
+            "-Dtrodden.options=quiet=true,interval=1ms,file={}",
+            file.display()
+        ),
+    ];
+    // Else these JVMs warn of whoever loads a library.
+    if jdk.feature >= 22 {
+        flags.push("--enable-native-access=ALL-UNNAMED".to_owned());
+    }
+    Ok(flags)
+}
+
+/// Runs a jar by `java -jar`, with JVM flags.
 ///
 /// # Errors
 /// If it cannot be run.
-pub fn run(jar: &Path, jdk: &Jdk, counts: Option<&Path>) -> Result<Outcome> {
-    let mut java = jdk.command("java");
-    // As Target::command runs it.
-    java.args(["-Xmx512m", "-Xss1m", "-XX:+UseSerialGC"])
-        .args(SUSPICIOUS);
-    if let Some(counts) = counts {
-        java.arg(format!("-Xbootclasspath/a:{}", runtime()?.display()));
-        java.arg(format!("-Dtrodden.counts={}", counts.display()));
-    }
-    java.arg("-jar").arg(jar);
-    process::run(&mut java, LIMIT)
+pub fn run(jar: &Path, jdk: &Jdk, flags: &[String]) -> Result<Outcome> {
+    let jar = jar.display().to_string();
+    run_java(jdk, flags, &["-jar", &jar])
 }
 
-/// The class that probes call, compiled.
-fn runtime() -> Result<PathBuf> {
-    let jdk = &Jdk::all()?[0];
-    let files = build::sources("runtime/trodden", "java")?;
-    build::cached("runtime", &files, &[&jdk.feature.to_string()], |out| {
-        build::javac(jdk, ".", &files, out)
-    })
-}
-
-/// What the probes of an instrumented jar counted, by the path map. Ids are handed out in the order of the jar's
-/// entries: method ids one per method of the map, slots as each class's layout has them.
+/// Runs `java` with JVM flags and arguments.
 ///
 /// # Errors
-/// If they counted what is not in the map.
-pub fn counts(jar: &Instrumented, counts: &Path) -> Result<Counts> {
-    let by_name: BTreeMap<&str, &ClassMap> = jar
-        .map
-        .classes
-        .iter()
-        .map(|c| (c.map.name.as_str(), &*c.map))
-        .collect();
-    let mut methods = Vec::new();
-    let mut slots = Vec::new();
-    for (entry, _) in entries(&jar.file)? {
-        let name = entry.strip_suffix(".class");
-        let Some(class) = name.and_then(|name| by_name.get(name)) else {
-            continue;
-        };
-        let layout = CounterLayout::of(class);
-        let mut own = vec![None; layout.slots as usize];
-        for (method, base) in class.methods.iter().zip(layout.base) {
-            let id = MethodId::of(class, method);
-            for path in (0..method.num_paths()).take_while(|_| base.is_some()) {
-                own[base.unwrap_or(0) as usize + path as usize] = Some((id.clone(), path));
-            }
-            methods.push((id, method.num_paths()));
-        }
-        slots.extend(own);
+/// If it cannot be run.
+pub fn run_java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Outcome> {
+    let mut java = jdk.command("java");
+    for variable in ["LIBRARY", "OPTIONS", "MAPS", "CONFIG"] {
+        java.env_remove(format!("TRODDEN_{variable}"));
     }
-    let mut all = Counts::new();
-    for line in std::fs::read_to_string(counts)?.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        let (id, path, count) = match words.as_slice() {
-            ["path", method, path, count] => {
-                let (id, paths) = methods
-                    .get(method.parse::<usize>()?)
-                    .ok_or_else(|| format!("{line}: there is no such method"))?;
-                let path: u64 = path.parse()?;
-                if path >= *paths {
-                    return Err(format!("{line}: {id:?} has {paths} paths").into());
-                }
-                (id.clone(), path, count)
-            }
-            ["slot", slot, count] => {
-                let slot = slots.get(slot.parse::<usize>()?).cloned().flatten();
-                let (id, path) = slot.ok_or_else(|| format!("{line}: there is no such slot"))?;
-                (id, path, count)
-            }
-            _ => return Err(format!("what is '{line}'?").into()),
-        };
-        *all.entry(id).or_default().entry(path).or_default() += count.parse::<u64>()?;
-    }
-    Ok(all)
+    // As Target::command runs it.
+    java.args(["-Xmx512m", "-Xss1m", "-XX:+UseSerialGC"])
+        .args(SUSPICIOUS)
+        .args(flags)
+        .args(arguments);
+    process::run(&mut java, LIMIT)
 }

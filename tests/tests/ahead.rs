@@ -26,25 +26,65 @@ fn an_instrumented_jar_runs_as_before_and_counts_as_under_the_agent() -> Result<
 
 fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
     let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name);
     let jar = ahead::jar(target, jdk, folder.path())?;
-    let plain = ahead::run(&jar, jdk, None)?;
+    let plain = ahead::run(&jar, jdk, &[])?;
     assert_eq!(plain, profile::run_plain(target, jdk)?);
-    let file = folder.path().join("agent.trodden");
+    let file = path("agent.trodden");
     profile::run_profiled(target, jdk, "counters", &file)?;
     let agent = Profile::load(&file)?;
     for probe in ["yieldpoint", "counters", "safepoint"] {
-        let out = folder.path().join(format!("{probe}.jar"));
-        let instrumented = ahead::instrument(&jar, probe, &out)?;
+        let instrumented = ahead::instrument(&jar, probe, &path(&format!("{probe}.jar")))?;
         assert_eq!(instrumented.map.run.probe, probe);
-        // Probe safepoint calls nothing, so nothing need be there.
-        let counts = folder.path().join(format!("{probe}.counts"));
-        let counting = (probe != "safepoint").then_some(counts.as_path());
-        let outcome = ahead::run(&instrumented.file, jdk, counting)?;
-        assert_eq!(outcome, plain, "{probe}");
-        if let Some(counts) = counting {
-            let expected = observable(&agent, &instrumented.map)?;
-            assert!(expected.len() > 2, "{expected:?}");
-            assert_eq!(ahead::counts(&instrumented, counts)?, expected, "{probe}");
+        let expected = observable(&agent, &instrumented.map)?;
+        assert!(expected.len() > 2, "{expected:?}");
+        assert_eq!(
+            ahead::run(&instrumented.file, jdk, &[])?,
+            plain,
+            "{probe}, no library"
+        );
+        if probe == "safepoint" {
+            continue;
+        }
+        let file = path(&format!("{probe}.trodden"));
+        let with_library = ahead::run(&instrumented.file, jdk, &ahead::library(jdk, &file)?)?;
+        assert_eq!(with_library, plain, "{probe}");
+        let found = Profile::load(&file)?;
+        assert_eq!(
+            (found.run.probe.as_str(), found.run.exact),
+            (probe, probe == "counters")
+        );
+        assert_eq!(found.classes.len(), instrumented.map.classes.len());
+        if probe == "counters" {
+            assert_eq!(profile::counts(&found), expected);
+            assert_eq!(found.run.facts["lost"], "0");
+            // The agent as well: it leaves the classes alone, and they count into its profile, once.
+            let both = path("both.trodden");
+            let flag = profile::agent_flag(probe, "*", &both)?;
+            assert_eq!(ahead::run(&instrumented.file, jdk, &[flag])?, plain);
+            let both = Profile::load(&both)?;
+            assert_eq!(profile::counts(&both), expected);
+            assert_eq!(both.run.facts["instrumented_ahead"], "1");
+            // With another probe than theirs, they are not counted, and the profile says so.
+            let other = path("other.trodden");
+            let flag = profile::agent_flag("yieldpoint", "*", &other)?.replace("quiet=true,", "");
+            let outcome = ahead::run(&instrumented.file, jdk, &[flag])?;
+            assert_eq!(outcome.stdout, plain.stdout);
+            assert!(
+                outcome
+                    .stderr
+                    .contains("instrumented with probe counters, but this run's is yieldpoint"),
+                "{}",
+                outcome.stderr
+            );
+            let other = Profile::load(&other)?;
+            assert_eq!(other.classes, []);
+            let alone: Vec<_> = other
+                .skipped
+                .iter()
+                .filter(|s| s.reason.contains("already"))
+                .collect();
+            assert!(!alone.is_empty());
         }
     }
     Ok(())
@@ -71,7 +111,7 @@ fn observable(exact: &Profile, other: &Profile) -> Result<Counts> {
 }
 
 /// All classes of a library, not only those that some program loads: HotSpot accepts them, and all other entries
-/// are what they were, in the order in which they were.
+/// are what they were, in the order in which they were. Behind them comes the class that the probes call.
 #[test]
 fn hotspot_accepts_every_class_of_an_instrumented_library() -> Result<()> {
     let jars = build::jars()?;
@@ -88,7 +128,11 @@ fn hotspot_accepts_every_class_of_an_instrumented_library() -> Result<()> {
         let names = |entries: &[(String, Vec<u8>)]| -> Vec<String> {
             entries.iter().map(|(name, _)| name.clone()).collect()
         };
-        assert_eq!(names(&before), names(&after));
+        let added = names(&after).split_off(before.len());
+        assert_eq!(names(&before), names(&after)[..before.len()]);
+        let is_runtime = |name: &String| name.starts_with("kotlin/") && name.contains("/Trodden$");
+        assert!(added.iter().all(is_runtime), "{added:?}");
+        assert_eq!(added.len(), usize::from(probe != "safepoint"));
         let mut changed: Vec<(&str, Vec<u8>)> = Vec::new();
         for ((name, was), (_, is)) in before.iter().zip(&after) {
             if was != is {

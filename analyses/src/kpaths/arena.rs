@@ -75,11 +75,6 @@ impl Arena {
         self.nodes.capacity() * size_of::<Node>() + table_bytes::<u64, u32>(self.wide.capacity())
     }
 
-    /// All nodes, also those not in use.
-    pub fn all_mut(&mut self) -> impl Iterator<Item = &mut Node> {
-        self.nodes.iter_mut()
-    }
-
     #[inline]
     pub fn get(&self, node: u32) -> &Node {
         &self.nodes[node as usize]
@@ -181,6 +176,17 @@ impl Arena {
         Some(child)
     }
 
+    /// The child with this label, moved to the front of its siblings, if there is one.
+    #[inline]
+    pub fn hit(&mut self, parent: u32, label: u32) -> Option<u32> {
+        let first = self.get(parent).first;
+        if first == NONE || self.get(first).label == label {
+            return (first != NONE).then_some(first);
+        }
+        self.find_child(parent, label)?;
+        self.other_child(parent, first, label)
+    }
+
     /// The child with this label, without moving anything.
     pub fn find_child(&self, parent: u32, label: u32) -> Option<u32> {
         for (steps, child) in self.children(parent).enumerate() {
@@ -215,7 +221,8 @@ impl Arena {
     }
 
     /// Indices of the nodes not in use.
-    pub fn free_nodes(&self) -> impl Iterator<Item = u32> + '_ {
+    #[cfg(test)]
+    fn free_nodes(&self) -> impl Iterator<Item = u32> + '_ {
         let mut at = self.free;
         std::iter::from_fn(move || {
             let node = at;

@@ -1,82 +1,142 @@
-//! k-SF within a budget of nodes.
+//! k-iteration paths within a budget of nodes.
 
-use super::ForestError;
 use super::activation::PathSink;
 use super::arena::{Arena, NONE};
 use super::iteration::IterationForest;
 use super::losses::Losses;
-use super::slab::{Cursor, SlabForest};
-use super::trees::ForestStats;
+use super::slab::SlabForest;
+use super::trees::{ForestStats, Trees};
+use super::{ForestError, MAX_K};
 
-/// A [`SlabForest`] that prunes cold nodes while the stream goes on.
+/// A sequence is *hot* when it makes more than one in so many of its first path's occurrences.
+const HOT: u64 = 100;
+
+/// Once nodes have been pruned, a node for something new is only made with a probability, such that a sequence just hot
+/// will, down to its last path, have had to wait for a node in one in so many of its occurrences.
+const WAIT: u64 = 4;
+
+/// A k-iteration path forest that never has more than `budget` nodes below its roots: cold ones are pruned while the
+/// stream goes on.
 ///
-/// **Budget.** There are never more than `budget` nodes below the roots. Roots are not pruned and come on
-/// top: one per different Ball-Larus path at most, so no more than a hash-table profiler has entries.
+/// **Structure.** The forest of the sequences themselves ([`IterationForest`]), not a k-slab forest: that has a node for a
+/// sequence at each of the `k - 1` places of a chunk where it may begin, each with a part of the count. Here a sequence
+/// is one node. Each of the last `k - 1` paths of an activation has begun a sequence, and all that are still in
+/// the forest go on with each path: this costs up to `k - 1` steps per path where a slab forest needs two.
 ///
-/// **Pruning.** When the budget is used up, the coldest branches go until a quarter of it is free. As
-/// in lossy counting and Space Saving, a node's weight is its counter plus what it may have had before: the threshold of the
-/// last pruning when it was made. So what is new survives what is cold, and what was hot in an earlier phase
-/// goes when it stays cold for long enough.
+/// **Budget.** Roots are not pruned and come on top: one per different Ball-Larus path, so no more than a
+/// hash-table profiler has entries.
 ///
-/// **What a pruned counter becomes.** A counter stands for occurrences of every sequence that ends at its node. It
-/// is added to the longest shorter context still in the forest (the branch without its first one, two, ... paths; in
-/// the last resort the root of its last path). Only sequences longer than that lose occurrences, and how many is
-/// written down per method and length.
+/// **Pruning.** When the budget is used up, nodes below half of 1 % of their root's count go: those that
+/// have the least share first, a quarter of the budget at most. Where hardly any are so cold, a few others go: by share up to 1
+/// %, and then, where nearly all are *hot* (above 1 %), the rarest of these. As in lossy counting and Space Saving, what a node may have had before it was
+/// made counts for it, so what is new survives what is cold.
+///
+/// **Growth.** After the first pruning, a new sequence gets a node only if the sequence without its last path would not have
+/// been pruned itself. Below a frequent root sequences grow by one path each time they are met, and only now and then:
+/// what is frequent comes again. So a stream in which all is new does not make nodes in vain.
 ///
 /// **Guarantee**, for the forest that [`iteration_forest`](Self::iteration_forest) returns, with `lost(m, n)` its
 /// [`missing`](IterationForest::missing):
 ///
 /// 1. No counter is too high.
-/// 2. Level 1 is exact: the Ball-Larus profile. The sum of the k-SF's counters is the length of the stream.
+/// 2. Level 1 is exact: the Ball-Larus profile.
 /// 3. Over all sequences of `n` paths of method `m`, the counters miss `lost(m, n)` occurrences in all, at most. Hence each
 ///    one by itself: `count <= true count <= count + lost(m, n)`; and no sequence that occurred more than
 ///    `lost(m, n)` times is left out.
 ///    The upper bound of a sequence is never above that of its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
 /// 4. Counters never rise along a branch.
 ///
-/// The bound is measured, not promised in advance: how large it gets depends on the stream and the budget. A sequence's
-/// occurrences are spread over the `k - 1` places of a chunk where it may begin, and over what came before, so a budget
-/// should allow for several nodes per hot sequence.
+/// As long as the budget is enough for all that comes, every counter is exact. Where it is not, the bound is measured, not
+/// promised in advance: how large it gets depends on the stream and the budget.
 #[derive(Clone, Debug)]
-pub struct BoundedSlabForest {
-    forest: SlabForest,
+pub struct BoundedForest {
+    k: u32,
     budget: u32,
-    /// By node: what it may have had before it was made. Up to date for the nodes that existed at the last pruning
-    /// and those not in use then; newer ones have `threshold`.
-    before: Vec<u64>,
-    threshold: u64,
+    trees: Trees,
+    /// By node; up to date for all nodes but the latest roots.
+    accounts: Vec<Account>,
+    /// Sequences of the open activations, the longest of an activation first.
+    open: Vec<Place>,
+    /// Ranks up to this one were pruned the last time.
+    threshold: Option<u64>,
     losses: Losses,
-    prunings: u64,
-    /// Rises with each pruning. An activation that was not the running one at it starts afresh.
-    epoch: u64,
-    restarts: u64,
+    prunings: u32,
+    random: u64,
+    dropped: u64,
 }
 
-/// Where an activation stands in a [`BoundedSlabForest`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Account {
+    /// What the node may have had before it was made.
+    before: u64,
+    /// The last pruning that freed it.
+    freed: u32,
+}
+
+/// A sequence of an open activation that may go on.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: u32,
+    root: u32,
+    length: u32,
+}
+
+/// Where an activation stands in a [`BoundedForest`].
+///
+/// The open activations form *one* stack: only paths of the last one begun can be added.
 #[derive(Clone, Debug)]
 pub struct BoundedActivation {
-    cursor: Cursor,
-    epoch: u64,
+    method: u32,
+    /// Its sequences begin here in `open`.
+    from: usize,
+    /// Prunings when they were last looked at.
+    seen: u32,
 }
 
-impl BoundedSlabForest {
+/// Ranks of hot sequences begin here.
+const IS_HOT: u64 = 1 << 63;
+
+/// Below, ranks are shares of the root times this.
+const SHARES: f64 = (1u64 << 62) as f64;
+
+/// Order in which nodes go: cold ones by their share of the root, then hot ones by their number.
+fn rank(occurrences: u64, root: u64) -> u64 {
+    match occurrences.saturating_mul(HOT) > root {
+        true => IS_HOT | occurrences.min(IS_HOT - 1),
+        false => (occurrences as f64 / root as f64 * SHARES) as u64,
+    }
+}
+
+/// Is it far from hot? What is near may have been hot, and some occurrences not counted.
+fn is_cold(rank: u64) -> bool {
+    rank < (SHARES / (2 * HOT) as f64) as u64
+}
+
+impl BoundedForest {
     /// An empty forest. Fails unless `k` is one that [`SlabForest::new`] takes and `budget` is at least `4 * k`.
     pub fn new(k: u32, budget: u32) -> Result<Self, ForestError> {
-        let forest = SlabForest::new(k)?;
+        SlabForest::new(k)?;
         let least = 4 * k;
         if budget < least {
             return Err(ForestError::Budget { budget, k, least });
         }
-        Ok(BoundedSlabForest {
-            forest,
+        Ok(BoundedForest {
+            k,
             budget,
-            before: Vec::new(),
-            threshold: 0,
+            trees: Trees::new(),
+            accounts: Vec::new(),
+            open: Vec::new(),
+            threshold: None,
             losses: Losses::default(),
             prunings: 0,
-            epoch: 0,
-            restarts: 0,
+            random: 0x9e37_79b9_7f4a_7c15,
+            dropped: 0,
         })
+    }
+
+    /// Longest sequence that is counted, in paths.
+    pub fn k(&self) -> u32 {
+        self.k
     }
 
     /// Most nodes below the roots.
@@ -86,27 +146,23 @@ impl BoundedSlabForest {
 
     /// Nodes below the roots.
     pub fn budget_used(&self) -> u32 {
-        self.forest.trees.arena.len() - self.forest.trees.num_roots()
-    }
-
-    /// The k-slab forest as it is.
-    pub fn slabs(&self) -> &SlabForest {
-        &self.forest
+        self.trees.arena.len() - self.trees.num_roots()
     }
 
     /// How often cold nodes were pruned.
-    pub fn prunings(&self) -> u64 {
+    pub fn prunings(&self) -> u32 {
         self.prunings
     }
 
-    /// How often an activation went on as a new one, because its nodes had gone while another one ran.
-    pub fn restarts(&self) -> u64 {
-        self.restarts
+    /// Sum of the roots' counters: the number of paths taken in.
+    pub fn total(&self) -> u64 {
+        let roots = self.trees.roots();
+        roots.map(|(_, root)| self.trees.arena.get(root).count).sum()
     }
 
-    /// Weight up to which nodes were pruned the last time.
-    pub fn threshold(&self) -> u64 {
-        self.threshold
+    /// Paths in no counter: there was no room for a root, or for the label of a large path number.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Occurrences of sequences of `length` paths of the method that are in no counter, at most.
@@ -116,224 +172,301 @@ impl BoundedSlabForest {
 
     /// Nodes, and bytes held: those of [`stats`](Self::stats), without a walk.
     pub fn size(&self) -> (u64, u64) {
-        let (nodes, bytes) = self.forest.size();
-        let account = self.before.capacity() * size_of::<u64>() + self.losses.bytes();
-        (nodes, bytes + account as u64)
+        let bytes = self.trees.bytes() + self.other_bytes();
+        (u64::from(self.trees.arena.len()), bytes as u64)
     }
 
-    /// Size and shape, the error's account included in the bytes.
+    /// Size and shape; bytes with the error's account.
     pub fn stats(&self) -> ForestStats {
-        let mut stats = self.forest.stats();
-        stats.bytes += (self.before.capacity() * size_of::<u64>() + self.losses.bytes()) as u64;
+        let mut stats = self.trees.stats();
+        stats.bytes += self.other_bytes() as u64;
         stats
     }
 
-    /// The k-iteration path forest, with its error. (A [`LiveIterationForest`](super::LiveIterationForest) needs a forest that is not pruned.)
-    pub fn iteration_forest(&self) -> IterationForest {
-        let mut forest = IterationForest::of(&self.forest);
-        forest.losses = self.losses.clone();
-        forest.raise_to_children();
-        forest
+    fn other_bytes(&self) -> usize {
+        self.accounts.capacity() * size_of::<Account>()
+            + self.open.capacity() * size_of::<Place>()
+            + self.losses.bytes()
     }
 
-    /// Adds a forest of another thread, then prunes to this one's budget. Activations of this forest go on
-    /// afresh. Fails as [`SlabForest::merge`] does.
-    pub fn merge(&mut self, other: &BoundedSlabForest) -> Result<(), ForestError> {
-        self.forest.merge(&other.forest)?;
+    /// The k-iteration path forest, with its error.
+    pub fn iteration_forest(&self) -> IterationForest {
+        IterationForest {
+            k: self.k,
+            trees: self.trees.clone(),
+            losses: self.losses.clone(),
+        }
+    }
+
+    /// Adds a forest of another thread, then prunes to this one's budget. Activations of this forest go on.
+    /// Fails if `k` differs (nothing changes) or if there would be too many nodes (part of `other` has been added).
+    pub fn merge(&mut self, other: &BoundedForest) -> Result<(), ForestError> {
+        if self.k != other.k {
+            return Err(ForestError::DifferentK(self.k, other.k));
+        }
+        let full = ForestError::Full(self.trees.arena.limit());
+        self.trees.add(&other.trees).ok_or(full)?;
         self.losses.merge(&other.losses);
-        self.restarts += other.restarts;
+        self.threshold = self.threshold.max(other.threshold);
+        // Open activations look after their places once more, and find all of them in order.
         self.prunings += other.prunings;
-        if self.budget_used() > self.budget {
-            self.prune([NONE, NONE], self.budget);
+        self.dropped += other.dropped;
+        self.note_nodes();
+        if let Some(excess) = self.budget_used().checked_sub(self.budget).filter(|&n| n > 0) {
+            self.prune(|_| excess as usize);
         }
         Ok(())
     }
 
-    /// Prunes until at most `target` nodes below the roots are left. Nodes of `pins`, and so those above them, stay.
-    fn prune(&mut self, pins: [u32; 2], target: u32) {
-        self.prunings += 1;
-        self.epoch += 1;
-        self.before.resize(self.forest.trees.arena.end(), self.threshold);
-        let mut sweep = Sweep {
-            forest: &mut self.forest,
-            before: &self.before,
-            losses: &mut self.losses,
-            pins,
-            limit: self.threshold,
-            gone: Vec::new(),
-        };
-        let mut rounds = 0;
-        loop {
-            let used = sweep.forest.trees.arena.len() - sweep.forest.trees.num_roots();
-            let Some(excess) = used.checked_sub(target).filter(|&n| n > 0) else {
-                break;
-            };
-            let mut weights = sweep.weights();
-            let (_, &mut cut, _) = weights.select_nth_unstable(excess as usize - 1);
-            self.threshold = self.threshold.max(cut);
-            // Counters that move make other nodes heavier. If that goes on, take them all.
-            sweep.limit = if rounds < 8 { self.threshold } else { u64::MAX };
-            let gone = sweep.gone.len();
-            sweep.run();
-            rounds += 1;
-            if sweep.gone.len() == gone && rounds > 8 {
-                break; // Only pinned nodes are left.
-            }
-        }
-        let gone = sweep.gone;
-        self.forget(&gone);
-        self.before.resize(self.forest.trees.arena.end(), self.threshold);
-        for node in self.forest.trees.arena.free_nodes() {
-            self.before[node as usize] = self.threshold;
+    /// Makes accounts for new nodes.
+    #[inline]
+    fn note_nodes(&mut self) {
+        if self.accounts.len() < self.trees.arena.end() {
+            self.accounts.resize(self.trees.arena.end(), Account::default());
         }
     }
 
-    /// Clears links to nodes that are gone.
-    fn forget(&mut self, gone: &[u32]) {
-        let arena = &mut self.forest.trees.arena;
-        let mut is_gone = vec![false; arena.end()];
-        for &node in gone {
-            is_gone[node as usize] = true;
-        }
-        for node in arena.all_mut() {
-            if node.link != NONE && is_gone[node.link as usize] {
-                node.link = NONE;
+    /// Ends all sequences of an activation here.
+    fn give_up(&mut self, activation: &BoundedActivation) {
+        self.keep_open(activation, |_, _| false);
+    }
+
+    /// Ends those sequences of an activation of which `stays` does not hold: their longer forms are not counted.
+    fn keep_open(&mut self, activation: &BoundedActivation, stays: impl Fn(&BoundedForest, &Place) -> bool) {
+        let mut kept = activation.from;
+        for at in activation.from..self.open.len() {
+            let place = self.open[at];
+            if stays(self, &place) {
+                self.open[kept] = place;
+                kept += 1;
+            } else {
+                self.losses
+                    .add_from(activation.method, place.length as usize + 1, 1);
             }
+        }
+        self.open.truncate(kept);
+    }
+
+    /// May what goes on from this sequence get a node? Then, how often it may have occurred before.
+    fn may_grow(&self, place: &Place) -> Option<u64> {
+        let Some(threshold) = self.threshold else {
+            return Some(0);
+        };
+        let (count, root) = (self.count(place.node), self.count(place.root));
+        let at_most = count + self.accounts[place.node as usize].before;
+        // What is hot below a frequent root is met often enough to grow by one path each time.
+        let at_once = root < 2 * HOT * u64::from(self.k);
+        if rank(at_most, root) <= threshold || count == 1 && !at_once {
+            return None;
+        }
+        let before = match threshold < IS_HOT {
+            true => (threshold as f64 / SHARES * root as f64) as u64,
+            false => threshold - IS_HOT,
+        };
+        Some(before.min(at_most - 1))
+    }
+
+    /// The node for one more path after a sequence, if it is to have one now.
+    fn grow(&mut self, place: &Place, label: u32) -> Option<u32> {
+        let before = self.may_grow(place)?;
+        if self.threshold.is_some() && !self.is_time(self.count(place.root))
+            || self.budget_used() >= self.budget
+        {
+            return None;
+        }
+        let child = self.trees.arena.child(place.node, label)?;
+        self.note_nodes();
+        self.accounts[child as usize].before = before;
+        Some(child)
+    }
+
+    /// How many nodes are too few for all that a path may need.
+    #[inline]
+    fn shortage(&self, activation: &BoundedActivation, label: u32) -> usize {
+        let room = (self.budget - self.budget_used()) as usize;
+        let open = &self.open[activation.from..];
+        if open.len() <= room {
+            return 0; // mostly so, without a look at each
+        }
+        let is_new = |place: &&Place| self.trees.arena.find_child(place.node, label).is_none();
+        let new = open.iter().filter(is_new);
+        let new = new.filter(|place| self.may_grow(place).is_some());
+        new.count().saturating_sub(room)
+    }
+
+    /// Ends the sequences of an activation whose nodes were pruned since they were last looked at.
+    #[inline]
+    fn look_after(&mut self, activation: &mut BoundedActivation) {
+        let seen = activation.seen;
+        if seen != self.prunings {
+            self.keep_open(activation, |forest, place| {
+                forest.accounts[place.node as usize].freed <= seen
+            });
+            activation.seen = self.prunings;
+        }
+    }
+
+    fn count(&self, node: u32) -> u64 {
+        self.trees.arena.get(node).count
+    }
+
+    /// Is something new below a root with this count to get a node?
+    fn is_time(&mut self, root: u64) -> bool {
+        let among = root / (HOT * WAIT * u64::from(self.k));
+        if among < 2 {
+            return true;
+        }
+        // Xorshift: a fixed stride could fall in step with what the program repeats.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random.is_multiple_of(among)
+    }
+
+    /// Prunes as many nodes as this says of the number of cold ones.
+    #[cold]
+    fn prune(&mut self, how_many: impl Fn(usize) -> usize) {
+        self.prunings += 1;
+        let mut roots: Vec<(u32, u32)> = self.trees.roots().collect();
+        roots.sort_unstable();
+        let mut ranks = Vec::with_capacity(self.budget_used() as usize);
+        for &(_, root) in &roots {
+            let total = self.count(root);
+            for child in self.trees.arena.children(root) {
+                ranks_below(&self.trees.arena, &self.accounts, child, total, &mut ranks);
+            }
+        }
+        let cold = ranks.iter().filter(|&&rank| is_cold(rank)).count();
+        let going = how_many(cold).min(ranks.len());
+        let Some(last) = going.checked_sub(1) else {
+            return;
+        };
+        let (lower, &mut cut, _) = ranks.select_nth_unstable(last);
+        let ties = going - lower.iter().filter(|&&rank| rank < cut).count();
+        self.threshold = Some(cut);
+        let mut sweep = Sweep {
+            arena: &mut self.trees.arena,
+            accounts: &mut self.accounts,
+            losses: &mut self.losses,
+            pruning: self.prunings,
+            cut,
+            ties,
+        };
+        for (method, root) in roots {
+            let total = sweep.arena.get(root).count;
+            sweep.below(method, root, total, 2);
         }
     }
 }
 
-impl PathSink for BoundedSlabForest {
-    type Activation = BoundedActivation;
-
-    fn begin(&self, method: u32) -> BoundedActivation {
-        BoundedActivation {
-            cursor: self.forest.begin(method),
-            epoch: self.epoch,
-        }
+/// Adds the ranks of a node and of those below. A node's is never lower than one below it: it goes last.
+fn ranks_below(arena: &Arena, accounts: &[Account], node: u32, root: u64, out: &mut Vec<u64>) -> u64 {
+    let mut highest = rank(arena.get(node).count + accounts[node as usize].before, root);
+    for child in arena.children(node) {
+        highest = highest.max(ranks_below(arena, accounts, child, root, out));
     }
-
-    fn path(&mut self, activation: &mut BoundedActivation, path: u64) {
-        let cursor = &mut activation.cursor;
-        if activation.epoch != self.epoch {
-            if !cursor.is_fresh() {
-                // The next paths come without the up to k - 1 before this point: at most n - 1 occurrences of
-                // sequences of n paths span it.
-                let k = self.forest.k as usize;
-                self.losses.add(cursor.method, 2..=k, |n| n as u64 - 1);
-                self.restarts += 1;
-                cursor.restart();
-            }
-            activation.epoch = self.epoch;
-        }
-        // A path makes two nodes at most.
-        if self.budget_used() + 2 > self.budget {
-            self.prune([cursor.top, cursor.bottom], self.budget - self.budget / 4);
-            activation.epoch = self.epoch;
-        }
-        self.forest.path(cursor, path);
-    }
+    out.push(highest);
+    highest
 }
 
 /// One pruning.
 struct Sweep<'a> {
-    forest: &'a mut SlabForest,
-    before: &'a [u64],
+    arena: &'a mut Arena,
+    accounts: &'a mut [Account],
     losses: &'a mut Losses,
-    pins: [u32; 2],
-    /// Nodes up to this weight go.
-    limit: u64,
-    gone: Vec<u32>,
+    pruning: u32,
+    /// Nodes of a lower rank go, and so many of this one.
+    cut: u64,
+    ties: usize,
 }
 
 impl Sweep<'_> {
-    fn arena(&mut self) -> &mut Arena {
-        &mut self.forest.trees.arena
-    }
-
-    fn weight(&self, node: u32) -> u64 {
-        let count = self.forest.trees.arena.get(node).count;
-        // A root that was made just now has no entry.
-        count.saturating_add(self.before.get(node as usize).copied().unwrap_or(0))
-    }
-
-    /// Of each node below the roots, the largest weight in its subtree: it goes when that goes.
-    fn weights(&self) -> Vec<u64> {
-        fn heaviest(sweep: &Sweep<'_>, node: u32, out: &mut Vec<u64>) -> u64 {
-            let mut weight = match sweep.pins.contains(&node) {
-                true => u64::MAX,
-                false => sweep.weight(node),
-            };
-            for child in sweep.forest.trees.arena.children(node) {
-                let below = heaviest(sweep, child, out);
-                out.push(below);
-                weight = weight.max(below);
-            }
-            weight
-        }
-        let mut out = Vec::with_capacity(self.forest.trees.arena.len() as usize);
-        for (_, root) in self.forest.trees.roots() {
-            heaviest(self, root, &mut out);
-        }
-        out
-    }
-
-    fn run(&mut self) {
-        let mut roots: Vec<(u32, u32)> = self.forest.trees.roots().collect();
-        roots.sort_unstable();
-        for (method, root) in roots {
-            let label = self.arena().get(root).label;
-            self.below(method, root, &mut vec![label]);
-        }
-    }
-
-    /// Prunes below `node`, which `path` leads to.
-    fn below(&mut self, method: u32, node: u32, path: &mut Vec<u32>) {
-        let (mut previous, mut at) = (NONE, self.arena().get(node).first);
+    /// Prunes below `node`, whose children stand for sequences of `length` paths. Returns the highest rank there.
+    fn below(&mut self, method: u32, node: u32, root: u64, length: usize) -> u64 {
+        let (mut previous, mut at, mut highest) = (NONE, self.arena.get(node).first, 0);
         while at != NONE {
-            let (label, next) = (self.arena().get(at).label, self.arena().get(at).next);
-            path.push(label);
-            self.below(method, at, path);
-            let is_leaf = self.arena().get(at).first == NONE;
-            if is_leaf && self.weight(at) <= self.limit && !self.pins.contains(&at) {
-                let count = self.arena().get(at).count;
-                self.hand_down(method, path, count);
-                self.arena().remove(node, previous, at);
-                self.gone.push(at);
+            let next = self.arena.get(at).next;
+            let count = self.arena.get(at).count;
+            let own = rank(count + self.accounts[at as usize].before, root);
+            let own = own.max(self.below(method, at, root, length + 1));
+            highest = highest.max(own);
+            let goes = own < self.cut || own == self.cut && self.ties > 0;
+            if goes && self.arena.get(at).first == NONE {
+                self.ties -= usize::from(own == self.cut);
+                self.losses.add_at(method, length, count);
+                self.arena.remove(node, previous, at);
+                self.accounts[at as usize].freed = self.pruning;
             } else {
                 previous = at;
             }
-            path.pop();
             at = next;
+        }
+        highest
+    }
+}
+
+impl PathSink for BoundedForest {
+    type Activation = BoundedActivation;
+
+    #[inline]
+    fn begin(&self, method: u32) -> BoundedActivation {
+        BoundedActivation {
+            method,
+            from: self.open.len(),
+            seen: self.prunings,
         }
     }
 
-    /// Adds the counter of a node that goes to the longest shorter context there is.
-    fn hand_down(&mut self, method: u32, path: &[u32], count: u64) {
-        if count == 0 {
-            return;
-        }
-        let k = self.forest.k as usize;
-        let trees = &mut self.forest.trees;
-        let longest = k.min(path.len() - 1);
-        let shorter = (2..=longest).rev();
-        let found = shorter.into_iter().find_map(|length| {
-            let node = trees.find(method, &path[path.len() - length..])?;
-            Some((node, length))
-        });
-        let lookups = trees.lookups;
-        let found = found.or_else(|| Some((trees.root(method, path[path.len() - 1])?, 1)));
-        trees.lookups = lookups; // a pruning's, not the stream's
-        let kept = match found {
-            Some((node, length)) => {
-                trees.arena.get_mut(node).count += count;
-                length
-            }
-            None => {
-                self.forest.dropped += count; // the forest's own limit: no room for a root
-                1
-            }
+    fn path(&mut self, activation: &mut BoundedActivation, path: u64) {
+        let method = activation.method;
+        let root = self.trees.labels.label(path);
+        let root = root.and_then(|label| Some((label, self.trees.root(method, label)?)));
+        let Some((label, root)) = root else {
+            self.dropped += 1;
+            return self.give_up(activation);
         };
-        self.losses.add(method, kept + 1..=k.min(path.len()), |_| count);
+        self.note_nodes();
+        self.look_after(activation);
+        let shortage = self.shortage(activation, label);
+        if shortage > 0 {
+            let budget = self.budget as usize;
+            let (least, most) = (shortage + budget / 64, budget / 4);
+            self.prune(|cold| cold.clamp(least.min(most), most));
+            self.look_after(activation);
+        }
+        self.trees.arena.get_mut(root).count += 1;
+        let mut kept = activation.from;
+        for at in activation.from..self.open.len() {
+            let place = self.open[at];
+            let known = self.trees.arena.hit(place.node, label);
+            match known.or_else(|| self.grow(&place, label)) {
+                Some(child) => {
+                    self.trees.arena.get_mut(child).count += 1;
+                    let length = place.length + 1;
+                    if length < self.k {
+                        self.open[kept] = Place {
+                            node: child,
+                            length,
+                            ..place
+                        };
+                        kept += 1;
+                    }
+                }
+                None => self.losses.add_from(method, place.length as usize + 1, 1),
+            }
+        }
+        self.open.truncate(kept);
+        self.open.push(Place {
+            node: root,
+            root,
+            length: 1,
+        });
+    }
+
+    #[inline]
+    fn end(&mut self, activation: BoundedActivation) {
+        self.open.truncate(activation.from);
     }
 }
+
+const _: () = assert!(MAX_K as u64 * HOT * WAIT < u32::MAX as u64);

@@ -68,7 +68,7 @@ impl IterationForest {
         self.k
     }
 
-    /// Is every counter exact? Not after pruning, see [`BoundedSlabForest`](super::BoundedSlabForest).
+    /// Is every counter exact? Not after pruning, see [`BoundedForest`](super::BoundedForest).
     pub fn is_exact(&self) -> bool {
         self.losses.is_empty()
     }
@@ -140,32 +140,6 @@ impl IterationForest {
             method,
             length: 1,
             at_most: self.trees.arena.get(node).count,
-        }
-    }
-
-    /// Makes each counter at least the sum of those below it: a sequence occurred whenever a longer one did that
-    /// begins with it. Removes what then has a counter of 0. Nothing changes unless there was a pruning.
-    pub(super) fn raise_to_children(&mut self) {
-        fn raise(trees: &mut Trees, node: u32) -> u64 {
-            let (mut sum, mut previous, mut child) = (0, NONE, trees.arena.get(node).first);
-            while child != NONE {
-                let next = trees.arena.get(child).next;
-                match raise(trees, child) {
-                    0 => trees.arena.remove(node, previous, child),
-                    count => {
-                        sum += count;
-                        previous = child;
-                    }
-                }
-                child = next;
-            }
-            let node = trees.arena.get_mut(node);
-            node.count = node.count.max(sum);
-            node.count
-        }
-        let roots: Vec<u32> = self.trees.roots().map(|(_, root)| root).collect();
-        for root in roots {
-            raise(&mut self.trees, root);
         }
     }
 }

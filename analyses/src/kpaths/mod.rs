@@ -11,7 +11,7 @@
 //! | [`ChunkPairs`] | what a k-SF knows, faster to update still |
 //! | [`IterationForest`] | k-IPF, the result (section 2.2; figure 12) |
 //! | [`LiveIterationForest`] | the same k-IPF, brought up to date on demand while the stream goes on |
-//! | [`BoundedSlabForest`] | k-SF within a budget of nodes, with a known error |
+//! | [`BoundedForest`] | k-IPF within a budget of nodes, with a known error |
 //! | [`Bursts`] | hands on whole activations of sampled windows only |
 //! | [`HashProfile`] | Ball-Larus profiling in a hash table: what k-BLPP is measured against |
 //! | [`NullActivations`] | nothing: the floor under every other one's cost |
@@ -48,7 +48,7 @@ mod trees;
 
 pub use activation::{ActivationAnalysis, ActivationEvent, Activations, PathSink};
 pub use baseline::{HashProfile, NullActivations};
-pub use bounded::{BoundedActivation, BoundedSlabForest};
+pub use bounded::{BoundedActivation, BoundedForest};
 pub use bursts::Bursts;
 pub use chunks::{ChunkPairs, OpenChunks};
 pub use iteration::{IterationForest, PathNode};

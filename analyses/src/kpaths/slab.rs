@@ -31,11 +31,6 @@ impl Cursor {
     pub(super) fn restart(&mut self) {
         *self = Cursor::new(self.method);
     }
-
-    /// Has no path been added since the beginning (or since a restart)?
-    pub(super) fn is_fresh(&self) -> bool {
-        self.top == NONE
-    }
 }
 
 /// A k-slab forest (k-BLPP section 4, definition 3), built from a stream as in its figure 11.
@@ -79,7 +74,7 @@ impl SlabForest {
 
     /// Allows at most this many nodes; without it, 2^32 - 2. At the limit, paths that need a new node are dropped
     /// and counted in [`dropped`](Self::dropped): an emergency stop. To live within a budget, use
-    /// [`BoundedSlabForest`](super::BoundedSlabForest).
+    /// [`BoundedForest`](super::BoundedForest).
     pub fn set_node_limit(&mut self, nodes: u32) {
         self.trees.arena.set_limit(nodes);
     }

@@ -11,7 +11,7 @@ use trodden_profile::{PathForest, Profile, Schedule};
 use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError, add_fact};
 use crate::MethodPlaces;
 use crate::kpaths::{
-    Activations, BoundedSlabForest, Bursts, ChunkPairs, ForestError, IterationForest, PathSink, SlabForest,
+    Activations, BoundedForest, Bursts, ChunkPairs, ForestError, IterationForest, PathSink, SlabForest,
 };
 
 /// How k-iteration paths are profiled.
@@ -20,7 +20,7 @@ pub struct KPathsOptions {
     /// Longest sequence that is counted, in paths; from 2.
     pub k: u32,
     /// Most nodes below the roots: of each thread's forest while it runs, and of the result. See
-    /// [`BoundedSlabForest`]. Without it, all nodes that there are.
+    /// [`BoundedForest`]. Without it, all nodes that there are.
     pub nodes: Option<u32>,
     /// Only activations that begin in windows. Without it, all.
     pub bursts: Option<BurstWindows>,
@@ -71,7 +71,7 @@ impl BurstWindows {
     /// Which activations of an interval are taken.
     pub fn schedule(&self) -> Schedule {
         let room = self.interval.get() - u64::from(self.length.get());
-        let stride = Schedule::DEFAULT
+        let stride = Schedule::PEP
             .stride()
             .min(u32::try_from(room + 1).unwrap_or(u32::MAX));
         Schedule::Sag {
@@ -123,7 +123,7 @@ pub trait KForest: Clone + Send + 'static {
     /// Paths in no counter.
     fn dropped(&self) -> u64;
 
-    /// Nodes of the k-SF.
+    /// Nodes of the k-SF; with a budget, of the k-IPF.
     fn nodes(&self) -> u64;
 }
 
@@ -177,14 +177,14 @@ impl KForest for SlabForest {
     }
 }
 
-impl KSink for BoundedSlabForest {
-    type Forest = BoundedSlabForest;
+impl KSink for BoundedForest {
+    type Forest = BoundedForest;
 
     fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
-        BoundedSlabForest::new(options.k, options.nodes.unwrap_or(u32::MAX))
+        BoundedForest::new(options.k, options.nodes.unwrap_or(u32::MAX))
     }
 
-    fn add_to(&self, _: &[Self::Activation], forest: &mut BoundedSlabForest) -> Result<(), ForestError> {
+    fn add_to(&self, _: &[Self::Activation], forest: &mut BoundedForest) -> Result<(), ForestError> {
         forest.merge(self)
     }
 
@@ -193,17 +193,17 @@ impl KSink for BoundedSlabForest {
     }
 }
 
-impl KForest for BoundedSlabForest {
+impl KForest for BoundedForest {
     fn empty(options: &KPathsOptions) -> Result<Self, ForestError> {
         <Self as KSink>::empty(options)
     }
 
     fn iteration_forest(&self) -> IterationForest {
-        BoundedSlabForest::iteration_forest(self)
+        BoundedForest::iteration_forest(self)
     }
 
     fn dropped(&self) -> u64 {
-        self.slabs().dropped()
+        BoundedForest::dropped(self)
     }
 
     fn nodes(&self) -> u64 {
@@ -219,7 +219,7 @@ impl Pipeline {
     pub fn with_k_paths(self, options: &KPathsOptions) -> Result<Pipeline, ForestError> {
         Ok(match options.nodes {
             None => self.with(KPaths::<ChunkPairs>::new(options)?),
-            Some(_) => self.with(KPaths::<BoundedSlabForest>::new(options)?),
+            Some(_) => self.with(KPaths::<BoundedForest>::new(options)?),
         })
     }
 }

@@ -15,6 +15,7 @@ mod rewrite;
 mod run;
 mod startup;
 mod stats;
+mod traces;
 mod workload;
 mod workspace;
 
@@ -105,6 +106,23 @@ enum Action {
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         pairs: u32,
     },
+    /// Records the event streams of workloads, for the analyses to be measured on
+    Traces {
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required = true)]
+        workload: Vec<String>,
+        /// Folder for the traces and the list of them, README.md
+        #[arg(long)]
+        into: PathBuf,
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Warm-up iterations, recorded as well
+        #[arg(long, default_value_t = 0)]
+        warmup: u32,
+        /// Iterations
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        iterations: u32,
+    },
     /// Measures rewriting throughput against ASM
     Rewrite {
         #[command(flatten)]
@@ -117,14 +135,27 @@ enum Action {
     },
 }
 
+/// Which JVMs, and with what.
 #[derive(Args)]
-struct Common {
+struct JvmArgs {
     /// JDK homes (default: JAVA_HOME, else java on the PATH)
     #[arg(long, value_delimiter = ',')]
     jdk: Vec<PathBuf>,
     /// The agent library (default: target/release/libtrodden.so)
     #[arg(long)]
     agent: Option<PathBuf>,
+    /// Option for every JVM, such as --jvm=-Xmx1g; may be repeated
+    #[arg(long, allow_hyphen_values = true)]
+    jvm: Vec<String>,
+    /// Seconds after which a JVM is killed
+    #[arg(long, default_value_t = 900)]
+    timeout: u64,
+}
+
+#[derive(Args)]
+struct Common {
+    #[command(flatten)]
+    jvm: JvmArgs,
     /// Name of the run's folder, after the date
     #[arg(long)]
     label: String,
@@ -134,12 +165,6 @@ struct Common {
     /// Measured iterations in each JVM
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-    /// Option for every JVM, such as --jvm=-Xmx1g; may be repeated
-    #[arg(long, allow_hyphen_values = true)]
-    jvm: Vec<String>,
-    /// Seconds after which a JVM is killed
-    #[arg(long, default_value_t = 900)]
-    timeout: u64,
 }
 
 /// What all measurements share.
@@ -155,19 +180,30 @@ pub struct Plan {
 
 impl Plan {
     fn new(workspace: &Workspace, common: Common, needs_agent: bool) -> Result<(Plan, String)> {
+        let (warmup, iterations) = (common.warmup, common.iterations);
+        let plan = Plan::of(workspace, common.jvm, warmup, iterations, needs_agent)?;
+        Ok((plan, common.label))
+    }
+
+    fn of(
+        workspace: &Workspace,
+        jvm: JvmArgs,
+        warmup: u32,
+        iterations: u32,
+        needs_agent: bool,
+    ) -> Result<Plan> {
         let agent = match needs_agent {
-            true => Some(workspace::find_agent(workspace, common.agent.as_deref())?),
+            true => Some(workspace::find_agent(workspace, jvm.agent.as_deref())?),
             false => None,
         };
-        let plan = Plan {
-            jdks: Jdk::find(&common.jdk)?,
+        Ok(Plan {
+            jdks: Jdk::find(&jvm.jdk)?,
             agent,
-            jvm_options: common.jvm,
-            warmup: common.warmup,
-            iterations: common.iterations,
-            timeout: Duration::from_secs(common.timeout),
-        };
-        Ok((plan, common.label))
+            jvm_options: jvm.jvm,
+            warmup,
+            iterations,
+            timeout: Duration::from_secs(jvm.timeout),
+        })
     }
 
     /// The agent library.
@@ -281,6 +317,17 @@ fn perform(cli: Cli) -> Result<String> {
             let record = start(&label, &plan)?;
             let text = startup::run(&plan, &workspace, &configs, pairs, &record)?;
             Ok(finish(&record, text))
+        }
+        Action::Traces {
+            workload,
+            into,
+            jvm,
+            warmup,
+            iterations,
+        } => {
+            let workloads = workload::choose(&workspace, &workload)?;
+            let plan = Plan::of(&workspace, jvm, warmup, iterations, true)?;
+            traces::run(&plan, &workloads, &into)
         }
         Action::Rewrite { common, jars, pairs } => {
             let (plan, label) = Plan::new(&workspace, common, false)?;

@@ -1,31 +1,34 @@
 //! `trodden instrument`: probes into class files and jars, ahead of the run.
 
-mod jar;
+mod archive;
+mod deliver;
+mod input;
+mod runtime;
 mod signature;
+mod work;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use trodden_instrumenter::{ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, Shim};
+use trodden_instrumenter::{Filter, InstrumentOptions, Instrumenter, ProbeKind, Shim};
 use trodden_profile::options::{Probe, ProfileOptions};
-use trodden_profile::{ClassMap, ClassProfile, CounterLayout, MethodCounts, Profile, RunInfo, Skipped};
+use trodden_profile::{Profile, RunInfo, Skipped};
 
 use crate::error::CliError;
-use crate::output::write_file;
+use deliver::{deliver, plan};
+use input::{Found, Input, Place, Policy, Root};
+use runtime::Runtimes;
+use work::{NewFile, Work};
 
-/// The class that code calls which is instrumented ahead of the run: java.base cannot be patched there.
-const RUNTIME_CLASS: &str = "trodden/Runtime";
-
-/// Writes class files or jars with probes, and their path map beside them.
+/// Writes class files, jars or folders with probes, and their path maps beside them.
 #[derive(Args)]
 pub struct InstrumentArgs {
-    /// Class files or jars.
+    /// Class files, jars, wars (with the jars inside), or folders of them.
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
-    /// Output file, or a directory (which must exist for a single input).
+    /// Output file or folder. A folder that is there takes class files and jars by their names.
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
     /// Kind of probe: yieldpoint, counters or safepoint.
@@ -43,76 +46,151 @@ pub struct InstrumentArgs {
     /// Take the signatures off signed jars: they would no longer hold.
     #[arg(long)]
     strip_signatures: bool,
-}
-
-/// What came of one input.
-#[derive(Default)]
-struct Outcome {
-    classes: Vec<ClassProfile>,
-    skipped: Vec<Skipped>,
-    seen: usize,
-}
-
-/// Hands out ids, so that classes of one invocation can run together.
-#[derive(Default)]
-struct IdSource {
-    counter: u32,
-    method: u32,
-}
-
-impl IdSource {
-    fn take(&mut self, class: &ClassMap) -> Result<ClassIds, CliError> {
-        let ids = ClassIds {
-            first_counter: self.counter,
-            first_method: self.method,
-        };
-        let methods = u32::try_from(class.methods.len()).ok();
-        let next = methods.and_then(|m| self.method.checked_add(m));
-        self.method = next.ok_or_else(|| CliError::Failed("too many methods".to_owned()))?;
-        let slots = CounterLayout::of(class).slots;
-        let next = self
-            .counter
-            .checked_add(slots)
-            .filter(|&next| next <= i32::MAX as u32);
-        self.counter = next.ok_or_else(|| CliError::Failed("too many paths".to_owned()))?;
-        Ok(ids)
-    }
+    /// Copy and list class files and inner jars that are broken or of an unknown version, instead of stopping.
+    #[arg(long)]
+    skip_broken: bool,
+    /// Pack the path map into the output as well (META-INF/trodden/), where the running program finds it.
+    #[arg(long)]
+    embed_map: bool,
 }
 
 /// Does it.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
     let (probe, options) = instrument_options(args)?;
-    let instrumenter = Instrumenter::new(options);
-    let mut ids = IdSource::default();
-    for (input, output) in plan(args)? {
-        let bytes = fs::read(&input).map_err(|e| CliError::file(&input, e))?;
-        let (out, mut outcome) = if bytes.starts_with(&[0xca, 0xfe, 0xba, 0xbe]) {
-            single(&instrumenter, &input, bytes, &mut ids)?
-        } else if bytes.starts_with(b"PK") {
-            jar::instrument(&instrumenter, &input, &bytes, &mut ids, args.strip_signatures)?
-        } else {
-            return Err(CliError::file(&input, "is neither a class file nor a jar"));
-        };
-        outcome
-            .classes
-            .sort_by(|a, b| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
-        outcome.skipped.sort();
-        summarize(&output, &outcome);
-        let map = Profile {
-            run: RunInfo {
-                probe: probe.name().to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                ..RunInfo::default()
-            },
-            classes: outcome.classes,
-            skipped: outcome.skipped,
-            ..Profile::default()
-        };
-        let map_file = map_path(&output);
-        map.save(&map_file).map_err(CliError::failed)?;
-        write_file(&output, &out)?;
+    let policy = Policy {
+        strip_signatures: args.strip_signatures,
+        skip_broken: args.skip_broken,
+        survey: false,
+    };
+    for (input, output) in plan(&args.inputs, &args.output)? {
+        let input = input::read(&input, policy)?;
+        if args.embed_map && matches!(input.root, Root::Class) {
+            let what = "error: --embed-map needs a jar or a folder; a class file holds nothing else";
+            return Err(CliError::Usage(what.to_owned()));
+        }
+        one(args, probe, &options, policy, &input, &output)?;
     }
     Ok(())
+}
+
+/// Instruments one input.
+fn one(
+    args: &InstrumentArgs,
+    probe: ProbeKind,
+    options: &InstrumentOptions,
+    policy: Policy,
+    input: &Input,
+    output: &Path,
+) -> Result<(), CliError> {
+    let unit = runtime::unit(input, &options_text(args, probe));
+    let runtimes = Runtimes::of(input, &unit);
+    let instrumenters: BTreeMap<&str, Instrumenter> = runtimes
+        .names()
+        .map(|name| {
+            let shim = Shim {
+                class: name.to_owned(),
+            };
+            let options = InstrumentOptions {
+                shim,
+                ..options.clone()
+            };
+            (name, Instrumenter::new(options))
+        })
+        .collect();
+    let instrumenter = |class: &Found| instrumenters[runtimes.of_class(class)].clone();
+    let mut work = work::prepare(instrumenter, input, policy)?;
+    let methods = work
+        .taken()
+        .map(|(_, _, prepared)| prepared.map().methods.len())
+        .sum::<usize>();
+    let told = format!(
+        "{methods} methods in {} of {} classes carry probes",
+        work.taken().count(),
+        work.seen()
+    );
+    let classes = work.classes();
+    let ids = work::number(classes.iter().map(|class| &*class.map))?;
+    let mut skipped = std::mem::take(&mut work.skipped);
+    skipped.sort();
+    skipped.dedup();
+    let map = Profile {
+        run: RunInfo {
+            probe: probe.name().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            facts: BTreeMap::from([("unit".to_owned(), unit.clone())]),
+            ..RunInfo::default()
+        },
+        classes,
+        skipped,
+        ..Profile::default()
+    };
+    let bytes = map.to_bytes().map_err(CliError::failed)?;
+    let mut new_files = runtime_files(&work, &runtimes, &unit, probe);
+    if args.embed_map {
+        new_files.extend(embedded_map(&work, &unit, bytes.clone()));
+    }
+    deliver(input, output, work.finish(&ids, new_files)?, bytes)?;
+    summarize(output, &told, &map.skipped);
+    Ok(())
+}
+
+/// All that shapes an output, as text.
+fn options_text(args: &InstrumentArgs, probe: ProbeKind) -> String {
+    let InstrumentArgs {
+        include,
+        exclude,
+        path_limit,
+        strip_signatures,
+        ..
+    } = args;
+    format!(
+        "{} {include:?} {exclude:?} {path_limit} {strip_signatures}",
+        probe.name()
+    )
+}
+
+/// The classes that probes call: one wherever some class has probes. (Those of `safepoint` call nothing.)
+fn runtime_files(work: &Work, runtimes: &Runtimes, unit: &str, probe: ProbeKind) -> Vec<NewFile> {
+    let mut files: BTreeMap<(Option<usize>, String), NewFile> = BTreeMap::new();
+    for (like, class, _) in work.taken().filter(|_| probe != ProbeKind::Safepoint) {
+        let name = runtimes.of_class(class);
+        let (archive, file) = match class.place {
+            Place::Entry(archive, _) => (Some(archive), format!("{}{name}.class", class.prefix)),
+            Place::File(_) => (None, format!("{}{name}.class", class.prefix)),
+            // Beside the class, which is in the folder of its package.
+            Place::Whole => (None, format!("{}.class", name.rsplit('/').next().unwrap_or(name))),
+        };
+        files.entry((archive, file.clone())).or_insert_with(|| NewFile {
+            archive,
+            name: file,
+            bytes: runtime::class(name, unit),
+            like,
+        });
+    }
+    files.into_values().collect()
+}
+
+/// The path map where the program's class loader finds it: at the top, in a war with its classes.
+fn embedded_map(work: &Work, unit: &str, bytes: Vec<u8>) -> Option<NewFile> {
+    let war = work
+        .taken()
+        .find(|(_, class, _)| class.prefix == "WEB-INF/classes/");
+    let top = work.taken().find(|(_, class, _)| match class.place {
+        Place::Entry(archive, _) => archive == 0,
+        Place::Whole | Place::File(_) => true,
+    });
+    let (like, class, _) = war.or(top).or_else(|| work.taken().next())?;
+    let archive = match class.place {
+        Place::Entry(archive, _) => Some(archive),
+        Place::Whole | Place::File(_) => None,
+    };
+    let prefix = if war.is_some() { "WEB-INF/classes/" } else { "" };
+    Some(NewFile {
+        archive,
+        name: format!("{prefix}META-INF/trodden/{unit}.map.trodden"),
+        bytes,
+        like,
+    })
 }
 
 fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOptions), CliError> {
@@ -133,9 +211,6 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
     };
     let instrument = InstrumentOptions {
         filter: Filter::new(&options.include, &options.exclude).map_err(|e| usage(&e))?,
-        shim: Shim {
-            class: RUNTIME_CLASS.to_owned(),
-        },
         path_limit: u64::from(args.path_limit),
         skip_single_path_loops: options.skips_single_path_loops(),
         ..InstrumentOptions::new(probe)
@@ -143,83 +218,10 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
     Ok((probe, instrument))
 }
 
-/// Which output belongs to which input.
-fn plan(args: &InstrumentArgs) -> Result<Vec<(PathBuf, PathBuf)>, CliError> {
-    if let [input] = args.inputs.as_slice()
-        && !args.output.is_dir()
-    {
-        return Ok(vec![(input.clone(), args.output.clone())]);
-    }
-    fs::create_dir_all(&args.output).map_err(|e| CliError::file(&args.output, e))?;
-    let mut planned: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
-    for input in &args.inputs {
-        let name = input
-            .file_name()
-            .ok_or_else(|| CliError::file(input, "is not a file"))?;
-        if let Some(other) = planned.insert(args.output.join(name), input.clone()) {
-            let both = format!("{} and {}", other.display(), input.display());
-            return Err(CliError::Usage(format!(
-                "error: {both} would become the same file"
-            )));
-        }
-    }
-    Ok(planned
-        .into_iter()
-        .map(|(output, input)| (input, output))
-        .collect())
-}
-
-fn map_path(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".map.trodden");
-    PathBuf::from(name)
-}
-
-fn single(
-    instrumenter: &Instrumenter,
-    input: &Path,
-    bytes: Vec<u8>,
-    ids: &mut IdSource,
-) -> Result<(Vec<u8>, Outcome), CliError> {
-    let mut outcome = Outcome {
-        seen: 1,
-        ..Outcome::default()
-    };
-    let out = match instrumenter
-        .prepare(&bytes)
-        .map_err(|e| CliError::file(input, e))?
-    {
-        Preparation::Unchanged { skipped } => {
-            outcome.skipped = skipped;
-            bytes
-        }
-        Preparation::Ready(prepared) => {
-            let out = prepared.emit(ids.take(prepared.map())?);
-            outcome.skipped = prepared.skipped().to_vec();
-            outcome.classes.push(uncounted(prepared.map()));
-            out
-        }
-    };
-    Ok((out, outcome))
-}
-
-/// A class with no counts yet.
-fn uncounted(map: &std::sync::Arc<trodden_profile::ClassMap>) -> ClassProfile {
-    ClassProfile {
-        counts: vec![MethodCounts::default(); map.methods.len()],
-        map: map.clone(),
-    }
-}
-
 /// Tells on standard error what was done, and what was not and why.
-fn summarize(output: &Path, outcome: &Outcome) {
-    let methods: usize = outcome.classes.iter().map(|c| c.map.methods.len()).sum();
-    let (classes, seen) = (outcome.classes.len(), outcome.seen);
-    eprintln!(
-        "{}: {methods} methods in {classes} of {seen} classes carry probes",
-        output.display()
-    );
-    for (reason, examples) in by_reason(&outcome.skipped) {
+fn summarize(output: &Path, told: &str, skipped: &[Skipped]) {
+    eprintln!("{}: {told}", output.display());
+    for (reason, examples) in by_reason(skipped) {
         eprintln!(
             "  left alone, {reason}: {} (such as {})",
             examples.len(),
@@ -242,16 +244,16 @@ pub fn by_reason(skipped: &[Skipped]) -> BTreeMap<&str, Vec<String>> {
     reasons
 }
 
-/// What would be skipped in a class file or jar, without writing anything: (classes seen, methods that take
+/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods that take
 /// probes, what is left alone).
 pub fn survey(path: &Path) -> Result<(usize, usize, Vec<Skipped>), CliError> {
-    let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Yieldpoint));
-    let bytes = fs::read(path).map_err(|e| CliError::file(path, e))?;
-    let (_, outcome) = if bytes.starts_with(b"PK") {
-        jar::instrument(&instrumenter, path, &bytes, &mut IdSource::default(), true)?
-    } else {
-        single(&instrumenter, path, bytes, &mut IdSource::default())?
+    let policy = Policy {
+        survey: true,
+        ..Policy::default()
     };
-    let methods = outcome.classes.iter().map(|c| c.map.methods.len()).sum();
-    Ok((outcome.seen, methods, outcome.skipped))
+    let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Yieldpoint));
+    let input = input::read(path, policy)?;
+    let work = work::prepare(|_| instrumenter.clone(), &input, policy)?;
+    let methods = work.classes().iter().map(|c| c.map.methods.len()).sum();
+    Ok((work.seen(), methods, work.skipped))
 }

@@ -1,10 +1,12 @@
 //! JNI, as much of it as the agent needs. Every call that can throw returns the exception as an error, cleared.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
 
-use jvmti_bindings::sys::jni::{JNIEnv, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue};
+use jvmti_bindings::sys::jni::{
+    JNIEnv, JNINativeMethod, jclass, jfieldID, jint, jlong, jmethodID, jobject, jvalue,
+};
 
 use super::error::JvmError;
 
@@ -109,6 +111,63 @@ impl<'e> Jni<'e> {
             bytes.len() as jint
         );
         self.checked("DefineClass", ClassRef(class))
+    }
+
+    /// Finds a class as the calling Java code would.
+    pub fn find_class(self, name: &CStr) -> Result<ClassRef, JvmError> {
+        let class = jni!(self, FindClass, name.as_ptr());
+        self.checked("FindClass", ClassRef(class))
+    }
+
+    /// Says where a class's native methods are: name, descriptor, address.
+    ///
+    /// # Safety
+    /// Each address must be that of a function with the method's signature, as JNI has it.
+    pub unsafe fn register_natives(
+        self,
+        class: ClassRef,
+        methods: &[(&'static CStr, &'static CStr, *mut c_void)],
+    ) -> Result<(), JvmError> {
+        let methods: Vec<JNINativeMethod> = methods
+            .iter()
+            .map(|&(name, signature, function)| JNINativeMethod {
+                name: name.as_ptr(),
+                signature: signature.as_ptr(),
+                fnPtr: function,
+            })
+            .collect();
+        let code = jni!(
+            self,
+            RegisterNatives,
+            class.0,
+            methods.as_ptr(),
+            methods.len() as jint
+        );
+        self.checked("RegisterNatives", ())?;
+        match code {
+            0 => Ok(()),
+            code => Err(JvmError::Jni {
+                call: "RegisterNatives",
+                code,
+            }),
+        }
+    }
+
+    /// The bytes of a `byte[]`; nothing for null.
+    pub fn bytes(self, array: jobject) -> Result<Option<Vec<u8>>, JvmError> {
+        if array.is_null() {
+            return Ok(None);
+        }
+        let mut bytes = vec![0u8; self.array_length(ObjectRef(array))];
+        jni!(
+            self,
+            GetByteArrayRegion,
+            array,
+            0,
+            bytes.len() as jint,
+            bytes.as_mut_ptr().cast()
+        );
+        self.checked("GetByteArrayRegion", Some(bytes))
     }
 
     /// A `long` field of an object's class.

@@ -317,6 +317,11 @@ impl ProfileOptions {
                 _ => self.apply_one(option, value, first)?,
             }
         }
+        let given = self.is_given("schedule") || seen.contains("schedule");
+        // The default has no stride, and samples of another kind: who names these means the paper's schedule.
+        if (samples.is_some() || stride.is_some()) && !given {
+            self.schedule = Schedule::PEP;
+        }
         self.adjust_schedule(samples, stride)?;
         // The shorthands are remembered as what they changed.
         let changed = |name| {

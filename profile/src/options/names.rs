@@ -59,20 +59,20 @@ pub const OPTIONS: &[OptionName] = &[
     option(
         "schedule",
         "timer|ag:SAMPLES:STRIDE|sag:SAMPLES:STRIDE|span:DURATION:SAMPLES",
-        "sag:64:17",
+        "span:1ms:256",
         "Which path ends after a clock tick are sampled",
     ),
     option(
         "samples",
         "N",
         "the schedule's",
-        "Samples per clock tick; changes the schedule",
+        "Samples per clock tick; changes the schedule, without one sag:64:17",
     ),
     option(
         "stride",
         "N",
         "the schedule's",
-        "Stride in path ends; changes the schedule",
+        "Stride in path ends; changes the schedule, without one sag:64:17",
     ),
     option("interval", "DURATION", "20ms", "Time between clock ticks"),
     option(

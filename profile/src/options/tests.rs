@@ -58,6 +58,8 @@ fn shorthands_change_the_schedule_in_any_order() {
         "ag:3:17"
     );
     assert_eq!(parse("stride=5").options.schedule.to_string(), "sag:64:5");
+    assert_eq!(parse("samples=5").options.schedule.to_string(), "sag:5:17");
+    assert_eq!(parse("").options.schedule.to_string(), "span:1ms:256");
     assert!(error("schedule=timer,stride=5").contains("takes one sample per tick"));
     assert_eq!(
         parse("samples=64,schedule=span:1ms:256")
