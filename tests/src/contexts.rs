@@ -107,7 +107,7 @@ fn oracle(jdk: &Jdk) -> Result<PathBuf> {
     let include = jdk.home.join("include");
     let folder = build::cached(
         "contexts-oracle",
-        &[source.clone()],
+        std::slice::from_ref(&source),
         &[&jdk.feature.to_string()],
         |out| {
             let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));

@@ -263,7 +263,18 @@ pub struct FrameScratch {
     places: Vec<u32>,
 }
 
-/// Writes checked frames with locals added from slot `first_slot` on. `scratch.locals` are those on entry.
+/// What a method's frames get besides their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Added<'a> {
+    /// The first slot of the added locals.
+    pub first_slot: u16,
+    /// The added locals.
+    pub locals: &'a [VerificationType],
+    /// Frames behind all others.
+    pub frames: &'a [FullFrame],
+}
+
+/// Writes checked frames with locals and frames added. `scratch.locals` are those on entry.
 ///
 /// `places` lists, for the frame at an old bytecode index, all new places that need it, ascending: besides
 /// the block itself the code in front of it that only some of its edges run through.
@@ -271,11 +282,9 @@ pub struct FrameScratch {
 /// tens of thousands of locals, whose number the class file states in two bytes.
 pub fn write_with_locals(
     attribute: &Attribute,
-    first_slot: u16,
-    added: &[VerificationType],
+    added: &Added,
     mut places: impl FnMut(u32, &mut Vec<u32>),
     exact: &[u32],
-    more: &[FullFrame],
     scratch: &mut FrameScratch,
     out: &mut Vec<u8>,
 ) -> Read<bool> {
@@ -287,7 +296,7 @@ pub fn write_with_locals(
         places: at_places,
     } = scratch;
     added_bytes.clear();
-    added.iter().for_each(|t| t.write(added_bytes));
+    added.locals.iter().for_each(|t| t.write(added_bytes));
     let from = out.len();
     put_u2(out, 0);
     let mut count = 0u16;
@@ -338,10 +347,10 @@ pub fn write_with_locals(
                     out.extend_from_slice(stack);
                 }
                 _ => {
-                    let gap = usize::from(first_slot).saturating_sub(locals.slots() as usize);
+                    let gap = usize::from(added.first_slot).saturating_sub(locals.slots() as usize);
                     out.push(255);
                     put_u2(out, delta);
-                    put_u2(out, (locals.ends.len() + gap + added.len()) as u16);
+                    put_u2(out, (locals.ends.len() + gap + added.locals.len()) as u16);
                     out.extend_from_slice(&locals.bytes);
                     out.resize(out.len() + gap, 0);
                     out.extend_from_slice(added_bytes);
@@ -356,7 +365,7 @@ pub fn write_with_locals(
             }
         }
     }
-    for frame in more {
+    for frame in added.frames {
         frame.write(&mut new, out);
         count += 1;
     }

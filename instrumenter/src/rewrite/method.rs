@@ -605,17 +605,12 @@ impl Writer<'_, '_, '_, '_> {
             places.sort_unstable();
             places.dedup();
         };
-        let first_slot = self.input.code.max_locals;
-        match frames::write_with_locals(
-            frames,
-            first_slot,
-            added,
-            places,
-            &layout.exact,
-            own,
-            scratch,
-            self.out,
-        )? {
+        let added = frames::Added {
+            first_slot: self.input.code.max_locals,
+            locals: added,
+            frames: own,
+        };
+        match frames::write_with_locals(frames, &added, places, &layout.exact, scratch, self.out)? {
             true => Ok(true),
             false => Err(RewriteError::TooManyLocals),
         }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::tree::Key;
 use super::{ContextNode, ContextRow, ContextTree, Contexts};
 use crate::map::MethodMap;
 use crate::merge::SEPARATOR;
@@ -34,7 +35,7 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
     };
     let mut rows: Vec<ContextRow> = Vec::new();
     let mut sums: Vec<Sum> = Vec::new();
-    let mut known: HashMap<(Option<u32>, (u32, u32, Option<u16>)), u32> = HashMap::new();
+    let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::new();
     for (profile, own) in &all {
         add_facts(&mut merged, own);
         let places: Vec<Vec<Place>> = profile
@@ -120,7 +121,7 @@ fn add_facts(total: &mut Contexts, own: &Contexts) {
 }
 
 /// All different words, in order.
-fn words<'a>(texts: [Option<&'a str>; 2]) -> Option<String> {
+fn words(texts: [Option<&str>; 2]) -> Option<String> {
     let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
     let words: Vec<&str> = words
         .filter(|word| !word.is_empty())

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// What tells a context from its siblings: class, method, call site.
+pub type Key = (u32, u32, Option<u16>);
+
 /// A context: its innermost activation, and what is known of its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextNode {
@@ -21,7 +24,7 @@ pub struct ContextNode {
 
 impl ContextNode {
     /// What tells it from its siblings.
-    pub fn key(&self) -> (u32, u32, Option<u16>) {
+    pub fn key(&self) -> Key {
         (self.class, self.method, self.site)
     }
 
@@ -50,7 +53,7 @@ impl ContextTree {
     /// # Errors
     /// In words, if they are not in order, a depth is impossible, or bounds are.
     pub fn from_preorder(nodes: Vec<ContextNode>) -> Result<Self, String> {
-        let mut last: Vec<(u32, u32, Option<u16>)> = Vec::new();
+        let mut last: Vec<Key> = Vec::new();
         for (at, node) in nodes.iter().enumerate() {
             let above = match (node.depth as usize).checked_sub(1) {
                 Some(above) if above <= last.len() => above,
@@ -83,8 +86,7 @@ impl ContextTree {
         // Same contexts first: the place of each row among the different ones.
         let mut places: Vec<u32> = Vec::with_capacity(rows.len());
         let mut nodes: Vec<(Option<u32>, ContextNode)> = Vec::with_capacity(rows.len());
-        let mut known: HashMap<(Option<u32>, (u32, u32, Option<u16>)), u32> =
-            HashMap::with_capacity(rows.len());
+        let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::with_capacity(rows.len());
         for row in rows {
             let parent = row.parent.and_then(|parent| places.get(parent as usize).copied());
             let next = nodes.len() as u32;

@@ -24,7 +24,7 @@ impl ProfileOptions {
             self.check_contexts()?;
         }
         if let Burst::Adaptive { .. } = self.burst
-            && self.profile.iter().any(|kind| *kind == ProfileKind::KPaths)
+            && self.profile.contains(&ProfileKind::KPaths)
         {
             return wrong(
                 "burst",
