@@ -82,7 +82,7 @@ fn wrong_usage_is_2() {
         ),
         (&["run", "--prob", "counters", "--", "java"], "--probe"),
         (
-            &["run", "--profile", "subpaths", "--", "java"],
+            &["run", "--window", "5", "--", "java"],
             "not yet available in this version",
         ),
         (

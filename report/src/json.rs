@@ -22,6 +22,7 @@ struct Document<'a> {
     kpaths: Option<kpaths::Forests<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     contexts: Option<contexts::JsonContexts<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     subpaths: Option<subpaths::json::Document<'a>>,
 }
 
