@@ -80,6 +80,6 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
-        ProbeKind::Events => events::events(options.events),
+        ProbeKind::Events => events::events(options.events, options.skips),
     }
 }
