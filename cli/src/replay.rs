@@ -19,13 +19,13 @@ use crate::render::{self, Format, RenderOptions};
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
 #[command(after_help = "\
-Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --footprint,
---lengths, --seed.
+Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --phi,
+--epsilon, --algorithm, --footprint, --lengths, --seed.
 A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
-    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg.
+    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg, .collapsed.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -33,11 +33,14 @@ pub struct ReplayArgs {
 }
 
 /// Options that say what is analysed; all others are about recording.
-const ANALYSIS: [&str; 9] = [
+const ANALYSIS: [&str; 12] = [
     "profile",
     "k",
     "budget",
     "burst",
+    "phi",
+    "epsilon",
+    "algorithm",
     "footprint",
     "lengths",
     "seed",

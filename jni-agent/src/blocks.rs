@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
 use trodden_analyses::subpaths::Wanted;
+use trodden_profile::events::NO_CALL_SITE;
 
 /// Blocks of all threads, never given back: threads to come take over those of threads that have ended.
 ///
@@ -36,8 +37,8 @@ struct SmallBlocks {
 }
 
 /// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
-/// activations (an `int`), 3 beginning of the buffer, 4 path ends to leave out and words to append before asking what is wanted
-/// next (two `int`s); cursor and ends are addresses.
+/// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer,
+/// 4 path ends to leave out and words to append before asking what is wanted next (two `int`s); cursor and ends are addresses.
 ///
 /// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +69,7 @@ impl Block {
     fn set_up(self, buffer: usize, words: usize) {
         self.slot(3).store(buffer as u64, Ordering::Relaxed);
         self.slot(1).store((buffer + 8 * words) as u64, Ordering::Relaxed);
+        self.forget_activations();
         self.empty();
     }
 
@@ -133,7 +135,8 @@ impl Block {
 
     /// No activation is open. For the block's own thread, or when it has ended.
     pub fn forget_activations(self) {
-        self.slot(2).store(0, Ordering::Relaxed);
+        self.slot(2)
+            .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
     }
 }
 
@@ -218,7 +221,6 @@ impl Blocks {
         }
         let block = small.free.pop().expect("a chunk has blocks");
         block.set_up(block.0 + 8 * Block::HEADER as usize, Self::SMALL_BUFFER_WORDS);
-        block.forget_activations();
         block
     }
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 use trodden_profile::{PathDescription, Place};
 
 use crate::ReportError;
+use crate::contexts;
 use crate::kpaths;
 use crate::subpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
@@ -20,6 +21,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     kpaths: Option<kpaths::Forests<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    contexts: Option<contexts::JsonContexts<'a>>,
     subpaths: Option<subpaths::json::Document<'a>>,
 }
 
@@ -176,6 +178,7 @@ pub(crate) fn write(
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped,
         kpaths: kpaths::forests(view, top, trees),
+        contexts: view.contexts.as_ref().map(|c| contexts::json_document(c, top)),
         subpaths: view
             .subpaths
             .as_ref()

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::contexts;
 use crate::kpaths::{self, Limits, Row};
 use crate::subpaths::{self, SubpathsView};
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
@@ -27,11 +28,14 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
         color,
     };
     page.head(view);
+    if let Some(contexts) = &view.contexts {
+        page.contexts(&contexts::text_lines(contexts, top));
+    }
     if let Some(subpaths) = &view.subpaths {
         page.subpaths(subpaths, top);
     }
     if !view.counts_paths() {
-        // A profile of subpaths alone.
+        // Nobody asked for paths.
     } else if view.methods.is_empty() {
         page.line("No path was counted.");
     } else {
@@ -66,6 +70,19 @@ impl Page {
         }
     }
 
+    fn contexts(&mut self, lines: &[String]) {
+        let title = self.styled(
+            TITLE,
+            "Hot calling contexts (calls of each, those of its callees not included)",
+        );
+        self.line(&title);
+        if let Some((summary, tree)) = lines.split_first() {
+            self.wrapped(2, summary);
+            tree.iter().for_each(|line| self.line(line));
+        }
+        self.line("");
+    }
+
     /// A paragraph, broken at spaces, later lines indented by `indent`.
     fn wrapped(&mut self, indent: usize, text: &str) {
         for line in wrap(text, WIDTH - indent) {
@@ -84,7 +101,12 @@ impl Page {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
         if !view.counts_paths() {
-            self.wrapped(2, &format!("sampled  {:.1} s.", run.seconds));
+            let how = if view.subpaths.is_some() {
+                "sampled"
+            } else {
+                "counted"
+            };
+            self.line(&format!("  {how}  {:.1} s", run.seconds));
             self.line("");
             return;
         }

@@ -8,6 +8,7 @@ use trodden_profile::{
     PathForest, Place, Profile, RunInfo,
 };
 
+use crate::contexts::ContextsView;
 use crate::pattern::MethodPattern;
 use crate::subpaths::SubpathsView;
 use crate::words;
@@ -27,6 +28,8 @@ pub struct View<'p> {
     pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
     /// The k-iteration path forest, if the profile has one.
     pub kpaths: Option<&'p KPaths>,
+    /// The calling contexts, if the profile has any.
+    pub contexts: Option<ContextsView<'p>>,
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
 }
@@ -236,6 +239,7 @@ impl<'p> View<'p> {
             idle,
             skipped,
             kpaths: profile.kpaths.as_ref(),
+            contexts: None,
             subpaths: (profile.subpaths.as_ref())
                 .map(|about| SubpathsView::new(about, &profile.classes, pattern)),
         }
@@ -245,7 +249,7 @@ impl<'p> View<'p> {
 impl View<'_> {
     /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
     pub(crate) fn counts_paths(&self) -> bool {
-        self.subpaths.is_none() || self.totals.methods > 0
+        self.totals.methods > 0 || (self.subpaths.is_none() && self.contexts.is_none())
     }
 }
 

@@ -9,6 +9,7 @@ use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping};
 use trodden_profile::{Profile, RunInfo};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
+use crate::contexts::{ContextOptions, ContextStream};
 use crate::subpaths::{SubpathStream, Wanted};
 use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
@@ -88,6 +89,9 @@ impl Pipeline {
         }
         if options.profile.contains(&ProfileKind::KPaths) {
             pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;
+        }
+        if options.profile.contains(&ProfileKind::Contexts) {
+            pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
             let subpaths = SubpathStream::of(options, methods)?;

@@ -12,8 +12,9 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, kpaths, section_crc, subpaths, validate,
+    ZLIB, contexts, kpaths, section_crc, subpaths, validate,
 };
+use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -25,6 +26,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut profile = Profile::default();
     let mut seen_run = false;
     let mut forests = kpaths::Reading::default();
+    let mut tree = contexts::Reading::default();
     let mut sampled = subpaths::Reading::default();
     loop {
         let section = Section::at(bytes, at)?;
@@ -57,6 +59,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     section.record(&mut decoder, |d| forests.record(d).map_err(bare), |()| Ok(()))?;
                 }
             }
+            contexts::ABOUT => section.record(&mut decoder, |d| tree.about(d).map_err(bare), |()| Ok(()))?,
+            contexts::NODES => {
+                while !decoder.is_at_end() {
+                    section.record(&mut decoder, |d| tree.node(d).map_err(bare), |()| Ok(()))?;
+                }
+            }
             subpaths::ABOUT => {
                 section.record(&mut decoder, |d| sampled.about(d).map_err(bare), |()| Ok(()))?
             }
@@ -74,6 +82,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 };
                 let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
                 profile.kpaths = read;
+                let read = std::mem::take(&mut tree);
+                let check = |tree: &Option<Contexts>| match tree {
+                    Some(tree) => validate::contexts(&profile, tree),
+                    None => Ok(()),
+                };
+                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
+                profile.contexts = read;
                 let read = std::mem::take(&mut sampled);
                 let check = |sampled: &Option<Subpaths>| match sampled {
                     Some(sampled) => validate::subpaths(&profile, sampled),
