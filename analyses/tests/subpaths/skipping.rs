@@ -135,7 +135,7 @@ fn intervals_hold_if_path_ends_are_left_out() {
             held += usize::from(interval.is_some_and(|i| (i.low..=i.high).contains(&count)));
         }
     }
-    let share = f64::from(held) / f64::from(all);
+    let share = held as f64 / f64::from(all);
     assert!((0.92..=0.98).contains(&share), "{share}");
 }
 
