@@ -71,6 +71,8 @@ impl FromStr for ProbeKind {
 /// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
 /// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
 /// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
+/// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are left out (`InstrumentOptions::skips`) |
+/// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.
@@ -105,6 +107,8 @@ pub struct InstrumentOptions {
     pub probe: ProbeKind,
     /// Which events, if the probe is [`ProbeKind::Events`].
     pub events: EventKinds,
+    /// Are path ends left out of the stream that nobody wants? Only where activations are none of its events.
+    pub skips: bool,
     /// Which classes and methods.
     pub filter: Filter,
     /// What the probes call.
@@ -121,6 +125,7 @@ impl InstrumentOptions {
         InstrumentOptions {
             probe,
             events: EventKinds::ACTIVATION_PATHS,
+            skips: false,
             filter: Filter::default(),
             shim: Shim::default(),
             path_limit: i32::MAX as u64,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
+use trodden_analyses::subpaths::Wanted;
 use trodden_profile::events::NO_CALL_SITE;
 
 /// Blocks of all threads, never given back: threads to come take over those of threads that have ended.
@@ -36,7 +37,8 @@ struct SmallBlocks {
 }
 
 /// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
-/// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer; cursor and ends are addresses.
+/// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer,
+/// 4 path ends to leave out and words to append before asking what is wanted next (two `int`s); cursor and ends are addresses.
 ///
 /// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,6 +103,19 @@ impl Block {
     pub fn empty(self) {
         self.slot(0)
             .store(self.slot(3).load(Ordering::Relaxed), Ordering::Release);
+    }
+
+    /// How many path ends the thread is to leave out from here on, and after how many words more it asks again. For the block's
+    /// own thread.
+    pub fn want(self, wanted: Wanted) {
+        let (skip, words) = (
+            wanted.skip.min(i32::MAX as u32),
+            wanted.words.min(i32::MAX as u32),
+        );
+        // SAFETY: blocks are never given back, and two ints are at the address of slot 4.
+        let ints = unsafe { &*std::ptr::from_ref(self.slot(4)).cast::<[AtomicU32; 2]>() };
+        ints[0].store(skip, Ordering::Relaxed);
+        ints[1].store(words, Ordering::Relaxed);
     }
 
     /// How many activations are open, as far as the thread has noticed that others are not.

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 
 use rustc_hash::FxHashMap;
 use trodden_analyses::stream::{Pipeline, ThreadStream};
+use trodden_analyses::subpaths::Wanted;
 use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::blocks::{Block, Blocks};
@@ -151,11 +152,19 @@ impl Streams {
                 let mut open = lock(&open);
                 open.consume(true);
                 open.forget_dead(frames);
+                if open.live.pipeline.skips() {
+                    open.block.want(open.stream.wanted());
+                }
             }
             // Of threads that found no memory, or probes that are left from a profile that is over.
             None => {
                 self.lost.fetch_add(block.words() as u64, Ordering::Relaxed);
                 block.empty();
+                // A probe that skips need not come again so soon.
+                block.want(Wanted {
+                    skip: 1 << 16,
+                    words: 1,
+                });
             }
         }
     }

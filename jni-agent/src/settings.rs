@@ -51,6 +51,7 @@ impl Settings {
             path_limit: options.path_limit.into(),
             skip_single_path_loops: options.skips_single_path_loops(),
             events: events(&options)?,
+            skips: options.skips_in_probes(),
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -71,7 +72,7 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {:?} {} {} {} {}",
+                " {:?} {} {:?} {} {} {:?} {} {} {} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
@@ -81,7 +82,8 @@ impl Settings {
                 o.algorithm,
                 o.footprint,
                 o.lengths,
-                o.seed
+                o.seed,
+                o.skips_in_probes()
             ),
             _ => String::new(),
         };

@@ -29,6 +29,7 @@ pub mod process;
 pub mod profile;
 pub mod recorded;
 pub mod stress;
+pub mod subpaths;
 pub mod sweep;
 pub mod target;
 pub mod trace;

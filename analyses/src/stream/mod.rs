@@ -54,7 +54,7 @@ use trodden_profile::{ForestProblem, Profile};
 use crate::MethodPlaces;
 use crate::contexts::{ContextError, TooManyContexts};
 use crate::kpaths::ForestError;
-use crate::subpaths::SubpathError;
+use crate::subpaths::{SubpathError, Wanted};
 
 /// Why a stream gave no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -102,6 +102,17 @@ pub trait StreamAnalysis: Send + Sync + 'static {
 
     /// The thread's next words. (One virtual call per batch; nothing dynamic per word.)
     fn consume(&self, thread: &mut Self::Thread, words: &[u64]);
+
+    /// May path ends be left out of the stream? Then [`wanted`](Self::wanted) has to be asked after each batch, and obeyed.
+    fn skips(&self) -> bool {
+        false
+    }
+
+    /// What a thread's stream has to have from here on, if the analysis [skips](Self::skips).
+    fn wanted(&self, thread: &mut Self::Thread) -> Wanted {
+        let _ = thread;
+        Wanted::ALL
+    }
 
     /// Forgets what was counted; the thread runs on, and so do its open activations.
     fn reset(&self, thread: &mut Self::Thread);

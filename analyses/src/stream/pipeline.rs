@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::options::{ProfileKind, ProfileOptions};
+use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping};
 use trodden_profile::{Profile, RunInfo};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
 use crate::contexts::{ContextOptions, ContextStream};
-use crate::subpaths::SubpathStream;
+use crate::subpaths::{SubpathStream, Wanted};
 use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
 /// Something that keeps the stream as it is, such as a trace.
@@ -53,22 +53,25 @@ impl Pipeline {
         Pipeline::default()
     }
 
-    /// The analyses that a profile's options ask for. What they have to know of methods while the stream runs, they look up in
+    /// The analyses that a profile's options ask for, over whole streams. What they have to know of methods while the stream runs, they look up in
     /// [`methods`](Self::methods): whoever feeds the pipeline has to keep those up to date, as [`replay`](super::replay()) does.
     ///
     /// # Errors
     /// If they are out of range.
     pub fn of(options: &ProfileOptions) -> Result<Self, StreamError> {
         let methods = Arc::new(SharedMethods::default());
+        let mut whole = options.clone();
+        whole.skipping = Skipping::Consumer;
         let mut pipeline = Self::with_lookup(
-            options,
+            &whole,
             Arc::clone(&methods) as Arc<dyn MethodLookup + Send + Sync>,
         )?;
         pipeline.methods = Some(methods);
         Ok(pipeline)
     }
 
-    /// The same with somebody else's knowledge of methods.
+    /// The same with somebody else's knowledge of methods, and over streams from which path ends may be left out if it
+    /// [skips](Self::skips).
     ///
     /// # Errors
     /// If options are out of range.
@@ -91,9 +94,19 @@ impl Pipeline {
             pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
-            pipeline = pipeline.with(SubpathStream::of(options, methods)?);
+            let subpaths = SubpathStream::of(options, methods)?;
+            pipeline = pipeline.with(match options.skips_in_probes() {
+                true => subpaths.skipping(),
+                false => subpaths,
+            });
         }
         Ok(pipeline)
+    }
+
+    /// Are path ends to be left out of each thread's stream as [`ThreadStream::wanted`] says? If nobody else looks at it, that is,
+    /// and the one analysis there is can do without.
+    pub fn skips(&self) -> bool {
+        self.recorder.is_none() && matches!(&self.stages[..], [only] if only.skips())
     }
 
     /// The methods that its analyses know, if it has any of its own: see [`of`](Self::of).
@@ -221,6 +234,14 @@ impl ThreadStream {
         }
     }
 
+    /// What the stream has to have from here on, if the pipeline [skips](Pipeline::skips).
+    pub fn wanted(&self) -> Wanted {
+        match &self.states[..] {
+            [only] => only.wanted(),
+            _ => Wanted::ALL,
+        }
+    }
+
     /// The thread has ended: what is known of it moves into the common result, and its own state is freed.
     pub fn end(self) {}
 }
@@ -239,6 +260,7 @@ impl Drop for ThreadStream {
 
 /// An analysis of unknown type.
 trait AnyStage: Send + Sync {
+    fn skips(&self) -> bool;
     fn open(&self, serial: u64, info: &ThreadInfo) -> Box<dyn AnyThread>;
     fn write(&self, places: &MethodPlaces, profile: &mut Profile) -> Result<(), StreamError>;
     fn reset(&self);
@@ -247,6 +269,7 @@ trait AnyStage: Send + Sync {
 /// A thread's state in an analysis of unknown type.
 trait AnyThread: Send + Sync {
     fn consume(&self, words: &[u64]);
+    fn wanted(&self) -> Wanted;
     fn end(&self);
 }
 
@@ -273,6 +296,10 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<A: StreamAnalysis> AnyStage for Arc<Stage<A>> {
+    fn skips(&self) -> bool {
+        self.analysis.skips()
+    }
+
     fn open(&self, serial: u64, info: &ThreadInfo) -> Box<dyn AnyThread> {
         let state = Arc::new(Mutex::new(self.analysis.thread(info)));
         lock(&self.live).insert(serial, Arc::clone(&state));
@@ -313,6 +340,10 @@ impl<A: StreamAnalysis> AnyStage for Arc<Stage<A>> {
 impl<A: StreamAnalysis> AnyThread for ThreadState<A> {
     fn consume(&self, words: &[u64]) {
         self.stage.analysis.consume(&mut lock(&self.state), words);
+    }
+
+    fn wanted(&self) -> Wanted {
+        self.stage.analysis.wanted(&mut lock(&self.state))
     }
 
     fn end(&self) {

@@ -19,6 +19,11 @@ impl Draws {
         ((self.0.next() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
+    /// From 0 to `limit - 1`, all alike (to within 2^-53).
+    pub fn below(&mut self, limit: u32) -> u32 {
+        (self.unit() * f64::from(limit)) as u32
+    }
+
     /// Failures before the first success, each try succeeding with `probability`: what lies between two items
     /// of a sample that takes each item by itself with that probability (Vitter's skips, OSP section 2.3).
     pub fn gap(&mut self, probability: f64) -> u64 {

@@ -152,7 +152,7 @@ impl MergedSubpaths {
         });
         own.for_each(|(key, text, stratum)| self.count(key, text, stratum));
         let stats = &mut self.stats;
-        if sampler.blocks() > 0.0 {
+        if sampler.has_run() {
             let least = if stats.threads == 0 { f } else { stats.f.0.min(f) };
             stats.f = (least, stats.f.1.max(f));
             stats.threads += 1;

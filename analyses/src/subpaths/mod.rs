@@ -7,6 +7,7 @@
 //! | type | what it is |
 //! | --- | --- |
 //! | [`Sampler`] | skip and sample phases of a thread, with its concise sample (OSP sections 2.1 and 2.3) |
+//! | [`Wanted`] | which path ends a sampler can do without |
 //! | [`SubpathOptions`] | lengths and their bias, footprint, distances, where to begin, ageing |
 //! | [`Identity`] | which subpaths are the same: canonical rotation, or the paper's xor |
 //! | [`MergedSubpaths`], [`Estimate`] | all threads together, and what that says |
@@ -15,7 +16,8 @@
 //! | [`SubpathStream`] | all of that for the threads of a run |
 //!
 //! The paper's prototype pays for a call per basic block, most of which only decrements a counter. Here no probe is needed
-//! but those at path ends, and skipping is by whole paths: a path's number tells how many blocks it has.
+//! but those at path ends, and skipping is by whole paths: a path's number tells how many blocks it has. In the agent, probes
+//! skip by themselves: a path end that no sample needs costs a decrement ([`Sampler::skipping`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -62,6 +64,7 @@ mod runs;
 mod sample;
 mod sampler;
 mod shapes;
+mod skipping;
 mod stream;
 mod window;
 
@@ -76,6 +79,7 @@ pub use runs::Run;
 pub use sample::{LEAST_FOOTPRINT, MOST_FOOTPRINT};
 pub use sampler::{Sampler, SamplerTally};
 pub use shapes::{MethodShapes, PathShapes, Shape};
+pub use skipping::Wanted;
 pub use stream::{SubpathStream, SubpathThread};
 
 /// What cannot be asked for.

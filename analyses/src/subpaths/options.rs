@@ -16,6 +16,9 @@ pub struct SubpathOptions {
     /// The mean distance that is not gone below for long (OSP section 3.1, "Sampling and Efficiency Tradeoff"): once
     /// there are [`ENOUGH`] samples, the distance grows until it is there. At least `start`.
     pub floor: u32,
+    /// The same where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample costs more there
+    /// than what lies between samples does.
+    pub skipping_floor: u32,
     /// Where subpaths are to begin.
     pub starts: Starts,
     /// Which subpaths are the same.
@@ -50,6 +53,7 @@ impl Default for SubpathOptions {
             footprint: 64 << 10,
             start: 16,
             floor: 1000,
+            skipping_floor: 4096,
             starts: Starts::Anywhere,
             identity: Identity::Rotation,
             half_life: None,

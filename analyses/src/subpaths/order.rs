@@ -35,6 +35,11 @@ pub trait BlockStream {
     /// The next blocks. `header`: the first of them is a loop's header, each time that the run is repeated.
     fn run(&mut self, shapes: &impl PathShapes, run: Run, header: bool);
 
+    /// So many path ends that have no blocks, or nobody knows which.
+    fn nothing(&mut self, times: u64) {
+        let _ = times;
+    }
+
     /// Blocks are missing here: no subpath crosses it.
     fn hole(&mut self);
 }
@@ -136,10 +141,12 @@ impl WordOrder {
         let Some(shape) = self.cache.shape(shapes, method, path) else {
             self.tally.unknown += times as u64;
             out.hole();
+            out.nothing(times as u64);
             return;
         };
         let blocks = shape.blocks.saturating_sub(from);
         if blocks == 0 {
+            out.nothing(times as u64);
             return;
         }
         let mut left = times;

@@ -8,6 +8,7 @@ use super::order::BlockStream;
 use super::runs::{self, Run};
 use super::sample::{ConciseSample, Full, Sampled};
 use super::shapes::PathShapes;
+use super::skipping::{self, Picker, Wanted};
 use super::window::Window;
 
 /// A sample that is being taken.
@@ -64,6 +65,8 @@ pub struct Sampler {
     /// Blocks, and those from this position on are not in it yet.
     blocks: (f64, u64),
     headers: f64,
+    /// If path ends are left out that it can do without.
+    picker: Option<Picker>,
     scratch: Scratch,
 }
 
@@ -106,6 +109,7 @@ impl Sampler {
             tally: SamplerTally::default(),
             blocks: (0.0, 0),
             headers: 0.0,
+            picker: None,
             scratch: Scratch::default(),
             options,
         };
@@ -114,13 +118,46 @@ impl Sampler {
         sampler
     }
 
+    /// A sampler for a stream without the path ends that [`wanted`](Self::wanted) leaves out. Subpaths begin anywhere, and
+    /// none fade, whatever the options.
+    pub fn skipping(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
+        let plain = SubpathOptions {
+            starts: Starts::Anywhere,
+            half_life: None,
+            ..(*options).clone()
+        };
+        let mut sampler = Sampler::new(Arc::new(plain), number, f);
+        sampler.f = Picker::distance(sampler.f);
+        sampler.picker = Some(Picker::new(&mut sampler.draws, sampler.f));
+        sampler.rest();
+        sampler
+    }
+
+    /// What the stream is to have from here on. To be asked after each batch, and obeyed.
+    pub fn wanted(&mut self) -> Wanted {
+        let ends = self.open.iter().map(Open::end).max();
+        let lacking = ends.map_or(0, |end| end - self.position);
+        match &mut self.picker {
+            Some(picker) => picker.wanted(lacking),
+            None => Wanted::ALL,
+        }
+    }
+
     /// The mean distance between samples, now.
     pub fn f(&self) -> u64 {
         self.f
     }
 
-    /// Blocks so far (with ageing, old ones count less).
+    /// Has any block come?
+    pub fn has_run(&self) -> bool {
+        self.position > 0
+    }
+
+    /// Blocks so far (with ageing, old ones count less); an estimate, if path ends are left out.
     pub fn blocks(&self) -> f64 {
+        if let Some(picker) = &self.picker {
+            return picker.blocks;
+        }
         self.blocks.0 + (self.position - self.blocks.1) as f64
     }
 
@@ -165,6 +202,9 @@ impl Sampler {
         self.tally = SamplerTally::default();
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
+        if let Some(picker) = &mut self.picker {
+            picker.blocks = 0.0;
+        }
         self.rest();
     }
 
@@ -193,17 +233,37 @@ impl Sampler {
                 }
             }
         }
+        self.pass(shapes, run, idle);
+    }
+
+    /// A path end of a stream from which others were left out.
+    fn picked(&mut self, shapes: &impl PathShapes, run: Run) {
+        let idle = self.open.is_empty();
+        let Some(picker) = &mut self.picker else { return };
+        if picker.path(&mut self.draws, self.f, run.blocks) {
+            for part in (0..run.blocks).step_by(skipping::BLOCKS as usize) {
+                let block = part + self.draws.below(skipping::BLOCKS);
+                if block < run.blocks {
+                    self.begin(self.position + u64::from(block), false);
+                }
+            }
+        }
+        self.pass(shapes, run, idle);
+    }
+
+    /// Goes on behind a run. `idle`: no sample was being taken before it.
+    fn pass(&mut self, shapes: &impl PathShapes, run: Run, idle: bool) {
         if !self.open.is_empty() {
             if idle {
-                self.window.restart(begin);
+                self.window.restart(self.position);
             }
             self.window.push(run);
         }
-        self.position = end;
-        if end >= self.due {
+        self.position += run.total();
+        if self.position >= self.due {
             self.finish(shapes);
         }
-        if end >= self.ageing {
+        if self.position >= self.ageing {
             self.age();
         }
         self.rest();
@@ -222,7 +282,7 @@ impl Sampler {
 
     /// Sees up to where nothing happens.
     fn rest(&mut self) {
-        let busy = !self.open.is_empty() || self.options.starts != Starts::Anywhere;
+        let busy = !self.open.is_empty() || self.picker.is_some() || self.options.starts != Starts::Anywhere;
         self.quiet = if busy { 0 } else { self.next.min(self.ageing - 1) };
     }
 
@@ -273,7 +333,10 @@ impl Sampler {
                 break;
             }
         }
-        let floor = u64::from(self.options.floor);
+        let floor = match self.picker {
+            Some(_) => u64::from(self.options.skipping_floor),
+            None => u64::from(self.options.floor),
+        };
         if self.f < floor && self.sample.total() >= ENOUGH {
             self.raise(floor.min(2 * self.f));
         }
@@ -281,6 +344,11 @@ impl Sampler {
 
     /// From now on `f` is this. Returns the shares that stay.
     fn raise(&mut self, f: u64) -> Rates {
+        let f = if self.picker.is_some() {
+            Picker::distance(f)
+        } else {
+            f
+        };
         let keep = self.options.rates(f).keep(self.options.rates(self.f));
         self.f = f;
         self.tally.raised += 1;
@@ -302,6 +370,9 @@ impl Sampler {
         let rates = self.options.rates(self.f);
         self.next = self.position.saturating_add(self.draws.gap(rates.elsewhere));
         self.headers_left = self.draws.gap(rates.header - rates.elsewhere);
+        if let Some(picker) = &mut self.picker {
+            picker.draw(&mut self.draws, self.f);
+        }
     }
 
     fn age(&mut self) {
@@ -324,6 +395,10 @@ impl Sampler {
 impl BlockStream for Sampler {
     #[inline]
     fn run(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
+        if self.picker.is_some() {
+            (0..run.times).for_each(|_| self.picked(shapes, Run { times: 1, ..run }));
+            return;
+        }
         let end = self.position + run.total();
         if end <= self.quiet {
             self.position = end;
@@ -339,6 +414,14 @@ impl BlockStream for Sampler {
             if left > 0 {
                 self.once(shapes, Run { times: 1, ..run }, header);
                 left -= 1;
+            }
+        }
+    }
+
+    fn nothing(&mut self, times: u64) {
+        if let Some(picker) = &mut self.picker {
+            for _ in 0..times {
+                picker.path(&mut self.draws, self.f, 0);
             }
         }
     }

@@ -9,10 +9,11 @@ use trodden_profile::options::ProfileOptions;
 
 use super::SubpathError;
 use super::merged::MergedSubpaths;
-use super::options::{ENOUGH, SubpathOptions};
+use super::options::{ENOUGH, Starts, SubpathOptions};
 use super::order::{Order, WordOrder};
 use super::sampler::Sampler;
 use super::shapes::MethodShapes;
+use super::skipping::Wanted;
 use crate::stream::{StreamAnalysis, StreamError, add_fact};
 use crate::{MethodLookup, MethodPlaces};
 
@@ -21,6 +22,7 @@ use crate::{MethodLookup, MethodPlaces};
 pub struct SubpathStream {
     options: Arc<SubpathOptions>,
     order: Order,
+    skips: bool,
     shapes: Arc<MethodShapes>,
     /// Samples of all threads: from how many on are there enough?
     drawn: Arc<AtomicU64>,
@@ -48,6 +50,7 @@ impl SubpathStream {
         Ok(SubpathStream {
             options: Arc::new(options),
             order,
+            skips: false,
             shapes: Arc::new(MethodShapes::new(methods)),
             drawn: Arc::default(),
             latest: Arc::default(),
@@ -71,6 +74,16 @@ impl SubpathStream {
         SubpathStream::new(options, Order::default(), methods)
     }
 
+    /// The same for a stream from which path ends are left out that it can do without, in the order of path ends. Where that
+    /// does not fit the options (a preference for beginnings, ageing), it goes on wanting all.
+    #[must_use]
+    pub fn skipping(mut self) -> Self {
+        self.skips = self.order == Order::PathEnds
+            && self.options.starts == Starts::Anywhere
+            && self.options.half_life.is_none();
+        self
+    }
+
     /// The options.
     pub fn options(&self) -> &SubpathOptions {
         &self.options
@@ -89,7 +102,12 @@ impl SubpathStream {
     /// With which distance a thread begins: the more samples there are of others, the larger, so that the 100,000th thread
     /// does not start from scratch.
     fn start(&self) -> u32 {
-        let SubpathOptions { start, floor, .. } = *self.options;
+        let start = self.options.start;
+        let floor = if self.skips {
+            self.options.skipping_floor
+        } else {
+            self.options.floor
+        };
         let so_far = 1 + self.drawn.load(Ordering::Relaxed) / ENOUGH;
         (u64::from(start) * so_far).min(u64::from(floor)) as u32
     }
@@ -111,10 +129,23 @@ impl StreamAnalysis for SubpathStream {
     }
 
     fn thread(&self, info: &ThreadInfo) -> SubpathThread {
+        let options = Arc::clone(&self.options);
+        let sampler = match self.skips {
+            true => Sampler::skipping(options, info.id, self.start()),
+            false => Sampler::new(options, info.id, self.start()),
+        };
         SubpathThread {
             words: WordOrder::new(self.order),
-            sampler: Sampler::new(Arc::clone(&self.options), info.id, self.start()),
+            sampler,
         }
+    }
+
+    fn skips(&self) -> bool {
+        self.skips
+    }
+
+    fn wanted(&self, thread: &mut SubpathThread) -> Wanted {
+        thread.sampler.wanted()
     }
 
     fn consume(&self, thread: &mut SubpathThread, words: &[u64]) {
@@ -154,6 +185,9 @@ impl StreamAnalysis for SubpathStream {
         // Counts of paths may be there as well, exact ones; without any, nothing is.
         let counted = profile.classes.iter().flat_map(|class| &class.counts);
         profile.run.exact &= counted.into_iter().any(|counts| !counts.paths.is_empty());
+        let skipping = if self.skips { "probes" } else { "consumer" };
+        let facts = &mut profile.run.facts;
+        facts.insert("subpaths_skipping".to_owned(), skipping.to_owned());
         add_fact(profile, "subpaths_unknown", unknown);
         add_fact(profile, "gaps", stats.gaps);
         add_fact(profile, "bad_words", stats.bad_words);

@@ -1,6 +1,7 @@
 //! Hot subpaths against brute force, over many seeds. All seeds are fixed: nothing here may fail by chance.
 
 mod common;
+mod skipping;
 mod words;
 
 use std::collections::HashMap;

@@ -18,24 +18,30 @@ pub struct Events {
     activations: bool,
     /// May a method that ends one path per activation say so in one word?
     only_paths: bool,
+    /// Are path ends left out that nobody wants?
+    skips: bool,
 }
 
 static PATHS: Events = Events {
     activations: false,
     only_paths: true,
+    skips: false,
 };
+static WANTED_PATHS: Events = Events { skips: true, ..PATHS };
 static ACTIVATION_PATHS: Events = Events {
     activations: true,
-    only_paths: true,
+    ..PATHS
 };
 static ALL_ACTIVATIONS: Events = Events {
     activations: true,
     only_paths: false,
+    ..PATHS
 };
 
-/// The strategy for a stream that has these kinds of events.
-pub fn events(kinds: EventKinds) -> &'static Events {
+/// The strategy for a stream that has these kinds of events, and of path ends perhaps only those that are wanted.
+pub fn events(kinds: EventKinds, skips: bool) -> &'static Events {
     match (kinds.activations, kinds.only_paths) {
+        (false, _) if skips => &WANTED_PATHS,
         (false, _) => &PATHS,
         (true, true) => &ACTIVATION_PATHS,
         (true, false) => &ALL_ACTIVATIONS,
@@ -53,6 +59,10 @@ enum Keeps {
 }
 
 impl Events {
+    fn named(&self, all: &'static str, wanted: &'static str) -> &'static str {
+        if self.skips { wanted } else { all }
+    }
+
     fn keeps(&self, method: &ProbedMethod) -> Keeps {
         match (self.activations, method.one_end) {
             (false, true) => Keeps::Nothing,
@@ -109,13 +119,13 @@ impl ProbeStrategy for Events {
             Keeps::Nothing => {
                 asm.push_id(upper(Kind::OnlyPath, method))?; // … upper
                 asm.iload(method.register); // … upper path
-                asm.call_shim("onlyPath", "(II)V") // …
+                asm.call_shim(self.named("onlyPath", "onlyPathIfWanted"), "(II)V") // …
             }
             Keeps::Block => {
                 asm.lload(block_slot(method)); // … block
                 asm.push_id(upper(Kind::PathEnd, method))?; // … block upper
                 asm.iload(method.register); // … block upper path
-                asm.call_shim("path", "(JII)V") // …
+                asm.call_shim(self.named("path", "pathIfWanted"), "(JII)V") // …
             }
             Keeps::BlockAndDepth => {
                 // What a throw ends is the path: the activation may catch it itself.

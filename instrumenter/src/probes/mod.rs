@@ -107,6 +107,6 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
         ProbeKind::Events if options.events.call_sites => calls::calls(options.events.paths),
-        ProbeKind::Events => events::events(options.events),
+        ProbeKind::Events => events::events(options.events, options.skips),
     }
 }

@@ -22,7 +22,7 @@ pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
     Action, Burst, ConsumedBy, ContextAlgorithm, LogLevel, Probe, ProfileKind, Share, SinglePathLoops,
-    SubpathLengths, format_duration, parse_duration,
+    Skipping, SubpathLengths, format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -139,6 +139,8 @@ pub struct ProfileOptions {
     pub footprint: u32,
     /// Profile `subpaths`: how long they are.
     pub lengths: SubpathLengths,
+    /// Profile `subpaths`: who skips. See [`ProfileOptions::skips_in_probes`].
+    pub skipping: Skipping,
     /// Probe `events`: who runs the analyses.
     pub consumer: ConsumedBy,
     /// Include patterns; empty for the default.
@@ -182,6 +184,7 @@ impl Default for ProfileOptions {
             burst: Burst::Off,
             footprint: 64 << 10,
             lengths: SubpathLengths::default(),
+            skipping: Skipping::Probes,
             consumer: ConsumedBy::Program,
             include: Vec::new(),
             exclude: Vec::new(),
@@ -398,6 +401,7 @@ impl ProfileOptions {
                 self.footprint = bytes.ok_or_else(|| wrong(reason()))?;
             }
             "lengths" => self.lengths = value.parse().map_err(wrong)?,
+            "skipping" => self.skipping = value.parse().map_err(wrong)?,
             "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
                 let patterns = split_list(value);
@@ -512,6 +516,7 @@ impl ProfileOptions {
             "burst" => Some(self.burst.to_string()),
             "footprint" => Some(values::format_bytes(self.footprint)),
             "lengths" => Some(self.lengths.to_string()),
+            "skipping" => Some(self.skipping.to_string()),
             "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
             "exclude" if !self.exclude.is_empty() => Some(join_list(self.exclude.iter().map(String::as_str))),

@@ -124,6 +124,12 @@ pub const OPTIONS: &[OptionName] = &[
         "subpaths: powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
     ),
     option(
+        "skipping",
+        "probes|consumer",
+        "probes",
+        "subpaths: who passes over path ends that no sample needs; another profile beside it, or consumer=agent, wants all",
+    ),
+    option(
         "consumer",
         "program|agent",
         "program",

@@ -249,6 +249,16 @@ fn the_automatic_probe_follows_what_is_profiled() {
         (o.footprint, o.lengths, o.probe_in_use()),
         (16 << 10, lengths, Probe::Events)
     );
+    assert!(o.skips_in_probes());
+    for other in [
+        "profile=subpaths+paths",
+        "profile=subpaths,consumer=agent",
+        "profile=subpaths,skipping=consumer",
+        "profile=subpaths,file=a.trace",
+        "profile=paths",
+    ] {
+        assert!(!parse(other).options.skips_in_probes(), "{other}");
+    }
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
     assert_eq!(
         (o.k, o.budget, o.burst.to_string().as_str()),
@@ -370,7 +380,7 @@ prop_compose! {
         seed in any::<u64>(),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
         (log, out) in (prop::option::of(text()), prop::option::of(text())),
-        consumer in prop::sample::select(ConsumedBy::ALL),
+        (consumer, skipping) in (prop::sample::select(ConsumedBy::ALL), prop::sample::select(Skipping::ALL)),
         footprint in 1u32 << 10..=1 << 30,
         lengths in (any::<bool>(), any::<bool>(), 1u32..=16).prop_map(|(powers, uniform, log)| SubpathLengths {
             powers, uniform, limit: (1 << log) - u32::from(!powers && log > 1),
@@ -379,7 +389,7 @@ prop_compose! {
         (phi, epsilon, algorithm) in (share(), prop::option::of(share()), prop::sample::select(ContextAlgorithm::ALL)),
     ) -> ProfileOptions {
         ProfileOptions {
-            k, budget, burst, phi, epsilon, algorithm, footprint, lengths, consumer, probe, schedule, interval, include, exclude,
+            k, budget, burst, phi, epsilon, algorithm, footprint, lengths, skipping, consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()

@@ -1,6 +1,8 @@
 //! What follows from several options together.
 
-use super::{Burst, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops};
+use super::{
+    Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+};
 
 /// With less, there would be more counters than memory.
 const LEAST_EPSILON: f64 = 1e-8;
@@ -81,6 +83,15 @@ impl ProfileOptions {
             Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
             probe => probe.resolved(),
         }
+    }
+
+    /// Do the probes leave out path ends? Only where subpaths are all that is asked for, and the threads themselves consume: what is
+    /// wanted next is known only once what came before has been consumed.
+    pub fn skips_in_probes(&self) -> bool {
+        self.skipping == Skipping::Probes
+            && self.profile == [ProfileKind::Subpaths]
+            && self.consumer == ConsumedBy::Program
+            && self.file.format() != FileFormat::Trace
     }
 
     /// Do iterations of single-path loops go without a probe?

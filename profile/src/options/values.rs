@@ -130,6 +130,16 @@ words! {
 }
 
 words! {
+    /// Who passes over what lies between samples of subpaths.
+    Skipping, "choice" {
+        /// The probes: path ends that no sample needs are not told at all. The default.
+        Probes = "probes",
+        /// Who consumes the stream, in which there is every path end.
+        Consumer = "consumer",
+    }
+}
+
+words! {
     /// Kind of profile.
     ProfileKind, "profile" {
         /// Ball-Larus paths and the edges on them.

@@ -12,7 +12,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>Three independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
  * ({@link #counters}, {@link #count}, {@link #countHashed}), and the stream of events ({@link #events} to
- * {@link #unwound}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
+ * {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
  * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
  */
 public final class Trodden {
@@ -170,6 +170,8 @@ public final class Trodden {
     private static final long CURSOR = 0;
     private static final long END = 8;
     private static final long DEPTH = 16;
+    private static final long SKIP = 32;
+    private static final long WORDS = 36;
 
     /** The argument of an entry whose call site is not known. */
     private static final long NO_CALL_SITE = 0xffff;
@@ -216,6 +218,34 @@ public final class Trodden {
     @ForceInline
     public static void onlyPath(int upper, int path) {
         append(TroddenThreads.ownBlock(), upper, path & 0xffff_ffffL);
+    }
+
+    /** A path ended, where nobody asks whose, and most are not wanted: the thread counts those down. */
+    @ForceInline
+    public static void pathIfWanted(long block, int upper, int path) {
+        int left = UNSAFE.getInt(block + SKIP);
+        UNSAFE.putInt(block + SKIP, left - 1);
+        if (left <= 0) {
+            wantedPath(block, upper, path);
+        }
+    }
+
+    /** A whole activation with one path, where most are not wanted. */
+    @ForceInline
+    public static void onlyPathIfWanted(int upper, int path) {
+        pathIfWanted(TroddenThreads.ownBlock(), upper, path);
+    }
+
+    @DontInline
+    private static void wantedPath(long block, int upper, int path) {
+        int words = UNSAFE.getInt(block + WORDS) - 1;
+        UNSAFE.putInt(block + WORDS, words);
+        UNSAFE.putInt(block + SKIP, 0);
+        append(block, upper, path & 0xffff_ffffL);
+        if (words <= 0) {
+            // Where the consumer says what it wants next.
+            drain(block);
+        }
     }
 
     /*

@@ -1,0 +1,104 @@
+//! Skipping in the probes: whoever feeds the sampler is told how many path ends it may leave out.
+//!
+//! The stream costs most where it is produced: a word per path end, most of which the sampler only passes over. But
+//! where a sample begins is drawn in advance. So the sampler says after each batch how many path ends it can do without, the
+//! probes count down, and what a path end costs is a decrement (OSP section 2.1, `skip`, by path instead of by block).
+//!
+//! How many blocks the left-out paths have is not known then, so chance has two steps. A path end is *picked* with
+//! probability `BLOCKS / f`, by itself. In a picked path, one block of every `BLOCKS` consecutive ones begins a sample, each of
+//! them as likely; where the last ones are fewer, the draw may fall behind the path's end. So each block begins one with
+//! probability `1 / f`, as without skipping, and estimates are unbiased. What differs: blocks of one path that lie
+//! further apart than `BLOCKS` begin samples together, and the number of blocks is an estimate as well.
+
+use super::draws::Draws;
+
+/// One of so many consecutive blocks of a picked path begins a sample. Most paths have fewer, so that two samples seldom begin
+/// in one path, as if each were drawn by itself.
+pub(super) const BLOCKS: u32 = 8;
+
+/// Words that are asked for at once at most.
+const BATCH: u64 = 64;
+
+/// What a thread's stream has to have from here on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// Exactly so many path ends are to be left out first.
+    pub skip: u32,
+    /// Then so many are to be handed on before it is asked again: at least one, and fewer will do.
+    pub words: u32,
+}
+
+impl Wanted {
+    /// Everything.
+    pub const ALL: Wanted = Wanted {
+        skip: 0,
+        words: u32::MAX,
+    };
+}
+
+/// Picks path ends.
+#[derive(Clone, Debug)]
+pub(super) struct Picker {
+    /// Path ends before the next that is picked.
+    left: u64,
+    /// Estimated number of blocks.
+    pub blocks: f64,
+    /// Path ends that were handed on, and their blocks.
+    seen: (u64, u64),
+}
+
+impl Picker {
+    pub fn new(draws: &mut Draws, f: u64) -> Self {
+        let mut picker = Picker {
+            left: 0,
+            blocks: 0.0,
+            seen: (0, 0),
+        };
+        picker.draw(draws, f);
+        picker
+    }
+
+    /// A distance between samples that picking can have.
+    pub fn distance(f: u64) -> u64 {
+        f.max(1).next_multiple_of(u64::from(BLOCKS))
+    }
+
+    /// Draws anew which one is next. (Gaps have no memory.)
+    pub fn draw(&mut self, draws: &mut Draws, f: u64) {
+        self.left = draws.gap(f64::from(BLOCKS) / f as f64);
+    }
+
+    /// A path end with so many blocks was handed on. Is it picked?
+    pub fn path(&mut self, draws: &mut Draws, f: u64, blocks: u32) -> bool {
+        self.seen = (self.seen.0 + 1, self.seen.1 + u64::from(blocks));
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                false
+            }
+            None => {
+                self.draw(draws, f);
+                self.blocks += f64::from(blocks) * f as f64 / f64::from(BLOCKS);
+                true
+            }
+        }
+    }
+
+    /// What is to come next, if samples that are being taken lack so many blocks. The answer is binding for both.
+    pub fn wanted(&mut self, lacking: u64) -> Wanted {
+        if lacking > 0 {
+            let (paths, blocks) = (self.seen.0.max(1), self.seen.1.max(1));
+            let words = (lacking.saturating_mul(paths) / blocks + 1).min(BATCH);
+            return Wanted {
+                skip: 0,
+                words: words as u32,
+            };
+        }
+        let skip = self.left.min(i32::MAX as u64 / 2);
+        self.left -= skip;
+        Wanted {
+            skip: skip as u32,
+            words: 1,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Streams from which path ends are left out, as probes do it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use trodden_analyses::subpaths::*;
+
+use crate::common::*;
+
+fn skipping(options: &SubpathOptions) -> Sampler {
+    options.check().unwrap();
+    Sampler::skipping(Arc::new(options.clone()), 0, options.start)
+}
+
+/// Hands on what the sampler wants, as the shim does. Returns how many path ends that was.
+fn obey(toy: &Toy, stream: &[(u32, u32)], sampler: &mut Sampler) -> usize {
+    let paths = stream
+        .iter()
+        .flat_map(|&(path, times)| (0..times).map(move |_| path));
+    let (mut told, mut wanted) = (0, Wanted { skip: 0, words: 1 });
+    for path in paths {
+        if wanted.skip > 0 {
+            wanted.skip -= 1;
+            continue;
+        }
+        told += 1;
+        match toy.0[path as usize].0.is_empty() {
+            true => sampler.nothing(1),
+            false => toy.feed(&[(path, 1)], sampler),
+        }
+        wanted.words -= 1;
+        if wanted.words == 0 {
+            wanted = sampler.wanted();
+            assert!(wanted.words > 0);
+        }
+    }
+    told
+}
+
+/// Paths longer than what is drawn in at once, short ones, and one without blocks.
+fn uneven() -> Toy {
+    Toy(vec![
+        ((1..=21).collect(), true),
+        (vec![3, 4], false),
+        (vec![], false),
+        (vec![5, 6, 7, 8, 9, 10, 11, 12, 13], true),
+    ])
+}
+
+fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) {
+    let lengths: Vec<u32> = options.lengths.all().collect();
+    let truth = brute_force(&toy.blocks_of(stream), &lengths, |_, _| 1.0);
+    let blocks = toy.blocks_of(stream).len() as f64;
+    let mut means = Means::new(&truth);
+    let (mut sum, mut squares) = (0.0, 0.0);
+    for seed in 0..2000 {
+        let mut sampler = skipping(&SubpathOptions {
+            seed,
+            ..options.clone()
+        });
+        obey(toy, stream, &mut sampler);
+        means.add(&estimates(&[&sampler]));
+        sum += sampler.blocks();
+        squares += sampler.blocks().powi(2);
+    }
+    means.check();
+    let (mean, of) = (sum / 2000.0, 2000.0);
+    let z = (mean - blocks) / ((squares / of - mean * mean) / of).sqrt();
+    assert!(z.abs() < 4.2, "{mean} blocks, not {blocks}");
+}
+
+#[test]
+fn estimates_are_unbiased_if_path_ends_are_left_out() {
+    let stream = stream(11, 80, 4, 5);
+    for (lengths, start) in [("pow2:16", 8), ("pow2:16", 40), ("any:6", 24)] {
+        let options = SubpathOptions {
+            lengths: lengths.parse().unwrap(),
+            start,
+            ..SubpathOptions::default()
+        };
+        check_over_seeds(&uneven(), &stream, &options);
+        check_over_seeds(&toy(), &stream, &options);
+    }
+}
+
+/// Also when the sample had to be resampled.
+#[test]
+fn estimates_are_unbiased_in_a_small_footprint_if_path_ends_are_left_out() {
+    let stream = stream(12, 400, 4, 4);
+    let options = SubpathOptions {
+        lengths: "pow2:32".parse().unwrap(),
+        footprint: LEAST_FOOTPRINT,
+        start: 8,
+        floor: 8,
+        skipping_floor: 8,
+        ..SubpathOptions::default()
+    };
+    let mut one = skipping(&options);
+    obey(&uneven(), &stream, &mut one);
+    assert!(one.tally().raised > 3 && one.f() > 16, "{:?}", one.tally());
+    check_over_seeds(&uneven(), &stream, &options);
+}
+
+/// Samples that begin in one path together make them only a little too narrow.
+#[test]
+fn intervals_hold_if_path_ends_are_left_out() {
+    let stream = stream(13, 3000, 4, 3);
+    let (toy, options) = (
+        toy(),
+        SubpathOptions {
+            lengths: "pow2:16".parse().unwrap(),
+            footprint: 4096,
+            start: 16,
+            floor: 16,
+            ..SubpathOptions::default()
+        },
+    );
+    let lengths: Vec<u32> = options.lengths.all().collect();
+    let truth = brute_force(&toy.blocks_of(&stream), &lengths, |_, _| 1.0);
+    let mut hot: Vec<(u64, f64)> = truth.iter().map(|(b, &count)| (key(b), count)).collect();
+    hot.sort_by(|a, b| b.1.total_cmp(&a.1));
+    hot.truncate(20);
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..300 {
+        let mut sampler = skipping(&SubpathOptions {
+            seed,
+            ..options.clone()
+        });
+        obey(&toy, &stream, &mut sampler);
+        let found = estimates(&[&sampler]);
+        for &(key, count) in &hot {
+            all += 1;
+            let interval = found.get(&key).map(|subpath| subpath.estimate);
+            held += usize::from(interval.is_some_and(|i| (i.low..=i.high).contains(&count)));
+        }
+    }
+    let share = held as f64 / f64::from(all);
+    assert!((0.92..=0.98).contains(&share), "{share}");
+}
+
+/// What it is for.
+#[test]
+fn few_path_ends_are_wanted_in_a_long_run() {
+    let (toy, stream) = (toy(), stream(14, 400_000, 4, 3));
+    let options = SubpathOptions::default();
+    let mut sampler = skipping(&options);
+    let told = obey(&toy, &stream, &mut sampler);
+    let paths: u32 = stream.iter().map(|&(_, times)| times).sum();
+    assert!(sampler.f() >= 1000, "{}", sampler.f());
+    // The beginning is sampled more densely: some 20,000 samples.
+    assert!(told < paths as usize / 4, "{told} of {paths}");
+    let blocks = toy.blocks_of(&stream).len() as f64;
+    assert!((sampler.blocks() / blocks - 1.0).abs() < 0.05);
+}
+
+proptest! {
+    #[test]
+    fn a_seed_reproduces_and_the_footprint_is_kept(
+        stream in prop::collection::vec((0..4u32, 1..30u32), 0..60),
+        (seed, start, footprint) in (any::<u64>(), 1..30u32, LEAST_FOOTPRINT..4000),
+    ) {
+        let options = SubpathOptions { seed, start, footprint, ..SubpathOptions::default() };
+        let toy = uneven();
+        let of = |sampler: &Sampler| {
+            let mut all: Vec<(u64, Subpath)> = estimates(&[sampler]).into_iter().collect();
+            all.sort_by_key(|&(key, _)| key);
+            (all, sampler.f(), sampler.tally(), sampler.blocks())
+        };
+        let mut samplers = [skipping(&options), skipping(&options)];
+        for sampler in &mut samplers {
+            obey(&toy, &stream, sampler);
+            prop_assert!(sampler.bytes().1 <= footprint);
+            prop_assert_eq!(sampler.f() % 8, 0);
+        }
+        prop_assert_eq!(of(&samplers[0]), of(&samplers[1]));
+        // What was sampled was executed.
+        let blocks: Vec<u64> = toy.blocks_of(&stream).iter().map(|&(block, _)| block).collect();
+        let lengths: Vec<u32> = options.lengths.all().collect();
+        let truth: HashMap<u64, f64> = brute_force(&toy.blocks_of(&stream), &lengths, |_, _| 1.0)
+            .into_iter().map(|(blocks, count)| (key(&blocks), count)).collect();
+        for (key, subpath) in of(&samplers[0]).0 {
+            prop_assert!(truth.contains_key(&key), "{:?} is not in {:?}", subpath, blocks);
+        }
+    }
+}
