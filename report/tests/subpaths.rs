@@ -104,6 +104,24 @@ fn text_folds_loops_from_their_headers() {
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
 }
 
+/// One sample of a long subpath stands for very many executions, and says next to nothing.
+#[test]
+fn what_was_hardly_sampled_comes_last() {
+    let mut lucky = profile();
+    let all = &mut lucky.subpaths.as_mut().unwrap().subpaths;
+    let mut once = all[1].clone();
+    (once.sampled, once.estimate, once.high) = (1, 50_000_000, 200_000_000);
+    all.insert(0, once);
+    let text = Report::new(&lucky, &ReportOptions::default())
+        .unwrap()
+        .text(false);
+    let at = |what: &str| {
+        text.find(what)
+            .unwrap_or_else(|| panic!("{what} is not in {text}"))
+    };
+    assert!(at("1. 1,900,000 times") < at("3. 50,000,000 times"));
+}
+
 #[test]
 fn methods_and_ranks_are_chosen() {
     let chosen = |method: &str, top| {

@@ -12,12 +12,15 @@ use trodden_profile::{ClassProfile, MethodMap, Subpath, Subpaths};
 use crate::pattern::MethodPattern;
 pub(crate) use fold::Part;
 
+/// Samples from which on a subpath's estimate says something: the bounds are 60 % apart from it then.
+const KNOWN: u64 = 10;
+
 /// The subpaths of a profile.
 #[derive(Debug)]
 pub struct SubpathsView<'p> {
     /// How they were sampled.
     pub about: &'p Subpaths,
-    /// The selected ones, the most frequent first, each with its rank among all.
+    /// The selected ones, each with its rank among all: those first that were sampled ten times or more, then by frequency.
     pub chosen: Vec<(usize, &'p Subpath)>,
     classes: &'p [ClassProfile],
 }
@@ -65,9 +68,12 @@ impl<'p> SubpathsView<'p> {
                 })
             })
         };
-        let ranked = about
-            .subpaths
-            .iter()
+        let mut ranking: Vec<&Subpath> = about.subpaths.iter().collect();
+        // A long subpath that came once stands for a thousand times as many executions as one of two blocks, and nearly all of these are
+        // luck: those that are hardly known come after those that are.
+        ranking.sort_by_key(|subpath| subpath.sampled < KNOWN);
+        let ranked = ranking
+            .into_iter()
             .enumerate()
             .map(|(at, subpath)| (at + 1, subpath));
         SubpathsView {
