@@ -1,6 +1,7 @@
 //! Recorded streams in memory, and what is in them: shared by the examples that make tables.
 #![allow(dead_code)] // each of them uses a part
 
+pub mod calls;
 pub mod suffixes;
 
 use std::collections::HashMap;
@@ -28,6 +29,15 @@ pub fn ends_path(word: u64) -> bool {
 impl Window {
     /// Of the thread that has most words, at most `limit` from the middle: beginnings are often set-up.
     pub fn read(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
+        Self::of(file, limit, |of| of.saturating_sub(limit) / 2)
+    }
+
+    /// Of the thread that has most words, the first `limit`: what needs to know all activations that are open.
+    pub fn first(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
+        Self::of(file, limit, |_| 0)
+    }
+
+    fn of(file: &str, limit: usize, skip: impl Fn(usize) -> usize) -> Result<Window, Box<dyn Error>> {
         let mut counts: HashMap<u64, u64> = HashMap::new();
         each_chunk(file, |thread, words| {
             *counts.entry(thread).or_default() += words.len() as u64;
@@ -35,7 +45,7 @@ impl Window {
         })?;
         let all = counts.values().sum();
         let (busiest, of) = counts.into_iter().max_by_key(|&(_, n)| n).unwrap_or_default();
-        let mut skip = (of as usize).saturating_sub(limit) / 2;
+        let mut skip = skip(of as usize);
         let mut window = Vec::with_capacity((of as usize).min(limit));
         each_chunk(file, |thread, words| {
             if thread == busiest {
