@@ -1,7 +1,7 @@
 //! HCCT's tables 1 and 2 and what its figures 6 to 13 show, as Markdown tables:
 //! `cargo run --release -p trodden-analyses --example contexts_table -- [--raw=FILE] [WORDS [ROUNDS]] FILE.trace ...`.
 //!
-//! On the busiest thread of each trace (`trodden-bench traces --profile contexts`), its first so many words. Times are this
+//! On the first so many words of a thread of each trace (`trodden-bench traces --profile contexts`). Times are this
 //! thread's CPU time of the very analysis that `trodden replay` and the agent run, from nothing, in batches of a thread's buffer;
 //! all competitors take turns in each round, and a ratio is that of two runs of one round. `--raw`: every time as CSV.
 
@@ -132,7 +132,6 @@ struct AtPhi {
 struct Row {
     name: String,
     words: u64,
-    of: (u64, u64),
     truth: Truth,
     ways: Vec<Way>,
     at_phi: Vec<AtPhi>,
@@ -203,7 +202,6 @@ impl Row {
         Ok(Row {
             name: window.name.clone(),
             words: words.len() as u64,
-            of: window.of,
             truth,
             ways,
             at_phi,
@@ -282,8 +280,6 @@ fn sizes(rows: &[Row]) {
         &[
             "trace",
             "words",
-            "the thread's",
-            "the trace's",
             "methods (call graph)",
             "its edges",
             "call sites",
@@ -295,11 +291,9 @@ fn sizes(rows: &[Row]) {
     for row in rows {
         let t = &row.truth;
         println!(
-            "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
             row.name,
             row.words,
-            row.of.0,
-            row.of.1,
             t.methods,
             t.edges,
             t.sites,

@@ -17,7 +17,7 @@ pub struct Window {
     pub name: String,
     /// The words.
     pub words: Vec<u64>,
-    /// Words of the thread, and of all threads.
+    /// Words of the thread, and of all threads, as far as the file was read.
     pub of: (u64, u64),
 }
 
@@ -29,15 +29,6 @@ pub fn ends_path(word: u64) -> bool {
 impl Window {
     /// Of the thread that has most words, at most `limit` from the middle: beginnings are often set-up.
     pub fn read(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
-        Self::of(file, limit, |of| of.saturating_sub(limit) / 2)
-    }
-
-    /// Of the thread that has most words, the first `limit`: what needs to know all activations that are open.
-    pub fn first(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
-        Self::of(file, limit, |_| 0)
-    }
-
-    fn of(file: &str, limit: usize, skip: impl Fn(usize) -> usize) -> Result<Window, Box<dyn Error>> {
         let mut counts: HashMap<u64, u64> = HashMap::new();
         each_chunk(file, |thread, words| {
             *counts.entry(thread).or_default() += words.len() as u64;
@@ -45,7 +36,7 @@ impl Window {
         })?;
         let all = counts.values().sum();
         let (busiest, of) = counts.into_iter().max_by_key(|&(_, n)| n).unwrap_or_default();
-        let mut skip = skip(of as usize);
+        let mut skip = (of as usize).saturating_sub(limit) / 2;
         let mut window = Vec::with_capacity((of as usize).min(limit));
         each_chunk(file, |thread, words| {
             if thread == busiest {
@@ -56,13 +47,34 @@ impl Window {
             }
             window.len() < limit
         })?;
-        let name = file.rsplit('/').next().unwrap_or_default();
         Ok(Window {
-            name: name.trim_end_matches(".trace").to_owned(),
+            name: name(file),
             words: window,
             of: (of, all),
         })
     }
+
+    /// Of the thread that is first to have `limit` words, or else has most, the first `limit`: for what needs to know all
+    /// activations that are open. The file is read no further.
+    pub fn first(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
+        let mut all: HashMap<u64, Vec<u64>> = HashMap::new();
+        each_chunk(file, |thread, words| {
+            let kept = all.entry(thread).or_default();
+            kept.extend(words.iter().take(limit - kept.len()));
+            kept.len() < limit
+        })?;
+        let words = all.into_values().max_by_key(Vec::len).unwrap_or_default();
+        Ok(Window {
+            name: name(file),
+            of: (words.len() as u64, words.len() as u64),
+            words,
+        })
+    }
+}
+
+fn name(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    name.trim_end_matches(".trace").to_owned()
 }
 
 fn each_chunk(file: &str, mut f: impl FnMut(u64, &[u64]) -> bool) -> Result<(), Box<dyn Error>> {
