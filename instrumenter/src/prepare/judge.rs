@@ -54,7 +54,8 @@ pub fn judge<'a>(
         ..
     } = scratch;
     let code = Code::read(attribute, &class.pool, marks)?;
-    if code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
+    let one_path = code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0;
+    if one_path && !options.single_path_methods {
         return Ok(Verdict::Trivial);
     }
     if code.kinds & kind::SUBROUTINE != 0 {
@@ -80,7 +81,7 @@ pub fn judge<'a>(
     let Ok(mut numbered) = numbering.number(&cfg.graph, &hints, &numbering_options) else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));
     };
-    if numbered.dag.num_paths() < 2 {
+    if numbered.dag.num_paths() < 2 && !options.single_path_methods {
         return Ok(Verdict::Trivial);
     }
     let frames = read_frames(class, &code, marks)?;

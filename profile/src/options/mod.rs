@@ -21,7 +21,8 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration,
+    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, SinglePathMethods,
+    format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -139,6 +140,8 @@ pub struct ProfileOptions {
     pub path_limit: u32,
     /// `None`: skip with probe `yieldpoint`, else probe. See [`ProfileOptions::skips_single_path_loops`].
     pub single_path_loops: Option<SinglePathLoops>,
+    /// Do methods with a single path carry a probe?
+    pub single_path_methods: SinglePathMethods,
     /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
@@ -170,6 +173,7 @@ impl Default for ProfileOptions {
             dump: None,
             path_limit: i32::MAX as u32,
             single_path_loops: None,
+            single_path_methods: SinglePathMethods::Skip,
             seed: 0,
             loglevel: LogLevel::Warn,
             log: None,
@@ -400,6 +404,7 @@ impl ProfileOptions {
                 };
             }
             "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
+            "single-path-methods" => self.single_path_methods = value.parse().map_err(wrong)?,
             "seed" => {
                 let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
                 self.seed = value
@@ -491,6 +496,7 @@ impl ProfileOptions {
             "dump" => self.dump.map(format_duration),
             "path_limit" => Some(self.path_limit.to_string()),
             "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
+            "single-path-methods" => Some(self.single_path_methods.to_string()),
             "seed" => Some(self.seed.to_string()),
             "loglevel" => Some(self.loglevel.to_string()),
             "log" => self.log.clone(),
