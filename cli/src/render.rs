@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{KPathsOptions, Report, ReportOptions};
+use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions};
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
@@ -31,6 +31,8 @@ pub enum Format {
     Lcov,
     /// Coverage of lines and branches as JaCoCo's XML; the paths in a file beside.
     Jacoco,
+    /// Calling contexts as collapsed stacks, for flame graph viewers.
+    Collapsed,
 }
 
 impl Format {
@@ -41,7 +43,9 @@ impl Format {
             Format::CoverageJson => Some(CoverageFormat::Json),
             Format::Lcov => Some(CoverageFormat::Lcov),
             Format::Jacoco => Some(CoverageFormat::Jacoco),
-            Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
+            Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg | Format::Collapsed => {
+                None
+            }
         }
     }
 
@@ -54,6 +58,7 @@ impl Format {
             FileFormat::Text => Some(Format::Text),
             FileFormat::Dot => Some(Format::Dot),
             FileFormat::Svg => Some(Format::Svg),
+            FileFormat::Collapsed => Some(Format::Collapsed),
         }
     }
 }
@@ -71,6 +76,8 @@ pub struct RenderOptions {
     pub colour: bool,
     /// How to show k-iteration path forests.
     pub kpaths: KPathsOptions,
+    /// How to show calling contexts.
+    pub contexts: ContextsOptions,
 }
 
 /// Renders.
@@ -80,6 +87,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
         kpaths: options.kpaths,
+        contexts: options.contexts,
         ..ReportOptions::default()
     };
     let report = Report::new(profile, &report_options).map_err(CliError::failed)?;
@@ -91,6 +99,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         Format::Text | Format::Coverage | Format::CoverageJson | Format::Lcov | Format::Jacoco => {
             Ok(report.text(options.colour))
         }
+        Format::Collapsed => report.collapsed(),
     };
     text.map(String::into_bytes).map_err(CliError::failed)
 }

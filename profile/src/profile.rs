@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
 
@@ -80,4 +81,6 @@ pub struct Profile {
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,
+    /// Which chains of calls occurred, if that was recorded.
+    pub contexts: Option<Contexts>,
 }

@@ -10,7 +10,7 @@ use super::error::WriteError;
 use super::wire::Encoder;
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
-    kpaths, put_section, validate,
+    contexts, kpaths, put_section, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -43,6 +43,15 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
         section(&mut out, kpaths::ABOUT, &about)?;
         for plain in trees {
             section(&mut out, kpaths::TREES, &plain)?;
+        }
+    }
+
+    if let Some(tree) = &profile.contexts {
+        validate::contexts(profile, tree).map_err(WriteError::Invalid)?;
+        let (about, nodes) = contexts::payloads(tree);
+        section(&mut out, contexts::ABOUT, &about)?;
+        for plain in nodes {
+            section(&mut out, contexts::NODES, &plain)?;
         }
     }
 

@@ -21,8 +21,8 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, SinglePathMethods,
-    format_duration, parse_duration,
+    Action, Burst, ConsumedBy, ContextAlgorithm, LogLevel, Probe, ProfileKind, Share, SinglePathLoops,
+    SinglePathMethods, format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -124,7 +124,13 @@ pub struct ProfileOptions {
     pub k: u32,
     /// Profile `kpaths`: most nodes below the roots of a forest, if they are limited.
     pub budget: Option<u32>,
-    /// Profile `kpaths`: which activations.
+    /// Profile `contexts`: from which share of all calls on a context is hot.
+    pub phi: Share,
+    /// Profile `contexts`: how much a counter may be wrong, as a share of all calls; `None`: a fifth of `phi`.
+    pub epsilon: Option<Share>,
+    /// Profile `contexts`: what decides which are kept.
+    pub algorithm: ContextAlgorithm,
+    /// Profiles `kpaths` and `contexts`: which part of the stream.
     pub burst: Burst,
     /// Probe `events`: who runs the analyses.
     pub consumer: ConsumedBy,
@@ -165,6 +171,9 @@ impl Default for ProfileOptions {
             interval: Duration::from_millis(20),
             k: 10,
             budget: None,
+            phi: Share::new(1e-4).expect("a share"),
+            epsilon: None,
+            algorithm: ContextAlgorithm::LazySpaceSaving,
             burst: Burst::Off,
             consumer: ConsumedBy::Program,
             include: Vec::new(),
@@ -344,7 +353,7 @@ impl ProfileOptions {
                     self.profile.clear();
                 }
                 for kind in kinds {
-                    if matches!(&*kind, "contexts" | "subpaths" | "structural") {
+                    if matches!(&*kind, "subpaths" | "structural") {
                         return Err(OptionError::NotYet { name, value: kind });
                     }
                     let kind = kind.parse().map_err(wrong)?;
@@ -372,12 +381,10 @@ impl ProfileOptions {
                 let reason = || format!("'{value}' is not a number of nodes such as 200k, nor 'none'");
                 self.budget = Some(nodes.ok_or_else(|| wrong(reason()))?);
             }
-            "burst" if value.starts_with("adaptive") => {
-                return Err(OptionError::NotYet {
-                    name,
-                    value: value.to_owned(),
-                });
-            }
+            "phi" => self.phi = value.parse().map_err(wrong)?,
+            "epsilon" if value == "phi/5" => self.epsilon = None,
+            "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
+            "algorithm" => self.algorithm = value.parse().map_err(wrong)?,
             "burst" => self.burst = value.parse().map_err(wrong)?,
             "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
@@ -488,6 +495,9 @@ impl ProfileOptions {
             "interval" => Some(format_duration(self.interval)),
             "k" => Some(self.k.to_string()),
             "budget" => Some(self.budget.map_or("none".to_owned(), |nodes| nodes.to_string())),
+            "phi" => Some(self.phi.to_string()),
+            "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
+            "algorithm" => Some(self.algorithm.to_string()),
             "burst" => Some(self.burst.to_string()),
             "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
