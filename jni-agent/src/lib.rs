@@ -41,4 +41,5 @@ mod retransform;
 mod safepoint;
 mod settings;
 mod shim;
+mod stack;
 mod strata;
