@@ -5,7 +5,9 @@
 
 mod agent_library;
 mod attach;
+mod check;
 mod compare;
+mod coverage;
 mod doctor;
 mod error;
 mod instrument;
@@ -43,6 +45,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Merge(merge::MergeArgs),
     Replay(replay::ReplayArgs),
+    Check(check::CheckArgs),
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),
         Command::Replay(args) => replay::replay(&args).map(|()| ExitCode::SUCCESS),
+        Command::Check(args) => check::check(&args),
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
     };

@@ -7,6 +7,7 @@ use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
 use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions};
 
+use crate::coverage::CoverageFormat;
 use crate::error::CliError;
 
 /// Formats of `trodden report`.
@@ -22,11 +23,32 @@ pub enum Format {
     Dot,
     /// Flow graphs as a picture.
     Svg,
+    /// Path coverage, for the terminal.
+    Coverage,
+    /// Path coverage, for programs.
+    CoverageJson,
+    /// Coverage of lines and branches, for genhtml and many others; the paths in a file beside.
+    Lcov,
+    /// Coverage of lines and branches as JaCoCo's XML; the paths in a file beside.
+    Jacoco,
     /// Calling contexts as collapsed stacks, for flame graph viewers.
     Collapsed,
 }
 
 impl Format {
+    /// If it tells coverage, which format of that.
+    pub fn coverage(self) -> Option<CoverageFormat> {
+        match self {
+            Format::Coverage => Some(CoverageFormat::Text),
+            Format::CoverageJson => Some(CoverageFormat::Json),
+            Format::Lcov => Some(CoverageFormat::Lcov),
+            Format::Jacoco => Some(CoverageFormat::Jacoco),
+            Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg | Format::Collapsed => {
+                None
+            }
+        }
+    }
+
     /// The report format of a file name's extension; `None` if it asks for the profile itself.
     pub fn of_file(format: FileFormat) -> Option<Self> {
         match format {
@@ -70,11 +92,13 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
     };
     let report = Report::new(profile, &report_options).map_err(CliError::failed)?;
     let text = match format {
-        Format::Text => Ok(report.text(options.colour)),
         Format::Json => report.json(),
         Format::Html => report.html(),
         Format::Dot => report.dot(),
         Format::Svg => report.svg(),
+        Format::Text | Format::Coverage | Format::CoverageJson | Format::Lcov | Format::Jacoco => {
+            Ok(report.text(options.colour))
+        }
         Format::Collapsed => report.collapsed(),
     };
     text.map(String::into_bytes).map_err(CliError::failed)

@@ -8,6 +8,7 @@ use trodden_profile::Profile;
 use trodden_profile::options::{FileFormat, Share};
 use trodden_report::{ContextsOptions, KPathsOptions};
 
+use crate::coverage::{self, CoverageArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::render::{self, Format, RenderOptions};
@@ -41,6 +42,8 @@ pub struct ReportArgs {
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
     unfold: bool,
+    #[command(flatten)]
+    coverage: CoverageArgs,
     /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
     #[arg(long, value_name = "SHARE", help_heading = "Calling contexts")]
     phi: Option<Share>,
@@ -75,11 +78,21 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         Format::of_file(FileFormat::of(&name))
     });
     let format = args.format.or(by_name).unwrap_or(Format::Text);
+    let colour = args.output.is_none() && output::colour(&io::stdout());
+    if let Some(format) = format.coverage() {
+        let (method, sources) = (args.method.as_deref(), &args.sources);
+        let coverage = args.coverage.coverage(&args.file, &profile, method, sources)?;
+        return coverage::write(&coverage, format, args.top, args.output.as_deref(), colour);
+    }
+    if args.coverage.any() {
+        let what = "error: --classes, --include and --exclude go with --format coverage, coverage-json, lcov and jacoco";
+        return Err(CliError::Usage(what.to_owned()));
+    }
     let options = RenderOptions {
         top: args.top.map(|top| top as usize),
         method: args.method.clone(),
         sources: args.sources.clone(),
-        colour: args.output.is_none() && output::colour(&io::stdout()),
+        colour,
         kpaths: KPathsOptions {
             min_parent: args.min_parent,
             min_root: args.min_root,

@@ -19,6 +19,7 @@ mod error;
 mod filter;
 mod hints;
 mod options;
+mod outline;
 mod prepare;
 mod probes;
 mod rewrite;
@@ -27,6 +28,7 @@ mod scratch;
 pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
 pub use options::{InstrumentOptions, ProbeKind, Shim};
+pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 
 use std::sync::Arc;

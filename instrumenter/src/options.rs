@@ -117,6 +117,8 @@ pub struct InstrumentOptions {
     pub path_limit: u64,
     /// Report nothing for iterations of single-path loops. Default: only with `yieldpoint`.
     pub skip_single_path_loops: bool,
+    /// Put probes into methods with a single path too: whether they ran is then known. Default: no.
+    pub single_path_methods: bool,
 }
 
 impl InstrumentOptions {
@@ -130,6 +132,7 @@ impl InstrumentOptions {
             shim: Shim::default(),
             path_limit: i32::MAX as u64,
             skip_single_path_loops: probe == ProbeKind::Yieldpoint,
+            single_path_methods: false,
         }
     }
 }

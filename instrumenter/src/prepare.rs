@@ -461,6 +461,6 @@ fn signature(method: &Method) -> String {
 }
 
 /// Modified UTF-8 to text; what is not valid becomes a replacement character.
-fn decode(raw: &[u8]) -> Cow<'_, str> {
+pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
     cesu8::from_java_cesu8(raw).unwrap_or_else(|_| String::from_utf8_lossy(raw))
 }

@@ -88,7 +88,13 @@ fn start(
     }
     options.probe = probe;
     apply_log_options(&options);
-    for name in ["include", "exclude", "path_limit", "single-path-loops"] {
+    for name in [
+        "include",
+        "exclude",
+        "path_limit",
+        "single-path-loops",
+        "single-path-methods",
+    ] {
         if options.is_given(name) {
             warning!("option '{name}' changes nothing in code that is instrumented already");
         }

@@ -6,7 +6,7 @@ use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
-use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions};
+use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
 
 use crate::log::{self, Level, error};
 use crate::strata::Strata;
@@ -50,6 +50,7 @@ impl Settings {
             filter: Filter::new(&options.include, &options.exclude)?,
             path_limit: options.path_limit.into(),
             skip_single_path_loops: options.skips_single_path_loops(),
+            single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
             events: events(&options)?,
             skips: options.skips_in_probes(),
             ..InstrumentOptions::new(probe)
@@ -88,9 +89,10 @@ impl Settings {
             _ => String::new(),
         };
         format!(
-            "{}{analyses} {} {loops} {:?} {:?}",
+            "{}{analyses} {} {loops} {} {:?} {:?}",
             self.probe.name(),
             o.path_limit,
+            o.single_path_methods,
             o.include,
             o.exclude
         )

@@ -1,7 +1,7 @@
 //! From a profile to something a person, or a script, can read.
 //!
 //! *In*: a [`Profile`] (counts plus path maps; no class files needed) and, if there are any, source folders.
-//! *Out*: text, JSON (version 1), one self-contained HTML page, DOT and SVG.
+//! *Out*: text, JSON (version 1), one self-contained HTML page, DOT and SVG; and, of exact counts, [`coverage`].
 //!
 //! All formats are drawn from one [view model](View): methods by *branch flow*, the measure of Bond and
 //! McKinley (MICRO 2005, section 6.3), `F(p) = freq(p) * branches(p)`. Each format is one file over it.
@@ -16,6 +16,7 @@
 //! ```
 
 mod contexts;
+pub mod coverage;
 mod dot;
 mod html;
 mod html_method;

@@ -11,15 +11,16 @@ use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
 /// Columns of a terminal page.
-const WIDTH: usize = 100;
-const TITLE: Style = Style::new().bold();
-const HOT: Style = AnsiColor::Yellow.on_default().bold();
-const DECISION: Style = AnsiColor::Cyan.on_default();
-const SOFT: Style = Style::new().dimmed();
+pub(crate) const WIDTH: usize = 100;
+pub(crate) const TITLE: Style = Style::new().bold();
+pub(crate) const HOT: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const DECISION: Style = AnsiColor::Cyan.on_default();
+pub(crate) const SOFT: Style = Style::new().dimmed();
 
-struct Page {
-    out: String,
-    color: bool,
+/// A page being written.
+pub(crate) struct Page {
+    pub out: String,
+    pub color: bool,
 }
 
 pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color: bool) -> String {
@@ -57,12 +58,12 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
 }
 
 impl Page {
-    fn line(&mut self, text: &str) {
+    pub(crate) fn line(&mut self, text: &str) {
         self.out.push_str(text.trim_end());
         self.out.push('\n');
     }
 
-    fn styled(&self, style: Style, text: &str) -> String {
+    pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.color {
             format!("{style}{text}{style:#}")
         } else {
@@ -84,7 +85,7 @@ impl Page {
     }
 
     /// A paragraph, broken at spaces, later lines indented by `indent`.
-    fn wrapped(&mut self, indent: usize, text: &str) {
+    pub(crate) fn wrapped(&mut self, indent: usize, text: &str) {
         for line in wrap(text, WIDTH - indent) {
             self.line(&format!("{}{line}", " ".repeat(indent)));
         }
@@ -382,7 +383,7 @@ pub(crate) fn route(path: &PathView) -> String {
 }
 
 /// Breaks at spaces; a word longer than a line is broken where it must.
-fn wrap(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for (i, word) in text.split(' ').enumerate() {
@@ -417,7 +418,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// Keeps the end of a long name: the method is worth more than the package.
-fn elide(text: &str, width: usize) -> String {
+pub(crate) fn elide(text: &str, width: usize) -> String {
     let length = text.chars().count();
     if length <= width {
         return text.to_owned();

@@ -419,7 +419,7 @@ impl<'p> MethodView<'p> {
 }
 
 impl PathView {
-    fn new(map: &MethodMap, path: Path, number: u64, count: u64) -> Self {
+    pub(crate) fn new(map: &MethodMap, path: Path, number: u64, count: u64) -> Self {
         let description = map.describe_path(&path);
         let flow = count.saturating_mul(description.branches());
         PathView {
@@ -508,7 +508,7 @@ fn clamp(sum: u128) -> u64 {
 }
 
 /// What makes a path map unusable: tables that do not fit each other. Regeneration checks the rest.
-fn damage(map: &MethodMap) -> Option<String> {
+pub(crate) fn damage(map: &MethodMap) -> Option<String> {
     let blocks = map.graph.num_blocks();
     if map.blocks.len() != blocks {
         return Some(format!(

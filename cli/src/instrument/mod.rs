@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
+use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, InstrumentOptions, Instrumenter, ProbeKind, Shim};
-use trodden_profile::options::{Probe, ProfileOptions};
+use trodden_profile::options::{Probe, ProfileOptions, SinglePathMethods};
 use trodden_profile::{Profile, RunInfo, Skipped};
 
 use crate::error::CliError;
@@ -43,6 +44,9 @@ pub struct InstrumentArgs {
     /// Most paths a method may have before paths are cut in two.
     #[arg(long, value_name = "N", default_value_t = i32::MAX as u32, value_parser = clap::value_parser!(u32).range(2..=i64::from(i32::MAX)))]
     path_limit: u32,
+    /// Do methods with a single path carry a probe? Line coverage wants to know whether they ran.
+    #[arg(long, value_parser = SinglePathMethods::from_str, value_name = "skip|probe", default_value = "skip")]
+    single_path_methods: SinglePathMethods,
     /// Take the signatures off signed jars: they would no longer hold.
     #[arg(long)]
     strip_signatures: bool,
@@ -140,11 +144,12 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind) -> String {
         include,
         exclude,
         path_limit,
+        single_path_methods,
         strip_signatures,
         ..
     } = args;
     format!(
-        "{} {include:?} {exclude:?} {path_limit} {strip_signatures}",
+        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {strip_signatures}",
         probe.name()
     )
 }
@@ -213,6 +218,7 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
         filter: Filter::new(&options.include, &options.exclude).map_err(|e| usage(&e))?,
         path_limit: u64::from(args.path_limit),
         skip_single_path_loops: options.skips_single_path_loops(),
+        single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
         ..InstrumentOptions::new(probe)
     };
     Ok((probe, instrument))
@@ -242,6 +248,35 @@ pub fn by_reason(skipped: &[Skipped]) -> BTreeMap<&str, Vec<String>> {
         reasons.entry(&one.reason).or_default().push(name);
     }
     reasons
+}
+
+/// A class file of a folder or jar.
+pub struct ClassFile {
+    /// For messages: `app.jar!/a/B.class`.
+    pub label: String,
+    /// Internal name.
+    pub name: String,
+    pub bytes: Vec<u8>,
+}
+
+/// All classes in a class file, jar or folder; broken ones are left out.
+pub fn classes(path: &Path) -> Result<Vec<ClassFile>, CliError> {
+    let policy = Policy {
+        survey: true,
+        ..Policy::default()
+    };
+    let found = input::read(path, policy)?.classes.into_iter();
+    let class = found.map(|f| ClassFile {
+        label: f.label,
+        name: f.name,
+        bytes: f.bytes,
+    });
+    Ok(class.collect())
+}
+
+/// The hash by which a class is known.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
 }
 
 /// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods that take

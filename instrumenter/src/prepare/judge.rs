@@ -58,7 +58,8 @@ pub fn judge<'a>(
     } = scratch;
     let code = Code::read(attribute, &class.pool, marks)?;
     let probes = strategy(options);
-    if !probes.sees_calls() && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
+    let one_path_too = probes.sees_calls() || options.single_path_methods;
+    if !one_path_too && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
         return Ok(Verdict::Trivial);
     }
     if code.kinds & kind::SUBROUTINE != 0 {
@@ -84,7 +85,7 @@ pub fn judge<'a>(
     let Ok(mut numbered) = numbering.number(&cfg.graph, &hints, &numbering_options) else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));
     };
-    if numbered.dag.num_paths() < 2 && !probes.sees_calls() {
+    if numbered.dag.num_paths() < 2 && !one_path_too {
         return Ok(Verdict::Trivial);
     }
     let frames = read_frames(class, &code, marks)?;

@@ -22,7 +22,7 @@ pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
     Action, Burst, ConsumedBy, ContextAlgorithm, LogLevel, Probe, ProfileKind, Share, SinglePathLoops,
-    Skipping, SubpathLengths, format_duration, parse_duration,
+    SinglePathMethods, Skipping, SubpathLengths, format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -155,6 +155,8 @@ pub struct ProfileOptions {
     pub path_limit: u32,
     /// `None`: skip with probe `yieldpoint`, else probe. See [`ProfileOptions::skips_single_path_loops`].
     pub single_path_loops: Option<SinglePathLoops>,
+    /// Do methods with a single path carry a probe?
+    pub single_path_methods: SinglePathMethods,
     /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
@@ -192,6 +194,7 @@ impl Default for ProfileOptions {
             dump: None,
             path_limit: i32::MAX as u32,
             single_path_loops: None,
+            single_path_methods: SinglePathMethods::Skip,
             seed: 0,
             loglevel: LogLevel::Warn,
             log: None,
@@ -427,6 +430,7 @@ impl ProfileOptions {
                 };
             }
             "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
+            "single-path-methods" => self.single_path_methods = value.parse().map_err(wrong)?,
             "seed" => {
                 let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
                 self.seed = value
@@ -524,6 +528,7 @@ impl ProfileOptions {
             "dump" => self.dump.map(format_duration),
             "path_limit" => Some(self.path_limit.to_string()),
             "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
+            "single-path-methods" => Some(self.single_path_methods.to_string()),
             "seed" => Some(self.seed.to_string()),
             "loglevel" => Some(self.loglevel.to_string()),
             "log" => self.log.clone(),

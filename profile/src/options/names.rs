@@ -172,6 +172,12 @@ pub const OPTIONS: &[OptionName] = &[
         "Do iterations of branchless innermost loops carry a probe?",
     ),
     option(
+        "single-path-methods",
+        "skip|probe",
+        "skip",
+        "Do methods with a single path carry a probe? (Line coverage wants to know whether they ran.)",
+    ),
+    option(
         "seed",
         "N",
         "0",

@@ -377,6 +377,7 @@ prop_compose! {
         dump in prop::option::of(duration()),
         path_limit in 2u32..=0x7fff_ffff,
         single_path_loops in prop::option::of(prop::sample::select(SinglePathLoops::ALL)),
+        single_path_methods in prop::sample::select(SinglePathMethods::ALL),
         seed in any::<u64>(),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
         (log, out) in (prop::option::of(text()), prop::option::of(text())),
@@ -391,7 +392,7 @@ prop_compose! {
         ProfileOptions {
             k, budget, burst, phi, epsilon, algorithm, footprint, lengths, skipping, consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
-            dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
+            dump, path_limit, single_path_loops, single_path_methods, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()
         }
     }

@@ -120,6 +120,16 @@ words! {
 }
 
 words! {
+    /// Do methods with a single path carry a probe?
+    SinglePathMethods, "choice" {
+        /// No: there is nothing to tell apart.
+        Skip = "skip",
+        /// Yes, to know whether they ran: line coverage wants that.
+        Probe = "probe",
+    }
+}
+
+words! {
     /// Who runs the analyses of the event stream.
     ConsumedBy, "consumer" {
         /// The program's threads, each for its own events. The default.

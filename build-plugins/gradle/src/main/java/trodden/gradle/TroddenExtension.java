@@ -1,0 +1,97 @@
+package trodden.gradle;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import trodden.build.Coverage;
+
+/** What {@code trodden { … }} in a build script sets. */
+public class TroddenExtension {
+    private String program;
+    private String library;
+    private boolean tests = true;
+    private List<String> includes = new ArrayList<>();
+    private List<String> excludes = new ArrayList<>();
+    private List<String> formats = new ArrayList<>(Coverage.DEFAULT_FORMATS);
+    private List<String> rules = new ArrayList<>();
+    private Map<String, String> options = new LinkedHashMap<>();
+
+    /** The program trodden; else that of the variable TRODDEN, else the one on the PATH. */
+    public String getProgram() {
+        return program;
+    }
+
+    public void setProgram(String program) {
+        this.program = program;
+    }
+
+    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else beside the program. */
+    public String getLibrary() {
+        return library;
+    }
+
+    public void setLibrary(String library) {
+        this.library = library;
+    }
+
+    /** Do the tasks of type Test take the agent? */
+    public boolean isTests() {
+        return tests;
+    }
+
+    public void setTests(boolean tests) {
+        this.tests = tests;
+    }
+
+    /** Classes, or Class#method, to profile (wildcards * and ?); all but the JDK's if there is none. */
+    public List<String> getIncludes() {
+        return includes;
+    }
+
+    public void setIncludes(List<String> includes) {
+        this.includes = new ArrayList<>(includes);
+    }
+
+    /** Classes, or Class#method, to leave alone. */
+    public List<String> getExcludes() {
+        return excludes;
+    }
+
+    public void setExcludes(List<String> excludes) {
+        this.excludes = new ArrayList<>(excludes);
+    }
+
+    /** What troddenReport writes: html, text, json, coverage, coverage-json, lcov, jacoco. */
+    public List<String> getFormats() {
+        return formats;
+    }
+
+    public void setFormats(List<String> formats) {
+        this.formats = new ArrayList<>(formats);
+    }
+
+    /** Rules of troddenCheck, as `trodden check` reads them. */
+    public List<String> getRules() {
+        return rules;
+    }
+
+    public void setRules(List<String> rules) {
+        this.rules = new ArrayList<>(rules);
+    }
+
+    /** Adds a rule. */
+    public void rule(String... more) {
+        rules.addAll(Arrays.asList(more));
+    }
+
+    /** Further profile options, by name. */
+    public Map<String, String> getOptions() {
+        return options;
+    }
+
+    public void setOptions(Map<String, String> options) {
+        this.options = new LinkedHashMap<>(options);
+    }
+}

@@ -1,0 +1,91 @@
+package trodden.gradle;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.gradle.api.DefaultTask;
+import org.gradle.api.GradleException;
+import org.gradle.api.file.FileCollection;
+import org.gradle.api.tasks.InputFiles;
+import org.gradle.api.tasks.Internal;
+import org.gradle.api.tasks.SourceSet;
+import org.gradle.api.tasks.TaskAction;
+import trodden.build.Coverage;
+import trodden.build.Tools;
+
+/** What all tasks share. */
+abstract class TroddenTask extends DefaultTask {
+    private String program;
+    private String library;
+    private List<String> includes = new ArrayList<>();
+    private List<String> excludes = new ArrayList<>();
+    private FileCollection classes;
+    private List<File> sources = new ArrayList<>();
+    private File data;
+
+    /** Takes over what the build script says. */
+    void take(TroddenExtension extension, SourceSet main) {
+        program = extension.getProgram();
+        library = extension.getLibrary();
+        includes = extension.getIncludes();
+        excludes = extension.getExcludes();
+        classes = main.getOutput().getClassesDirs();
+        sources = new ArrayList<>(main.getAllJava().getSrcDirs());
+    }
+
+    /** The main classes. */
+    @InputFiles
+    public FileCollection getClasses() {
+        return classes;
+    }
+
+    void setData(File data) {
+        this.data = data;
+    }
+
+    @Internal
+    Collection<Path> sourcePaths() {
+        return sources.stream().map(File::toPath).collect(Collectors.toList());
+    }
+
+    Collection<Path> classPaths() {
+        return classes.getFiles().stream().map(File::toPath).filter(java.nio.file.Files::isDirectory)
+                .collect(Collectors.toList());
+    }
+
+    Tools tools() throws IOException {
+        return Tools.find(program, library);
+    }
+
+    List<String> scope() {
+        List<String> arguments = new ArrayList<>();
+        includes.forEach(pattern -> java.util.Collections.addAll(arguments, "--include", pattern));
+        excludes.forEach(pattern -> java.util.Collections.addAll(arguments, "--exclude", pattern));
+        return arguments;
+    }
+
+    Coverage coverage() throws IOException {
+        return new Coverage(tools(), this::tell, data.toPath(), classPaths(), includes, excludes);
+    }
+
+    void tell(String line) {
+        getLogger().lifecycle(line);
+    }
+
+    /** Does the task's work. */
+    abstract void work() throws IOException;
+
+    /** For Gradle. */
+    @TaskAction
+    public void perform() {
+        try {
+            work();
+        } catch (IOException e) {
+            throw new GradleException("Trodden: " + e.getMessage(), e);
+        }
+    }
+}

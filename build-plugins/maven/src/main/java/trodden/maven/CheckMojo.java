@@ -1,0 +1,39 @@
+package trodden.maven;
+
+import java.io.IOException;
+import java.util.List;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.LifecyclePhase;
+import org.apache.maven.plugins.annotations.Mojo;
+import org.apache.maven.plugins.annotations.Parameter;
+import trodden.build.Coverage;
+
+/** Fails the build if rules about coverage are broken. */
+@Mojo(name = "check", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
+public final class CheckMojo extends TroddenMojo {
+    /** Rules as `trodden check` reads them, such as "each class: paths >= 50%". */
+    @Parameter(property = "trodden.rules", required = true)
+    private List<String> rules;
+
+    /** Fail the build; else only tell. */
+    @Parameter(property = "trodden.haltOnFailure", defaultValue = "true")
+    private boolean haltOnFailure;
+
+    @Override
+    void work() throws IOException, MojoFailureException {
+        if (rules.isEmpty()) {
+            throw new MojoFailureException("Trodden: no rule to check; name some by <rules> or trodden.rules");
+        }
+        Coverage.Verdict verdict = coverage(tools()).check(rules);
+        if (verdict == Coverage.Verdict.NOTHING) {
+            getLog().info("Skipping Trodden's check: no test JVM has left a profile in " + data()
+                    + ", or there are no classes");
+        } else if (verdict == Coverage.Verdict.BROKEN) {
+            String what = "Trodden: rules about coverage are broken (see above)";
+            if (haltOnFailure) {
+                throw new MojoFailureException(what);
+            }
+            getLog().warn(what);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package trodden.maven;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import org.apache.maven.plugin.AbstractMojo;
+import org.apache.maven.plugin.MojoExecutionException;
+import org.apache.maven.plugin.MojoFailureException;
+import org.apache.maven.plugins.annotations.Parameter;
+import org.apache.maven.project.MavenProject;
+import trodden.build.Coverage;
+import trodden.build.Folders;
+import trodden.build.Tools;
+
+/** What all goals share. */
+abstract class TroddenMojo extends AbstractMojo {
+    @Parameter(defaultValue = "${project}", readonly = true, required = true)
+    MavenProject project;
+
+    /** Do nothing. */
+    @Parameter(property = "trodden.skip", defaultValue = "false")
+    boolean skip;
+
+    /** The program trodden; else that of the variable TRODDEN, else the one on the PATH. */
+    @Parameter(property = "trodden.program")
+    String program;
+
+    /** The agent, libtrodden.so; else that of the variable TRODDEN_AGENT, else beside the program. */
+    @Parameter(property = "trodden.library")
+    String library;
+
+    /** Classes, or Class#method, to profile (wildcards * and ?); all but the JDK's if there is none. */
+    @Parameter(property = "trodden.includes")
+    List<String> includes = List.of();
+
+    /** Classes, or Class#method, to leave alone. */
+    @Parameter(property = "trodden.excludes")
+    List<String> excludes = List.of();
+
+    /** Where profiles, and originals of instrumented classes, are kept. */
+    @Parameter(property = "trodden.directory", defaultValue = "${project.build.directory}/trodden")
+    File directory;
+
+    /** Does the goal's work. */
+    abstract void work() throws IOException, MojoFailureException;
+
+    @Override
+    public final void execute() throws MojoExecutionException, MojoFailureException {
+        if (skip) {
+            getLog().info("Skipping Trodden, as trodden.skip says");
+            return;
+        }
+        try {
+            work();
+        } catch (IOException e) {
+            throw new MojoExecutionException("Trodden: " + e.getMessage(), e);
+        }
+    }
+
+    Tools tools() throws IOException {
+        return Tools.find(program, library);
+    }
+
+    Path data() {
+        return directory.toPath().toAbsolutePath().resolve("data");
+    }
+
+    Path classes() {
+        return Path.of(project.getBuild().getOutputDirectory());
+    }
+
+    Folders folders() {
+        return new Folders(classes(), directory.toPath().toAbsolutePath());
+    }
+
+    Coverage coverage(Tools tools) {
+        return new Coverage(tools, getLog()::info, data(), List.of(folders().originals()), includes, excludes);
+    }
+
+    /** Options that say where the profile goes: one for each JVM, those of earlier runs are kept. */
+    Map<String, Object> fileOption() {
+        Map<String, Object> options = new LinkedHashMap<>();
+        options.put("file", data().toString().replace("%", "%%") + "/%t-%p.trodden");
+        return options;
+    }
+
+    /** Puts flags in front of those in a property that other plugins use too. */
+    void prepend(String property, List<String> flags) {
+        Properties properties = project.getProperties();
+        StringBuilder text = new StringBuilder();
+        for (String flag : flags) {
+            boolean plain = flag.chars().noneMatch(c -> Character.isWhitespace(c) || c == '\'' || c == '"');
+            text.append(plain ? flag : "\"" + flag + "\"").append(' ');
+        }
+        text.append(properties.getProperty(property, ""));
+        properties.setProperty(property, text.toString().trim());
+        getLog().info(property + " set to " + properties.getProperty(property));
+    }
+}

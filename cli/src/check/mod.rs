@@ -1,0 +1,130 @@
+//! `trodden check`: thresholds for CI.
+
+mod rule;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trodden_profile::Profile;
+use trodden_report::MethodPattern;
+use trodden_report::coverage::{Counters, Coverage, MethodCoverage, Ratio};
+
+use crate::coverage::CoverageArgs;
+use crate::error::CliError;
+use crate::output;
+use rule::{Counter, Each, Rule};
+
+/// Exit code of a broken check.
+const BROKEN: u8 = 3;
+/// Offenders that are told of one rule.
+const MOST_TOLD: usize = 20;
+
+/// Checks what ran against rules; ends with 3 if one is broken.
+#[derive(Args)]
+pub struct CheckArgs {
+    /// Profile (.trodden), exactly counted.
+    file: PathBuf,
+    /// Rules, one a line or separated by semicolons, such as "lines >= 80%" or "each class in a.*: missed paths <= 9";
+    /// @FILE reads them from a file. May be repeated.
+    #[arg(long, value_name = "RULES", required = true)]
+    rules: Vec<String>,
+    #[command(flatten)]
+    coverage: CoverageArgs,
+}
+
+/// Does it.
+pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
+    let mut rules = Vec::new();
+    for text in &args.rules {
+        let text = match text.strip_prefix('@') {
+            Some(file) => fs::read_to_string(file).map_err(|e| CliError::file(file.as_ref(), e))?,
+            None => text.clone(),
+        };
+        rules.extend(rule::parse(&text).map_err(|e| CliError::Usage(format!("error: {e}")))?);
+    }
+    if rules.is_empty() {
+        return Err(CliError::Usage("error: --rules holds no rule".to_owned()));
+    }
+    let profile = Profile::load(&args.file).map_err(CliError::failed)?;
+    let coverage = args.coverage.coverage(&args.file, &profile, None, &[])?;
+    let mut out = String::new();
+    let mut broken = 0;
+    for rule in &rules {
+        let offenders = judge(rule, &coverage)?;
+        broken += usize::from(!offenders.is_empty());
+        let verdict = if offenders.is_empty() { "kept" } else { "BROKEN" };
+        out.push_str(&format!("{verdict:<6}  {rule}\n"));
+        for text in offenders.iter().take(MOST_TOLD) {
+            out.push_str(&format!("        {text}\n"));
+        }
+        if offenders.len() > MOST_TOLD {
+            out.push_str(&format!("        and {} more\n", offenders.len() - MOST_TOLD));
+        }
+    }
+    output::write(None, out.as_bytes())?;
+    match broken {
+        0 => Ok(ExitCode::SUCCESS),
+        n => {
+            eprintln!("trodden: {n} of {} rules broken", rules.len());
+            Ok(ExitCode::from(BROKEN))
+        }
+    }
+}
+
+/// What breaks a rule, in words.
+fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
+    let pattern = rule.pattern.as_deref().map(MethodPattern::new).transpose();
+    let pattern = pattern.map_err(|e| CliError::Usage(format!("error: {e}")))?;
+    let mut groups: BTreeMap<String, Vec<&MethodCoverage>> = BTreeMap::new();
+    for method in &coverage.methods {
+        let map = method.map();
+        let chosen = |p: &MethodPattern| p.matches(method.class(), &map.name, &map.descriptor);
+        if pattern.as_ref().is_none_or(chosen) {
+            groups.entry(group(rule.each, method)).or_default().push(method);
+        }
+    }
+    if groups.is_empty() {
+        let what = format!("rule '{rule}': there is nothing that it speaks of");
+        return Err(CliError::Failed(what));
+    }
+    let mut offenders = Vec::new();
+    for (name, methods) in groups {
+        let ratio = of(rule.counter, &Counters::of(methods, coverage.cap()));
+        if !rule.holds(ratio) {
+            let share = ratio.share().unwrap_or(1.0) * 100.0;
+            let (covered, total) = (ratio.covered, ratio.total);
+            offenders.push(format!(
+                "{name}: {covered} of {total} {} ({share:.1} %)",
+                rule.counter
+            ));
+        }
+    }
+    Ok(offenders)
+}
+
+/// What a method is judged together with.
+fn group(each: Each, method: &MethodCoverage) -> String {
+    let class = method.class().replace('/', ".");
+    match each {
+        Each::All => "all".to_owned(),
+        Each::Package => class
+            .rsplit_once('.')
+            .map_or("", |(package, _)| package)
+            .to_owned(),
+        Each::Class => class,
+        Each::Method => format!("{class}#{}{}", method.map().name, method.map().descriptor),
+    }
+}
+
+fn of(counter: Counter, counters: &Counters) -> Ratio {
+    match counter {
+        Counter::Paths => counters.paths,
+        Counter::Branches => counters.branches,
+        Counter::Lines => counters.lines,
+        Counter::Methods => counters.methods,
+        Counter::Classes => counters.classes,
+    }
+}

@@ -1,0 +1,118 @@
+//! Coverage, for `trodden report` and `trodden check`: profile and class files together.
+
+mod classes;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use trodden_instrumenter::Filter;
+use trodden_profile::Profile;
+use trodden_report::MethodPattern;
+use trodden_report::coverage::{Coverage, CoverageOptions};
+
+use crate::error::CliError;
+use crate::output::{self, NewFile};
+
+/// What coverage is about.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Coverage")]
+pub struct CoverageArgs {
+    /// The program's classes (folder or jar, as built): those never loaded count as not covered. May be repeated.
+    #[arg(long, value_name = "PATH")]
+    classes: Vec<PathBuf>,
+    /// Classes, or Class#method, that are looked at (wildcards * and ?).
+    #[arg(long, value_name = "PATTERN")]
+    include: Vec<String>,
+    /// Classes, or Class#method, that are not.
+    #[arg(long, value_name = "PATTERN")]
+    exclude: Vec<String>,
+    /// Most paths of a method that are counted into sums.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    path_cap: u64,
+    /// Name of the whole, in JaCoCo's XML.
+    #[arg(long, value_name = "NAME", default_value = "trodden")]
+    name: String,
+}
+
+/// Formats that tell coverage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoverageFormat {
+    Text,
+    Json,
+    Lcov,
+    Jacoco,
+}
+
+impl CoverageArgs {
+    /// Was anything given that only coverage has a use for?
+    pub fn any(&self) -> bool {
+        !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty()
+    }
+
+    /// The coverage in a profile.
+    pub fn coverage(
+        &self,
+        file: &Path,
+        profile: &Profile,
+        method: Option<&str>,
+        sources: &[PathBuf],
+    ) -> Result<Coverage, CliError> {
+        let filter = Filter::new(&split(&self.include), &split(&self.exclude))
+            .map_err(|e| CliError::Usage(format!("error: {e}")))?;
+        let pattern = method
+            .map(MethodPattern::new)
+            .transpose()
+            .map_err(CliError::failed)?;
+        let known = match self.classes.as_slice() {
+            [] => None,
+            paths => Some(classes::read(paths)?),
+        };
+        let keep = |class: &str, name: &str, descriptor: &str| {
+            filter.class(class)
+                && filter.method(class, name)
+                && pattern
+                    .as_ref()
+                    .is_none_or(|p| p.matches(class, name, descriptor))
+        };
+        let options = CoverageOptions {
+            cap: self.path_cap,
+            sources: sources.to_vec(),
+            name: self.name.clone(),
+        };
+        Coverage::new(profile, known.as_deref(), keep, &options).map_err(|e| CliError::file(file, e))
+    }
+}
+
+/// Patterns joined by `+`, as in the profile options.
+fn split(patterns: &[String]) -> Vec<String> {
+    let parts = patterns.iter().flat_map(|p| p.split('+'));
+    parts.filter(|p| !p.is_empty()).map(str::to_owned).collect()
+}
+
+/// Writes coverage in a format. LCOV and JaCoCo's XML know no paths: those go into a file beside.
+pub fn write(
+    coverage: &Coverage,
+    format: CoverageFormat,
+    top: Option<u32>,
+    target: Option<&Path>,
+    colour: bool,
+) -> Result<(), CliError> {
+    let text = match format {
+        CoverageFormat::Text => coverage.text(top.map_or(20, |top| top as usize), colour),
+        CoverageFormat::Json => coverage.json().map_err(CliError::failed)?,
+        CoverageFormat::Lcov => coverage.lcov(),
+        CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,
+    };
+    let (Some(target), CoverageFormat::Lcov | CoverageFormat::Jacoco) = (target, format) else {
+        return output::write(target, text.as_bytes());
+    };
+    let mut beside = target.as_os_str().to_owned();
+    beside.push(".paths.json");
+    let file = |path: PathBuf, text: String| NewFile {
+        path,
+        bytes: text.into_bytes(),
+        mode: 0o666,
+    };
+    let paths = coverage.json().map_err(CliError::failed)?;
+    output::write_files(vec![file(target.to_owned(), text), file(beside.into(), paths)])
+}

@@ -1,0 +1,92 @@
+//! Sums.
+
+use std::collections::BTreeMap;
+use std::ops::Add;
+
+use super::MethodCoverage;
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ratio {
+    /// What ran.
+    pub covered: u64,
+    /// What there is.
+    pub total: u64,
+}
+
+impl Ratio {
+    /// One thing, that ran or did not.
+    pub fn one(covered: bool) -> Self {
+        Ratio {
+            covered: covered.into(),
+            total: 1,
+        }
+    }
+
+    /// What did not run.
+    pub fn missed(self) -> u64 {
+        self.total.saturating_sub(self.covered)
+    }
+
+    /// The share that ran, 0 to 1; `None` of nothing.
+    pub fn share(self) -> Option<f64> {
+        (self.total > 0).then(|| self.covered as f64 / self.total as f64)
+    }
+}
+
+impl Add for Ratio {
+    type Output = Ratio;
+
+    fn add(self, other: Ratio) -> Ratio {
+        Ratio {
+            covered: self.covered.saturating_add(other.covered),
+            total: self.total.saturating_add(other.total),
+        }
+    }
+}
+
+/// What of some methods ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Paths, no more than the cap of each method.
+    pub paths: Ratio,
+    /// Outcomes of branches and switches.
+    pub branches: Ratio,
+    /// Source lines; one that several methods share is one.
+    pub lines: Ratio,
+    /// Methods.
+    pub methods: Ratio,
+    /// Classes.
+    pub classes: Ratio,
+}
+
+impl Counters {
+    /// The sums over some methods, at most `cap` paths of each.
+    pub fn of<'m>(methods: impl IntoIterator<Item = &'m MethodCoverage>, cap: u64) -> Self {
+        let mut counters = Counters::default();
+        let mut lines: BTreeMap<(&str, &str, u32), bool> = BTreeMap::new();
+        let mut classes: BTreeMap<&str, bool> = BTreeMap::new();
+        for method in methods {
+            counters.paths = counters.paths + method.capped(cap);
+            counters.methods = counters.methods + Ratio::one(method.ran());
+            *classes.entry(method.class()).or_default() |= method.ran();
+            for (_, outcomes) in method.branches() {
+                let ratio = outcomes
+                    .iter()
+                    .fold(Ratio::default(), |sum, &n| sum + Ratio::one(n > 0));
+                counters.branches = counters.branches + ratio;
+            }
+            let package = method.class().rsplit_once('/').map_or("", |(package, _)| package);
+            let file = method.source_file().unwrap_or(method.class());
+            for (number, line) in method.lines() {
+                *lines.entry((package, file, number)).or_default() |= line.count > 0;
+            }
+        }
+        let sum = |flags: &mut dyn Iterator<Item = bool>| {
+            flags.fold(Ratio::default(), |sum, covered| sum + Ratio::one(covered))
+        };
+        counters.lines = sum(&mut lines.into_values());
+        counters.classes = sum(&mut classes.into_values());
+        counters
+    }
+}

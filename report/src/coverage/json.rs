@@ -1,0 +1,156 @@
+//! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for paths.
+
+use serde::Serialize;
+use trodden_profile::{MethodMap, Place};
+
+use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, text};
+use crate::json::{Path, path};
+use crate::view::PathView;
+use crate::words;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    format: &'static str,
+    version: u32,
+    /// Most paths of a method in `totals`.
+    path_cap: u64,
+    totals: Totals,
+    methods: Vec<Method<'a>>,
+    uncounted: Vec<Uncounted<'a>>,
+    other_bytes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Totals {
+    paths: Part,
+    branches: Part,
+    lines: Part,
+    methods: Part,
+    classes: Part,
+}
+
+#[derive(Serialize)]
+struct Part {
+    covered: u64,
+    total: u64,
+}
+
+#[derive(Serialize)]
+struct Method<'a> {
+    class: &'a str,
+    name: &'a str,
+    descriptor: &'a str,
+    source_file: Option<&'a str>,
+    line: Option<u32>,
+    possible_paths: u64,
+    covered_paths: u64,
+    branches: Part,
+    lines: Part,
+    paths: Vec<Path>,
+    nearest: Option<NearestPath>,
+}
+
+#[derive(Serialize)]
+struct NearestPath {
+    path: Path,
+    flip: Option<Flip>,
+}
+
+#[derive(Serialize)]
+struct Flip {
+    bci: u32,
+    line: Option<u32>,
+    seen: String,
+    instead: String,
+    of_path: u64,
+    of_count: u64,
+}
+
+#[derive(Serialize)]
+struct Uncounted<'a> {
+    class: &'a str,
+    method: &'a str,
+    reason: &'a str,
+}
+
+impl From<Ratio> for Part {
+    fn from(ratio: Ratio) -> Self {
+        Part {
+            covered: ratio.covered,
+            total: ratio.total,
+        }
+    }
+}
+
+pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
+    let sums = coverage.counters();
+    let uncounted = coverage.uncounted.iter().map(|one| Uncounted {
+        class: &one.class,
+        method: &one.method,
+        reason: &one.reason,
+    });
+    let document = Document {
+        format: "trodden-coverage",
+        version: 1,
+        path_cap: coverage.cap(),
+        totals: Totals {
+            paths: sums.paths.into(),
+            branches: sums.branches.into(),
+            lines: sums.lines.into(),
+            methods: sums.methods.into(),
+            classes: sums.classes.into(),
+        },
+        methods: coverage.methods.iter().map(method).collect(),
+        uncounted: uncounted.collect(),
+        other_bytes: &coverage.other_bytes,
+    };
+    let mut out = serde_json::to_string_pretty(&document)?;
+    out.push('\n');
+    Ok(out)
+}
+
+fn method(method: &MethodCoverage) -> Method<'_> {
+    let map = method.map();
+    let sums = Counters::of([method], u64::MAX);
+    let view = |number: u64, count: u64| {
+        let found = map.dag.regenerate(&map.graph, number).ok()?;
+        Some(path(&PathView::new(map, found, number, count)))
+    };
+    let counts = method.counts.paths.iter().filter(|&(_, &count)| count > 0);
+    Method {
+        class: method.class(),
+        name: &map.name,
+        descriptor: &map.descriptor,
+        source_file: method.source_file(),
+        line: method.lines().keys().next().copied(),
+        possible_paths: method.paths.total,
+        covered_paths: method.paths.covered,
+        branches: sums.branches.into(),
+        lines: sums.lines.into(),
+        paths: counts
+            .filter_map(|(&number, &count)| view(number, count))
+            .collect(),
+        nearest: method.nearest().map(|found| nearest(map, &found)),
+    }
+}
+
+fn nearest(map: &MethodMap, nearest: &Nearest) -> NearestPath {
+    let flip = nearest.flip.map(|flip| {
+        let Place { bci, line } = text::branch(map, flip.seen);
+        let way = |edge: trodden_numbering::EdgeRef| {
+            words::decision(&map.blocks[edge.from.index()].labels[edge.index as usize])
+        };
+        Flip {
+            bci,
+            line,
+            seen: way(flip.seen),
+            instead: way(flip.instead),
+            of_path: flip.of,
+            of_count: flip.count,
+        }
+    });
+    NearestPath {
+        path: path(&PathView::new(map, nearest.path.clone(), nearest.number, 0)),
+        flip,
+    }
+}

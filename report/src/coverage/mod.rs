@@ -1,0 +1,517 @@
+//! Coverage: which of the possible paths, branches and lines ran at all.
+//!
+//! *In*: an exactly counted profile and, if there are any, the classes of the program as their files have them
+//! ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON, LCOV and
+//! JaCoCo's XML, one file each, and [`Counters`] for thresholds.
+//!
+//! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3, which gives
+//! edge profiles from path profiles). Only paths that came to an end are counted: the part of a path before an
+//! exception that something it calls has thrown does not count.
+
+mod counters;
+mod jacoco;
+mod json;
+mod lcov;
+mod nearest;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+
+use trodden_profile::{
+    BlockExit, ClassMap, ClassProfile, EdgeProfile, MergeError, MethodCounts, MethodMap, Profile, RunInfo,
+};
+
+pub use counters::{Counters, Ratio};
+pub use nearest::{Flip, Nearest, nearest};
+
+use crate::view::damage;
+
+/// A class of the program as its file has it.
+#[derive(Clone, Debug)]
+pub struct KnownClass {
+    /// Path map of all its methods, those with a single path too.
+    pub map: Arc<ClassMap>,
+    /// All methods that have code.
+    pub methods: Vec<KnownMethod>,
+}
+
+/// A method of a [`KnownClass`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownMethod {
+    /// Its name.
+    pub name: String,
+    /// Its descriptor.
+    pub descriptor: String,
+    /// Made by the compiler.
+    pub synthetic: bool,
+    /// Bytecode indices of its instructions, ascending.
+    pub instructions: Vec<u32>,
+}
+
+/// Why there is no coverage.
+#[derive(Debug, thiserror::Error)]
+pub enum CoverageError {
+    /// Paths were sampled.
+    #[error(
+        "paths were sampled, and what no sample saw may have run all the same: coverage wants every path counted \
+         (probe=counters)"
+    )]
+    Sampled,
+    /// Some paths have no probe.
+    #[error("recorded with single-path-loops=skip, so iterations of some loops were not counted")]
+    Unobserved,
+    /// Classes of the profile do not go together.
+    #[error(transparent)]
+    Merge(#[from] MergeError),
+    /// JaCoCo's XML without class files.
+    #[error(
+        "JaCoCo's XML counts instructions, which only the class files tell: name them by --classes FOLDER|JAR"
+    )]
+    NoInstructions,
+    /// JaCoCo's XML of classes that were changed before they were loaded.
+    #[error(
+        "{class} and {others} more classes were loaded with other bytes than --classes has (JaCoCo's own agent changes \
+         them, and so does a build after the run): JaCoCo's XML cannot be made of them; LCOV can"
+    )]
+    OtherBytes {
+        /// One of them.
+        class: String,
+        /// How many others.
+        others: usize,
+    },
+    /// The JSON writer failed.
+    #[error("cannot write the coverage as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Settings of [`Coverage::new`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoverageOptions {
+    /// Most paths of a method that are counted into sums: more of them are beyond any test's reach.
+    pub cap: u64,
+    /// Folders with source files.
+    pub sources: Vec<PathBuf>,
+    /// Name of the whole, for formats that have one.
+    pub name: String,
+}
+
+impl Default for CoverageOptions {
+    fn default() -> Self {
+        CoverageOptions {
+            cap: 100,
+            sources: Vec::new(),
+            name: "trodden".to_owned(),
+        }
+    }
+}
+
+/// A method that may have run without having been counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Uncounted {
+    /// Internal class name.
+    pub class: String,
+    /// Name and descriptor.
+    pub method: String,
+    /// Why it was not counted.
+    pub reason: String,
+}
+
+/// What of a program ran.
+#[derive(Debug)]
+pub struct Coverage {
+    /// About the run.
+    pub run: RunInfo,
+    /// All methods whose coverage is known, by class name and place in the class.
+    pub methods: Vec<MethodCoverage>,
+    /// Methods of the classes that were looked at, whose coverage is not known.
+    pub uncounted: Vec<Uncounted>,
+    /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the loaded ones.
+    pub other_bytes: Vec<String>,
+    options: CoverageOptions,
+}
+
+/// One method.
+#[derive(Debug)]
+pub struct MethodCoverage {
+    class: Arc<ClassMap>,
+    index: usize,
+    /// Its paths' counts.
+    pub counts: MethodCounts,
+    /// How often each block ran and each edge was followed.
+    pub edges: EdgeProfile,
+    /// Bytecode indices of its instructions, if the class file is known.
+    instructions: Option<Vec<u32>>,
+    /// Paths that ran, of those possible.
+    pub paths: Ratio,
+}
+
+/// One source line of one method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Line {
+    /// How often the busiest of its blocks ran.
+    pub count: u64,
+    /// Instructions that did not run, as far as instructions are known.
+    pub missed_instructions: u64,
+    /// Instructions that ran, likewise.
+    pub covered_instructions: u64,
+    /// Branches and switches: per outcome how often it was taken.
+    pub branches: Vec<Vec<u64>>,
+}
+
+impl Line {
+    /// Outcomes of its branches that were taken, of all.
+    pub fn branch_ratio(&self) -> Ratio {
+        let outcomes = self.branches.iter().flatten();
+        outcomes.fold(Ratio::default(), |sum, &count| sum + Ratio::one(count > 0))
+    }
+}
+
+impl Coverage {
+    /// Finds out what ran. `keep` chooses methods by internal class name, name and descriptor.
+    ///
+    /// # Errors
+    /// If the profile was sampled, or leaves paths uncounted.
+    pub fn new(
+        profile: &Profile,
+        known: Option<&[KnownClass]>,
+        keep: impl Fn(&str, &str, &str) -> bool,
+        options: &CoverageOptions,
+    ) -> Result<Self, CoverageError> {
+        if !profile.run.exact {
+            return Err(CoverageError::Sampled);
+        }
+        let unobserved = |class: &ClassProfile| class.map.methods.iter().any(|m| !m.unobserved.is_empty());
+        if profile.classes.iter().any(unobserved) {
+            return Err(CoverageError::Unobserved);
+        }
+        // The same class may be there more than once, from several loaders.
+        let profile = trodden_profile::merge([profile])?;
+        let mut coverage = Coverage {
+            run: profile.run.clone(),
+            methods: Vec::new(),
+            uncounted: Vec::new(),
+            other_bytes: Vec::new(),
+            options: options.clone(),
+        };
+        match known {
+            Some(known) => coverage.add_known(&profile, known, &keep),
+            None => coverage.add_loaded(&profile, &keep),
+        }
+        coverage.methods.sort_by(|a, b| {
+            let key = |m: &MethodCoverage| (m.class.name.clone(), m.class.sha256, m.index);
+            key(a).cmp(&key(b))
+        });
+        coverage.uncounted.sort();
+        coverage.uncounted.dedup();
+        Ok(coverage)
+    }
+
+    /// The classes of the profile, whatever they are.
+    fn add_loaded(&mut self, profile: &Profile, keep: &impl Fn(&str, &str, &str) -> bool) {
+        for class in &profile.classes {
+            for (index, method) in class.map.methods.iter().enumerate() {
+                if keep(&class.map.name, &method.name, &method.descriptor) {
+                    let counts = class.counts.get(index).cloned().unwrap_or_default();
+                    self.add(&class.map, index, counts, None);
+                }
+            }
+        }
+        for skipped in &profile.skipped {
+            let method = skipped.method.clone().unwrap_or_else(|| "*".to_owned());
+            let (name, descriptor) = method.split_at(method.find('(').unwrap_or(method.len()));
+            if keep(&skipped.class, name, descriptor) {
+                self.uncounted.push(Uncounted {
+                    class: skipped.class.clone(),
+                    method,
+                    reason: skipped.reason.clone(),
+                });
+            }
+        }
+    }
+
+    /// The known classes, with the profile's counts where they were loaded.
+    fn add_known(
+        &mut self,
+        profile: &Profile,
+        known: &[KnownClass],
+        keep: &impl Fn(&str, &str, &str) -> bool,
+    ) {
+        let mut loaded: HashMap<&str, Vec<&ClassProfile>> = HashMap::new();
+        for class in &profile.classes {
+            loaded.entry(&class.map.name).or_default().push(class);
+        }
+        let reasons: HashMap<(&str, Option<&str>), &str> = profile
+            .skipped
+            .iter()
+            .map(|s| ((s.class.as_str(), s.method.as_deref()), s.reason.as_str()))
+            .collect();
+        // Where methods with a single path went without probes, nobody knows which of them ran.
+        let single = |class: &ClassProfile| class.map.methods.iter().any(|m| m.num_paths() < 2);
+        let single_counted =
+            profile.run.options.contains("single-path-methods=probe") || profile.classes.iter().any(single);
+        for class in versions(known, &loaded) {
+            let name = class.map.name.as_str();
+            let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
+            let same = candidates.iter().find(|c| c.map.sha256 == class.map.sha256);
+            let others = match same {
+                Some(_) => &[][..],
+                None => candidates,
+            };
+            if !others.is_empty() {
+                self.other_bytes.push(name.to_owned());
+            }
+            let whole_class = reasons.get(&(name, None)).copied();
+            for method in &class.methods {
+                // A lambda's body is the programmer's; what else the compiler has made is not.
+                let made = method.synthetic && !method.name.starts_with("lambda$");
+                if made || !keep(name, &method.name, &method.descriptor) {
+                    continue;
+                }
+                let position = |map: &ClassMap| {
+                    let mut methods = map.methods.iter();
+                    methods.position(|m| m.name == method.name && m.descriptor == method.descriptor)
+                };
+                let signature = format!("{}{}", method.name, method.descriptor);
+                let reason = reasons
+                    .get(&(name, Some(signature.as_str())))
+                    .copied()
+                    .or(whole_class);
+                let in_file = position(&class.map);
+                let single = in_file.is_some_and(|at| class.map.methods[at].num_paths() < 2);
+                let mut found = false;
+                for other in others {
+                    if let Some(at) = position(&other.map) {
+                        self.add(&other.map, at, other.counts[at].clone(), None);
+                        found = true;
+                    }
+                }
+                let instructions = || Some(method.instructions.clone());
+                if let Some(same) = same
+                    && let Some(at) = position(&same.map)
+                {
+                    self.add(&same.map, at, same.counts[at].clone(), instructions());
+                    found = true;
+                } else if let (Some(at), true) = (in_file, candidates.is_empty())
+                    && whole_class.is_none()
+                    && (single_counted || !single)
+                {
+                    // Never loaded.
+                    self.add(&class.map, at, MethodCounts::default(), instructions());
+                    found = true;
+                }
+                if !found {
+                    let reason = match (reason, single) {
+                        (Some(reason), _) => reason,
+                        (None, true) => "has a single path, and those were not counted",
+                        (None, false) => "has no probes",
+                    };
+                    self.uncounted.push(Uncounted {
+                        class: name.to_owned(),
+                        method: signature,
+                        reason: reason.to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        class: &Arc<ClassMap>,
+        index: usize,
+        counts: MethodCounts,
+        instructions: Option<Vec<u32>>,
+    ) {
+        let map = &class.methods[index];
+        if let Some(damage) = damage(map) {
+            self.uncounted.push(Uncounted {
+                class: class.name.clone(),
+                method: format!("{}{}", map.name, map.descriptor),
+                reason: damage,
+            });
+            return;
+        }
+        let mut edges = EdgeProfile::new(map);
+        let mut covered = 0;
+        for (&number, &count) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
+            if let Ok(path) = map.dag.regenerate(&map.graph, number) {
+                edges.add(map, &path, count);
+                covered += 1;
+            }
+        }
+        self.methods.push(MethodCoverage {
+            paths: Ratio {
+                covered,
+                total: map.num_paths(),
+            },
+            class: class.clone(),
+            index,
+            counts,
+            edges,
+            instructions,
+        });
+    }
+
+    /// Sums over all methods.
+    pub fn counters(&self) -> Counters {
+        Counters::of(&self.methods, self.options.cap)
+    }
+
+    /// Most paths of a method that are counted into sums.
+    pub fn cap(&self) -> u64 {
+        self.options.cap
+    }
+
+    /// For a terminal: the sums, and of the `top` methods that lack most paths the nearest uncovered one.
+    pub fn text(&self, top: usize, color: bool) -> String {
+        text::write(self, top, color)
+    }
+
+    /// JSON, format `trodden-coverage` version 1.
+    ///
+    /// # Errors
+    /// If the JSON writer fails.
+    pub fn json(&self) -> Result<String, CoverageError> {
+        json::write(self)
+    }
+
+    /// LCOV's tracefile, as `genhtml` reads it.
+    pub fn lcov(&self) -> String {
+        lcov::write(self)
+    }
+
+    /// JaCoCo's XML report, as of its DTD 1.1.
+    ///
+    /// # Errors
+    /// If instructions are not known, or not those of the loaded classes.
+    pub fn jacoco(&self) -> Result<String, CoverageError> {
+        jacoco::write(self)
+    }
+
+    /// The source file of a class: where it is, if a source folder has it, else by package.
+    fn source_path(&self, class: &str, file: &str) -> String {
+        let package = class.rsplit_once('/').map_or("", |(package, _)| package);
+        let relative = FilePath::new(package).join(file);
+        let mut places = self.options.sources.iter().map(|folder| folder.join(&relative));
+        let found = places.find(|path| path.is_file()).unwrap_or(relative);
+        found.display().to_string()
+    }
+}
+
+/// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
+fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<&ClassProfile>>) -> Vec<&'k KnownClass> {
+    let mut by_name: BTreeMap<&str, Vec<&KnownClass>> = BTreeMap::new();
+    for class in known {
+        let versions = by_name.entry(&class.map.name).or_default();
+        if versions.iter().all(|v| v.map.sha256 != class.map.sha256) {
+            versions.push(class);
+        }
+    }
+    let mut chosen = Vec::with_capacity(by_name.len());
+    for (name, versions) in by_name {
+        let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
+        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.map.sha256 == v.map.sha256);
+        let before = chosen.len();
+        chosen.extend(versions.iter().filter(is_loaded).copied());
+        if chosen.len() == before {
+            chosen.extend(versions.first().copied());
+        }
+    }
+    chosen
+}
+
+impl MethodCoverage {
+    /// Internal name of its class.
+    pub fn class(&self) -> &str {
+        &self.class.name
+    }
+
+    /// The class's SourceFile attribute.
+    pub fn source_file(&self) -> Option<&str> {
+        self.class.source_file.as_deref()
+    }
+
+    /// Its path map.
+    pub fn map(&self) -> &MethodMap {
+        &self.class.methods[self.index]
+    }
+
+    /// Did any path of it come to an end?
+    pub fn ran(&self) -> bool {
+        self.paths.covered > 0
+    }
+
+    /// The nearest path that did not run, if there is one.
+    pub fn nearest(&self) -> Option<Nearest> {
+        nearest(self.map(), &self.counts)
+    }
+
+    /// Paths that ran of those possible, no more than `cap` of either.
+    pub fn capped(&self, cap: u64) -> Ratio {
+        Ratio {
+            covered: self.paths.covered.min(cap),
+            total: self.paths.total.min(cap),
+        }
+    }
+
+    /// Its branches: block, line and how often each outcome was taken.
+    pub fn branches(&self) -> impl Iterator<Item = (Option<u32>, &[u64])> {
+        let map = self.map();
+        let blocks = map.blocks.iter().zip(&self.edges.edges);
+        blocks
+            .filter(|(block, outcomes)| {
+                matches!(block.exit, BlockExit::Branch | BlockExit::Switch) && outcomes.len() > 1
+            })
+            .map(|(block, outcomes)| (map.line(block.last), outcomes.as_slice()))
+    }
+
+    /// Its source lines; none if the class file has no line numbers.
+    pub fn lines(&self) -> BTreeMap<u32, Line> {
+        let map = self.map();
+        let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
+        for (block, &count) in map.blocks.iter().zip(&self.edges.blocks) {
+            let mut from = block.start;
+            while from < block.end {
+                let after = map.lines.partition_point(|e| e.bci <= from);
+                let to = map.lines.get(after).map_or(block.end, |e| e.bci.min(block.end));
+                if let Some(number) = map.line(from) {
+                    let line = lines.entry(number).or_default();
+                    line.count = line.count.max(count);
+                    let instructions = self.instructions_in(from, to);
+                    match count {
+                        0 => line.missed_instructions += instructions,
+                        _ => line.covered_instructions += instructions,
+                    }
+                }
+                from = to;
+            }
+        }
+        for (number, outcomes) in self.branches() {
+            if let Some(line) = number.and_then(|number| lines.get_mut(&number)) {
+                line.branches.push(outcomes.to_vec());
+            }
+        }
+        lines
+    }
+
+    /// Instructions in a piece of its code.
+    fn instructions_in(&self, from: u32, to: u32) -> u64 {
+        let starts = self.instructions.as_deref().unwrap_or(&[]);
+        let below = |bci: u32| starts.partition_point(|&start| start < bci);
+        (below(to) - below(from)) as u64
+    }
+
+    /// Instructions that ran, of all; `None` if they are not known.
+    pub fn instruction_ratio(&self) -> Option<Ratio> {
+        self.instructions.as_ref()?;
+        let blocks = self.map().blocks.iter().zip(&self.edges.blocks);
+        let ratio = blocks.fold(Ratio::default(), |sum, (block, &count)| {
+            let total = self.instructions_in(block.start, block.end);
+            let covered = if count > 0 { total } else { 0 };
+            sum + Ratio { covered, total }
+        });
+        Some(ratio)
+    }
+}

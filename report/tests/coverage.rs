@@ -1,0 +1,222 @@
+//! Coverage of made-up methods: neighbours by exhaustion, sums, formats.
+#![allow(missing_docs)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use common::Method;
+use trodden_numbering::FlowGraph;
+use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
+use trodden_profile::{ClassProfile, MethodCounts, MethodMap, Profile};
+use trodden_report::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
+
+/// Three choices in a row: eight paths.
+fn choices() -> Method {
+    Method::new("choices", "()V")
+        .block(&[1], Branch, &[2, 1])
+        .block(&[2], FallThrough, &[2])
+        .block(&[3], Branch, &[4, 3])
+        .block(&[4], FallThrough, &[4])
+        .block(&[5], Branch, &[6, 5])
+        .block(&[6], FallThrough, &[6])
+        .block(&[7], Return, &[])
+}
+
+/// A choice inside a choice inside a loop.
+fn nested() -> Method {
+    Method::new("nested", "()V")
+        .block(&[1], FallThrough, &[1])
+        .block(&[2], Branch, &[7, 2])
+        .block(&[3], Branch, &[5, 3])
+        .block(&[4], Branch, &[6, 4])
+        .block(&[5], Goto, &[6])
+        .block(&[6], FallThrough, &[6])
+        .block(&[7], Goto, &[1])
+        .block(&[8], Return, &[])
+}
+
+fn profile_of(map: MethodMap, counts: MethodCounts) -> Profile {
+    let mut profile = common::profile();
+    let mut class = ClassProfile {
+        map: profile.classes[0].map.clone(),
+        counts: vec![counts],
+    };
+    let map_of_class = Arc::make_mut(&mut class.map);
+    map_of_class.methods = vec![map];
+    profile.classes = vec![class];
+    profile.skipped.clear();
+    profile
+}
+
+fn coverage(profile: &Profile, cap: u64) -> Coverage {
+    let options = CoverageOptions {
+        cap,
+        ..CoverageOptions::default()
+    };
+    Coverage::new(profile, None, |_, _, _| true, &options).unwrap()
+}
+
+/// Every set of covered paths: what is found is uncovered, and it and the path that ran answer differently at one branch
+/// of those that both pass.
+#[test]
+fn the_nearest_path_is_one_decision_away() {
+    for map in [choices().map(), nested().map(), common::price().map()] {
+        let paths = map.num_paths();
+        assert!(paths <= 12);
+        for covered in 0..1u64 << paths {
+            let ran = (0..paths).filter(|n| covered >> n & 1 == 1);
+            let counts = MethodCounts {
+                paths: ran.map(|n| (n, 1 + n % 3)).collect(),
+                partial: BTreeMap::new(),
+            };
+            let Some(found) = nearest(&map, &counts) else {
+                assert_eq!(counts.paths.len() as u64, paths);
+                continue;
+            };
+            assert!(!counts.paths.contains_key(&found.number));
+            assert_eq!(map.dag.regenerate(&map.graph, found.number).unwrap(), found.path);
+            let start_of = |number: u64| {
+                let path = map.dag.regenerate(&map.graph, number).unwrap();
+                (path.start, path.first)
+            };
+            let Some(flip) = found.flip else {
+                // Then no start has both kinds of paths.
+                let mixed = (0..paths).any(|a| {
+                    counts.paths.contains_key(&a)
+                        && (0..paths).any(|b| !counts.paths.contains_key(&b) && start_of(a) == start_of(b))
+                });
+                assert!(!mixed, "{covered:b}");
+                continue;
+            };
+            assert_eq!(counts.paths.get(&flip.of), Some(&flip.count));
+            let from = map.dag.regenerate(&map.graph, flip.of).unwrap();
+            assert_eq!(start_of(flip.of), start_of(found.number));
+            let answers: BTreeMap<_, _> = from.edges.iter().map(|e| (e.from, e.index)).collect();
+            let differ =
+                |e: &&trodden_numbering::EdgeRef| answers.get(&e.from).is_some_and(|&index| index != e.index);
+            let different: Vec<_> = found.path.edges.iter().filter(differ).collect();
+            assert_eq!(different, [&flip.instead], "{covered:b}");
+            assert!(from.edges.contains(&flip.seen) && flip.seen.from == flip.instead.from);
+            assert!(map.graph.successors(flip.seen.from).len() > 1);
+        }
+    }
+}
+
+#[test]
+fn methods_with_very_many_paths_have_a_nearest_one_too() {
+    // 2^30 paths; 5,000 of them ran.
+    let mut method = Method::new("many", "()V");
+    for i in 0..30 {
+        let at = 2 * i;
+        method = method.block(&[at as u32], Branch, &[at + 2, at + 1]);
+        method = method.block(&[at as u32 + 1], FallThrough, &[at + 2]);
+    }
+    let map = method.block(&[99], Return, &[]).map();
+    assert_eq!(map.num_paths(), 1 << 30);
+    let counts = MethodCounts {
+        paths: (0..5_000).map(|n| (n, 1)).collect(),
+        partial: BTreeMap::new(),
+    };
+    let found = nearest(&map, &counts).unwrap();
+    assert!(found.number >= 5_000 && found.flip.is_some());
+    let profile = profile_of(map, counts);
+    let coverage = coverage(&profile, 100);
+    let paths = coverage.methods[0].paths;
+    assert_eq!((paths.covered, paths.total), (5_000, 1 << 30));
+    assert_eq!(
+        coverage.counters().paths,
+        Ratio {
+            covered: 100,
+            total: 100
+        }
+    );
+}
+
+#[test]
+fn goldens() {
+    let method = nested().count(&[0], 2).count(&[1, 2, 5, 6], 30).count(&[1, 7], 2);
+    let profile = profile_of(method.map(), method.counts.clone());
+    let coverage = coverage(&profile, 100);
+    insta::assert_snapshot!("coverage_text", coverage.text(20, false));
+    insta::assert_snapshot!("coverage_json", coverage.json().unwrap());
+    insta::assert_snapshot!("coverage_lcov", coverage.lcov());
+    assert!(matches!(coverage.jacoco(), Err(CoverageError::NoInstructions)));
+}
+
+#[test]
+fn what_the_profile_cannot_tell_is_not_made_up() {
+    let options = CoverageOptions::default();
+    let of = |profile: &Profile| Coverage::new(profile, None, |_, _, _| true, &options);
+    let mut sampled = common::profile();
+    sampled.run.exact = false;
+    assert!(matches!(of(&sampled), Err(CoverageError::Sampled)));
+    assert!(matches!(of(&common::profile()), Err(CoverageError::Unobserved)));
+
+    // A number that names no path is no coverage.
+    let method = choices();
+    let counts = MethodCounts {
+        paths: BTreeMap::from([(99, 5)]),
+        partial: BTreeMap::new(),
+    };
+    let coverage = coverage(&profile_of(method.map(), counts), 100);
+    assert_eq!(coverage.methods[0].paths.covered, 0);
+    assert!(coverage.methods[0].nearest().is_some_and(|n| n.flip.is_none()));
+}
+
+/// Of two versions of a class in a jar the loaded one counts; of a class that was never loaded the first; one that was
+/// loaded with yet other bytes is told.
+#[test]
+fn known_classes_and_loaded_ones() {
+    let method = choices().count(&[0, 2, 4, 6], 7);
+    let profile = profile_of(method.map(), method.counts.clone());
+    let loaded = profile.classes[0].map.clone();
+    let known = |hash: u8, name: &str| {
+        let mut map = (*loaded).clone();
+        map.name = name.to_owned();
+        if hash != 0 {
+            map.sha256 = [hash; 32];
+        }
+        let m = &map.methods[0];
+        let methods = vec![trodden_report::coverage::KnownMethod {
+            name: m.name.clone(),
+            descriptor: m.descriptor.clone(),
+            synthetic: false,
+            instructions: (0..m.code_length).step_by(4).collect(),
+        }];
+        KnownClass {
+            map: Arc::new(map),
+            methods,
+        }
+    };
+    let of = |known: &[KnownClass]| {
+        let keep = |_: &str, _: &str, _: &str| true;
+        Coverage::new(&profile, Some(known), keep, &CoverageOptions::default()).unwrap()
+    };
+    let name = loaded.name.as_str();
+    let both = of(&[
+        known(1, name),
+        known(0, name),
+        known(2, "not/Loaded"),
+        known(3, "not/Loaded"),
+    ]);
+    let ran: Vec<(&str, u64)> = both
+        .methods
+        .iter()
+        .map(|m| (m.class(), m.paths.covered))
+        .collect();
+    assert_eq!(ran, [(name, 1), ("not/Loaded", 0)]);
+    assert!(both.other_bytes.is_empty());
+    assert_eq!(both.counters().classes, Ratio { covered: 1, total: 2 });
+    let xml = both.jacoco().unwrap();
+    assert!(
+        xml.contains("<line nr=\"1\" mi=\"0\" ci=\"1\" mb=\"1\" cb=\"1\"/>"),
+        "{xml}"
+    );
+
+    let other = of(&[known(1, name)]);
+    assert_eq!(other.other_bytes, [name]);
+    assert_eq!(other.methods[0].paths.covered, 1);
+    assert!(matches!(other.jacoco(), Err(CoverageError::OtherBytes { .. })));
+}
