@@ -8,6 +8,7 @@ use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileOptions};
 
+use crate::controller::TICK;
 use crate::log::{self, Level, error};
 use crate::strata::Strata;
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub probe: ProbeKind,
     /// Rewrites classes accordingly.
     pub instrumenter: Instrumenter,
+    /// Are probes taken out again where enough is known (`probe=auto`)?
+    pub retires: bool,
     /// Is only counted what was instrumented ahead of the run? No class is touched then.
     pub ahead: bool,
 }
@@ -54,6 +57,7 @@ impl Settings {
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
+            retires: options.retires(),
             options,
             probe,
             instrumenter: Instrumenter::new(instrument),
@@ -67,6 +71,7 @@ impl Settings {
         if self.ahead {
             return format!("{} ahead", self.probe.name());
         }
+        let name = if self.retires { "auto" } else { self.probe.name() };
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
@@ -74,11 +79,8 @@ impl Settings {
             _ => String::new(),
         };
         format!(
-            "{}{analyses} {} {loops} {:?} {:?}",
-            self.probe.name(),
-            o.path_limit,
-            o.include,
-            o.exclude
+            "{name}{analyses} {} {loops} {:?} {:?}",
+            o.path_limit, o.include, o.exclude
         )
     }
 
@@ -129,7 +131,9 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.samples() {
+        if self.retires {
+            Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
+        } else if self.samples() {
             Some(self.options.interval)
         } else {
             self.options.dump

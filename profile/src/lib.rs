@@ -18,6 +18,7 @@
 
 mod accuracy;
 mod codec;
+mod coverage;
 mod describe;
 mod edges;
 pub mod events;
@@ -32,6 +33,7 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
+pub use coverage::Coverage;
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use kpaths::{

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
+use crate::coverage::{self, Coverage};
 use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -129,9 +130,40 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
     Ok(Profile {
         run: run.unwrap_or_default(),
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
+        coverage: merge_coverage(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })
+}
+
+/// What the profiles say of methods that they counted partly, about the merged classes.
+fn merge_coverage(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Coverage> {
+    let place = |profile: &Profile, one: &Coverage| -> Option<(u32, u32)> {
+        let from = &profile.classes.get(one.class as usize)?.map;
+        let key = method_key(from.methods.get(one.method as usize)?);
+        let class = classes
+            .binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&from.name, from.sha256)))
+            .ok()?;
+        let method = classes[class]
+            .map
+            .methods
+            .iter()
+            .position(|m| method_key(m) == key)?;
+        Some((class as u32, method as u32))
+    };
+    let mut all = Vec::new();
+    for profile in profiles {
+        for one in &profile.coverage {
+            if let Some((class, method)) = place(profile, one) {
+                all.push(Coverage {
+                    class,
+                    method,
+                    ..one.clone()
+                });
+            }
+        }
+    }
+    coverage::merge(all)
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {

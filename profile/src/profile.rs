@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::coverage::Coverage;
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
 
@@ -17,7 +18,7 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`.
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, or `auto` (counters that are taken out again).
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -80,4 +81,6 @@ pub struct Profile {
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,
+    /// Methods that were counted for a part of the run only, in the order of classes and methods.
+    pub coverage: Vec<Coverage>,
 }

@@ -12,7 +12,7 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, kpaths, section_crc, validate,
+    ZLIB, coverage, kpaths, section_crc, validate,
 };
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
@@ -49,6 +49,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     profile.skipped.push(entry);
                 }
             }
+            coverage::COVERAGE => {
+                while !decoder.is_at_end() {
+                    let one =
+                        section.record(&mut decoder, |d| coverage::record(d).map_err(bare), |_| Ok(()))?;
+                    profile.coverage.push(one);
+                }
+            }
             kpaths::ABOUT => section.record(&mut decoder, |d| forests.about(d).map_err(bare), |()| Ok(()))?,
             kpaths::TREES => {
                 while !decoder.is_at_end() {
@@ -64,6 +71,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 };
                 let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
                 profile.kpaths = read;
+                section.record(
+                    &mut decoder,
+                    |_| Ok(()),
+                    |()| coverage::check(&profile, &profile.coverage),
+                )?;
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
                 section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
             }

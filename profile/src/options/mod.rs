@@ -123,6 +123,10 @@ pub struct ProfileOptions {
     pub k: u32,
     /// Profile `kpaths`: most nodes below the roots of a forest, if they are limited.
     pub budget: Option<u32>,
+    /// Probe `auto`: share of the run that profiling may take, in hundredths of a per cent.
+    pub share: Option<u32>,
+    /// Probe `auto`: time until classes whose probes were taken out get them again, if it is fixed.
+    pub rearm: Option<Duration>,
     /// Profile `kpaths`: which activations.
     pub burst: Burst,
     /// Probe `events`: who runs the analyses.
@@ -162,6 +166,8 @@ impl Default for ProfileOptions {
             interval: Duration::from_millis(20),
             k: 10,
             budget: None,
+            share: None,
+            rearm: None,
             burst: Burst::Off,
             consumer: ConsumedBy::Program,
             include: Vec::new(),
@@ -362,12 +368,8 @@ impl ProfileOptions {
                     _ => return Err(wrong(format!("'{value}' is not a number from 2 to {MAX_K}"))),
                 };
             }
-            "budget" if value == "none" => self.budget = None,
-            "budget" => {
-                let nodes = values::parse_amount(value).filter(|&nodes| nodes > 0);
-                let reason = || format!("'{value}' is not a number of nodes such as 200k, nor 'none'");
-                self.budget = Some(nodes.ok_or_else(|| wrong(reason()))?);
-            }
+            "budget" => self.set_budget(value).map_err(wrong)?,
+            "rearm" => self.rearm = Some(parse_duration(value).map_err(wrong)?),
             "burst" if value.starts_with("adaptive") => {
                 return Err(OptionError::NotYet {
                     name,
@@ -482,7 +484,8 @@ impl ProfileOptions {
             "schedule" => Some(self.schedule.to_string()),
             "interval" => Some(format_duration(self.interval)),
             "k" => Some(self.k.to_string()),
-            "budget" => Some(self.budget.map_or("none".to_owned(), |nodes| nodes.to_string())),
+            "budget" => Some(self.budget_text()),
+            "rearm" => self.rearm.map(format_duration),
             "burst" => Some(self.burst.to_string()),
             "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),
