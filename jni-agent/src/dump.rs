@@ -178,12 +178,7 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
         command: property("sun.java.command"),
         started_ms: control.started.map_or(0, unix_millis),
         seconds: control.seconds(),
-        probe: if settings.retires {
-            "auto"
-        } else {
-            settings.probe.name()
-        }
-        .to_owned(),
+        probe: settings.probe_name().to_owned(),
         schedule: (settings.probe == ProbeKind::Yieldpoint).then(|| settings.options.schedule.to_string()),
         interval_ns: samples.then_some(settings.options.interval.as_nanos() as u64),
         exact: matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),

@@ -71,7 +71,7 @@ impl Settings {
         if self.ahead {
             return format!("{} ahead", self.probe.name());
         }
-        let name = if self.retires { "auto" } else { self.probe.name() };
+        let name = self.probe_name();
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
@@ -82,6 +82,14 @@ impl Settings {
             "{name}{analyses} {} {loops} {:?} {:?}",
             o.path_limit, o.include, o.exclude
         )
+    }
+
+    /// The probe as the profile names it.
+    pub fn probe_name(&self) -> &'static str {
+        match self.retires {
+            true => Probe::Auto.name(),
+            false => self.probe.name(),
+        }
     }
 
     /// Is the stream recorded, and not analysed?

@@ -36,9 +36,7 @@ pub(crate) fn merge(mut all: Vec<Coverage>) -> Vec<Coverage> {
             first.seconds += next.seconds;
             first.until = first.until.min(next.until);
             first.windows = first.windows.saturating_add(next.windows);
-            if first.reason != next.reason {
-                first.reason = format!("{}{}{}", first.reason, crate::merge::SEPARATOR, next.reason);
-            }
+            first.reason = crate::merge::list(&first.reason, &next.reason);
         }
         same
     });

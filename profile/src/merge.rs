@@ -214,7 +214,7 @@ fn merge_fact(key: &str, a: &str, b: &str) -> String {
     summed.unwrap_or_else(|| list(a, b))
 }
 
-fn list(a: &str, b: &str) -> String {
+pub(crate) fn list(a: &str, b: &str) -> String {
     let all: BTreeSet<&str> = a
         .split(SEPARATOR)
         .chain(b.split(SEPARATOR))

@@ -209,6 +209,29 @@ mod tests {
     }
 
     #[test]
+    fn coverage() {
+        let mut one = Coverage {
+            class: 0,
+            method: 0,
+            counted: 1_500,
+            seconds: 2.0,
+            until: 2.0,
+            windows: 1,
+            reason: "known".to_owned(),
+        };
+        assert_eq!(
+            covered(&one, 10_000),
+            "exact until 2.0 s, then its hot paths were known well enough; 1,500 path ends counted in 2.0 s, 8,500 estimated"
+        );
+        one.windows = 3;
+        one.reason = "budget".to_owned();
+        assert_eq!(
+            covered(&one, 1_500),
+            "exact until 2.0 s, then the budget was spent; 1,500 path ends counted in 2.0 s over 3 stretches, 0 estimated"
+        );
+    }
+
+    #[test]
     fn signatures() {
         assert_eq!(signature("m", "([[IJLa/b/C;)V"), "m(int[][], long, C)");
         assert_eq!(signature("m", "()V"), "m()");

@@ -147,6 +147,7 @@ impl Ledger {
     /// A method loses its probes; these were its rates. Returns whether its shares are others than the last time.
     pub fn silenced(&mut self, method: u32, at: Instant, rates: Rates, reason: Reason) -> bool {
         let until = at.saturating_duration_since(self.epoch).as_secs_f64();
+        self.settled(method, &rates);
         let Some(known) = self.methods.get_mut(&method) else {
             let new = Method {
                 silent: Some(at),
@@ -161,16 +162,22 @@ impl Ledger {
             self.methods.insert(method, new);
             return false;
         };
-        if let Some(open) = known.open.take() {
-            add(&mut known.settled, &known.rates, open.as_secs_f64() / 2.0);
-            add(&mut known.settled, &rates, open.as_secs_f64() / 2.0);
-        }
         let changed = distance(&known.rates, &rates) > CHANGED;
         known.silent = Some(at);
         known.rates = rates;
         known.windows += 1;
         known.reason = reason;
         changed
+    }
+
+    /// A method that has its probes back does this now: the stretch without them is filled from both sides.
+    pub fn settled(&mut self, method: u32, rates: &Rates) {
+        if let Some(known) = self.methods.get_mut(&method)
+            && let Some(open) = known.open.take()
+        {
+            add(&mut known.settled, &known.rates, open.as_secs_f64() / 2.0);
+            add(&mut known.settled, rates, open.as_secs_f64() / 2.0);
+        }
     }
 
     /// A method has its probes back.
@@ -267,6 +274,10 @@ mod tests {
             (20.0, 10.0, 2, Reason::Overdue)
         );
         assert!(ledger.estimate(8, 50.0).is_none());
+        // With its probes back it does nothing: half of what was thought before.
+        ledger.counted_again(7, times[2] + Duration::from_secs(10));
+        ledger.settled(7, &Rates::new());
+        assert_eq!(after(&ledger, 60.0).missing, rates(&[(0, 1_750.0), (1, 750.0)]));
         assert_eq!(ledger.sizes(), (1, 1));
     }
 

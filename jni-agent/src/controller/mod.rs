@@ -32,6 +32,7 @@ use rustc_hash::FxHashMap;
 use crate::agent::Agent;
 use crate::jvm::{Jni, JvmError};
 use crate::log::debug;
+use crate::registry::ClassEntry;
 use crate::retransform::retransform;
 
 use account::Account;
@@ -47,17 +48,21 @@ pub const TICK: Duration = Duration::from_millis(20);
 /// Time between looks at the counters, and between looks where nothing has been dear for a while.
 const LOOK: Duration = Duration::from_millis(500);
 const LAZY_LOOK: Duration = Duration::from_secs(4);
-/// Looking may take this part of the time.
-const LOOKING: u32 = 1_000;
+/// Looking may take this part of the time, unless looks are then this far apart.
+const LOOKING: u32 = 200;
+const SELDOM: Duration = Duration::from_secs(5);
 /// Methods with fewer path ends per second cost nothing worth a retransformation.
-const FLOOR: f64 = 20_000.0;
+const FLOOR: f64 = 5_000.0;
 /// Longest time that a method is waited for whose shares keep moving.
 const PATIENCE: Duration = Duration::from_secs(6);
 /// Path ends without which a method never goes silent.
 const LEAST: u64 = 1_000;
-/// How long ready classes wait for others, so that one retransformation does for all.
+/// How long ready classes wait for others, so that one retransformation does for all: half as long again each time, unless they are
+/// the larger part of what counting costs.
 const GATHER: Duration = Duration::from_secs(2);
-/// Shortest time with probes when a class gets them back: compiled code is back by then.
+const LONGEST_GATHER: Duration = Duration::from_secs(20);
+/// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets its probes back, its
+/// compiled code is back as well.
 const REARMED: Duration = Duration::from_millis(1_500);
 /// Time until a class gets its probes back the first time, and the longest time.
 const FIRST_PAUSE: Duration = Duration::from_secs(20);
@@ -88,6 +93,7 @@ pub struct Controller {
     last: Snapshot,
     next_look: Instant,
     between: Duration,
+    gather: Duration,
     /// By a class's first method.
     classes: FxHashMap<u32, ClassState>,
     /// By method.
@@ -105,6 +111,7 @@ impl Controller {
             last: Snapshot::empty(now),
             next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
             between: LOOK,
+            gather: GATHER,
             classes: FxHashMap::default(),
             watches: FxHashMap::default(),
         }
@@ -124,6 +131,7 @@ impl Controller {
         let tail = self.allowance / 4.0 / account::COUNT;
         let dear = choose::dear(candidates, tail);
         let busy = !dear.is_empty();
+        let looking = (begin.elapsed() * LOOKING).min(SELDOM);
         self.take_out(agent, jni, &now, dear)?;
         self.put_back(agent, jni, &now)?;
         self.account.look(agent.ledger().totals_mut());
@@ -132,10 +140,10 @@ impl Controller {
             true => LOOK,
             false => (self.between + self.between / 4).min(LAZY_LOOK),
         };
-        let between = self.rearm.map_or(self.between, |fixed| self.between.min(fixed));
-        let spent = begin.elapsed();
-        self.next_look =
-            begin + between.max(spent * LOOKING.min(if self.rearm.is_some() { 4 } else { LOOKING }));
+        self.next_look = match self.rearm {
+            Some(fixed) => begin + self.between.min(fixed),
+            None => begin + self.between.max(looking),
+        };
         Ok(())
     }
 
@@ -158,6 +166,7 @@ impl Controller {
                 hot: Vec::new(),
                 blocked: false,
             };
+            let mut cooled = Vec::new();
             for (position, map) in class.map.methods.iter().enumerate() {
                 let id = class.ids.first_method + position as u32;
                 let ended = now
@@ -171,6 +180,7 @@ impl Controller {
                 let rate = ended as f64 / seconds;
                 candidate.rate += rate;
                 if rate < FLOOR {
+                    cooled.push((id, position));
                     continue;
                 }
                 let counts = now.paths(&class, position);
@@ -182,7 +192,7 @@ impl Controller {
                 candidate.blocked |= watch.long_activations(map, now.at, &counts);
                 let time = now.at - watch.since();
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
-                let enough = watch.path_ends() >= LEAST && time >= self.least_time().min(LOOK);
+                let enough = watch.path_ends() >= LEAST && time >= self.least_time();
                 candidate.hot.push(HotMethod {
                     position,
                     rate,
@@ -190,17 +200,25 @@ impl Controller {
                     overdue: late && enough,
                 });
             }
-            if let Some(state) = state
-                && now.at - state.since < self.least_time()
-            {
-                candidate.hot.clear();
+            for (id, position) in cooled {
+                self.settle(agent, now, &class, id, position);
             }
-            if !candidate.hot.is_empty() || candidate.rate > 0.0 {
+            if candidate.rate > 0.0 {
                 candidates.push(candidate);
             }
         }
         self.account.counted(path_ends);
         candidates
+    }
+
+    /// A method that is not hot now: if it has its probes back, the stretch without them ended with the rates of now.
+    fn settle(&self, agent: &Agent, now: &Snapshot, class: &ClassEntry, id: u32, position: usize) {
+        if let Some(watch) = self.watches.get(&id)
+            && now.at - watch.since() >= self.least_time()
+        {
+            let rates = watch.all_rates(now.at, &now.paths(class, position));
+            agent.ledger().settled(id, &rates);
+        }
     }
 
     /// Takes the probes out of what is known well enough, if there is enough of it to be worth a retransformation.
@@ -230,24 +248,31 @@ impl Controller {
                     name: class.map.name.clone(),
                     silent: vec![false; class.map.methods.len()],
                     since: now.at,
-                    pause: FIRST_PAUSE,
+                    // Twice that after the first time, as nothing has changed since.
+                    pause: FIRST_PAUSE / 2,
                     ready: None,
                     weight: 0.0,
                 });
             let first = *state.ready.get_or_insert(now.at);
-            waited |= now.at - first >= GATHER || self.rearm.is_some();
+            waited |= now.at - first >= self.gather || self.rearm.is_some();
             ready.push((candidate, class));
         }
         let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
         if ready.is_empty() || (worth < all / 2.0 && !waited) {
             return Ok(());
         }
+        self.gather = (self.gather + self.gather / 2).min(LONGEST_GATHER);
         let mut names = rustc_hash::FxHashSet::default();
         {
             let mut ledger = agent.ledger();
             for (candidate, class) in &ready {
                 let Some(state) = self.classes.get_mut(&candidate.first_method) else {
                     continue;
+                };
+                let others = if state.silent.contains(&true) {
+                    state.weight
+                } else {
+                    0.0
                 };
                 let mut changed = false;
                 for hot in &candidate.hot {
@@ -270,7 +295,7 @@ impl Controller {
                     true => FIRST_PAUSE,
                     false => (state.pause * 2).min(LONGEST_PAUSE),
                 };
-                state.weight = candidate.rate;
+                state.weight = candidate.rate + others;
                 state.since = now.at;
                 state.ready = None;
                 agent

@@ -100,6 +100,13 @@ impl Watch {
         difference(counts, from).into_iter().map(rate).collect()
     }
 
+    /// Path ends per second of each path since the beginning.
+    pub fn all_rates(&self, now: Instant, counts: &PathCounts) -> Rates {
+        let seconds = (now - self.begin).as_secs_f64().max(1e-6);
+        let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
+        difference(counts, &self.start).into_iter().map(rate).collect()
+    }
+
     /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed an activation
     /// goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
     pub fn long_activations(&self, map: &MethodMap, now: Instant, counts: &PathCounts) -> bool {

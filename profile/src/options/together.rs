@@ -48,7 +48,7 @@ impl ProfileOptions {
             let share = percent.trim().parse().map(|percent: f64| percent * 100.0);
             let share = share.ok().filter(|share| (1.0..=10_000.0).contains(share));
             let reason = || format!("'{value}' is not a share of the run from 0.01% to 100%");
-            self.share = Some(share.ok_or_else(reason)?.round() as u32);
+            (self.budget, self.share) = (None, Some(share.ok_or_else(reason)?.round() as u32));
         } else {
             let nodes = parse_amount(value).filter(|&nodes| nodes > 0);
             let reason = || {
@@ -56,7 +56,7 @@ impl ProfileOptions {
                     "'{value}' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'"
                 )
             };
-            self.budget = Some(nodes.ok_or_else(reason)?);
+            (self.budget, self.share) = (Some(nodes.ok_or_else(reason)?), None);
         }
         Ok(())
     }
