@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts};
+use trodden_profile::options::Share;
 use trodden_profile::{Accuracy, AccuracyOptions, KPathsOverlap, Profile};
 
 use crate::error::CliError;
@@ -20,6 +22,9 @@ pub struct CompareArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     format: CompareFormat,
+    /// Calling contexts: from which share of all calls on a context is hot [default: as the estimate was counted].
+    #[arg(long, value_name = "SHARE")]
+    phi: Option<Share>,
 }
 
 /// Formats of `trodden compare`.
@@ -53,17 +58,133 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             }
         }
     }
+    let contexts = contexts(args, &exact, &estimate)?;
     let text = match args.format {
-        CompareFormat::Text => text(&accuracy) + &overlap.map_or(String::new(), |o| overlap_text(&o)),
+        CompareFormat::Text if contexts.is_some() && !has_paths(&exact) => {
+            contexts.iter().map(contexts_text).collect()
+        }
+        CompareFormat::Text => {
+            let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
+            let contexts: String = contexts.iter().map(contexts_text).collect();
+            let gap = if contexts.is_empty() { "" } else { "\n" };
+            text(&accuracy) + &overlap + gap + &contexts
+        }
         CompareFormat::Json => {
             let mut document = as_json(&accuracy);
             if let Some(overlap) = &overlap {
                 document["kpaths"] = overlap_json(overlap);
             }
+            if let Some(contexts) = &contexts {
+                document["contexts"] = contexts_json(contexts);
+            }
             format!("{document:#}\n")
         }
     };
     output::write(None, text.as_bytes())
+}
+
+/// Thresholds of hot edge coverage: shares of the hottest context's calls (HCCT figure 7).
+const TAUS: [f64; 5] = [0.001, 0.005, 0.01, 0.05, 0.1];
+
+fn contexts(
+    args: &CompareArgs,
+    exact: &Profile,
+    estimate: &Profile,
+) -> Result<Option<ContextComparison>, CliError> {
+    if exact
+        .contexts
+        .as_ref()
+        .is_some_and(|contexts| !contexts.is_exact())
+        && estimate.contexts.is_some()
+    {
+        eprintln!(
+            "trodden: note: not all contexts of {} were counted; its lower bounds are taken for the truth",
+            args.exact.display()
+        );
+    }
+    for (one, other) in [(exact, &args.estimate), (estimate, &args.exact)] {
+        if one.contexts.is_some() && (exact.contexts.is_none() || estimate.contexts.is_none()) {
+            eprintln!("trodden: note: {} has no contexts to compare", other.display());
+        }
+    }
+    compare_contexts(exact, estimate, args.phi.map(Share::get), &TAUS).map_err(CliError::failed)
+}
+
+fn has_paths(profile: &Profile) -> bool {
+    let mut counts = profile.classes.iter().flat_map(|class| &class.counts);
+    counts.any(|counts| !counts.paths.is_empty())
+}
+
+fn contexts_json(c: &ContextComparison) -> serde_json::Value {
+    let a = &c.accuracy;
+    let coverage = a
+        .coverage
+        .iter()
+        .map(|(tau, coverage)| json!({"tau": tau, "coverage": coverage}));
+    json!({
+        "phi": c.phi,
+        "exact_calls": c.calls[0],
+        "estimated_calls": c.calls[1],
+        "exact_contexts": c.exact_contexts,
+        "contexts": a.contexts,
+        "hot": a.hot,
+        "truly_hot": a.truly_hot,
+        "false_positives": a.false_positives,
+        "false_negatives": a.false_negatives,
+        "unknown": a.unknown,
+        "overlap": a.overlap,
+        "hot_edge_coverage": coverage.collect::<Vec<_>>(),
+        "full_coverage_above": a.full_coverage_above,
+        "uncovered_max_percent": a.uncovered_max,
+        "uncovered_average_percent": a.uncovered_average,
+        "lower_error_percent": {"max": a.lower.max, "average": a.lower.average},
+        "upper_error_percent": {"max": a.upper.max, "average": a.upper.average},
+        "peak_contexts_share": c.peak_contexts_share,
+        "peak_bytes_share": c.peak_bytes_share,
+    })
+}
+
+fn contexts_text(c: &ContextComparison) -> String {
+    let a = &c.accuracy;
+    let mut out = format!("calling contexts, hot from phi = {} on\n", c.phi);
+    let percent = |value: f64| format!("{value:.3} %");
+    let mut rows = vec![
+        ("calls, exact", c.calls[0].to_string()),
+        ("calls, estimated", c.calls[1].to_string()),
+        ("contexts, exact", c.exact_contexts.to_string()),
+        ("contexts, hot and above", a.contexts.to_string()),
+        ("reported as hot", a.hot.to_string()),
+        ("truly hot", a.truly_hot.to_string()),
+        ("false positives", a.false_positives.to_string()),
+        ("false negatives", a.false_negatives.to_string()),
+        ("not in the exact tree", a.unknown.to_string()),
+        ("degree of overlap", share(Some(a.overlap))),
+        ("full coverage above tau", format!("{:.6}", a.full_coverage_above)),
+        ("uncovered, max", percent(a.uncovered_max)),
+        ("uncovered, average", percent(a.uncovered_average)),
+        ("error of lower bounds, max", percent(a.lower.max)),
+        ("  average", percent(a.lower.average)),
+        ("error of upper bounds, max", percent(a.upper.max)),
+        ("  average", percent(a.upper.average)),
+        ("peak contexts, of exact", share(Some(c.peak_contexts_share))),
+        ("peak bytes, of exact", share(Some(c.peak_bytes_share))),
+    ];
+    let names: Vec<String> = a
+        .coverage
+        .iter()
+        .map(|(tau, _)| format!("hot edge coverage {tau}"))
+        .collect();
+    rows.extend(
+        names
+            .iter()
+            .zip(&a.coverage)
+            .map(|(name, (_, coverage))| (&**name, share(Some(*coverage)))),
+    );
+    for (name, value) in rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{name:<26} {value:>16}");
+    }
+    out
 }
 
 fn as_json(a: &Accuracy) -> serde_json::Value {

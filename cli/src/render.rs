@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{KPathsOptions, Report, ReportOptions};
+use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions};
 
 use crate::error::CliError;
 
@@ -22,6 +22,8 @@ pub enum Format {
     Dot,
     /// Flow graphs as a picture.
     Svg,
+    /// Calling contexts as collapsed stacks, for flame graph viewers.
+    Collapsed,
 }
 
 impl Format {
@@ -34,6 +36,7 @@ impl Format {
             FileFormat::Text => Some(Format::Text),
             FileFormat::Dot => Some(Format::Dot),
             FileFormat::Svg => Some(Format::Svg),
+            FileFormat::Collapsed => Some(Format::Collapsed),
         }
     }
 }
@@ -51,6 +54,8 @@ pub struct RenderOptions {
     pub colour: bool,
     /// How to show k-iteration path forests.
     pub kpaths: KPathsOptions,
+    /// How to show calling contexts.
+    pub contexts: ContextsOptions,
 }
 
 /// Renders.
@@ -60,6 +65,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
         kpaths: options.kpaths,
+        contexts: options.contexts,
         ..ReportOptions::default()
     };
     let report = Report::new(profile, &report_options).map_err(CliError::failed)?;
@@ -69,6 +75,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         Format::Html => report.html(),
         Format::Dot => report.dot(),
         Format::Svg => report.svg(),
+        Format::Collapsed => report.collapsed(),
     };
     text.map(String::into_bytes).map_err(CliError::failed)
 }

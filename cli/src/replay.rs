@@ -19,12 +19,13 @@ use crate::render::{self, Format, RenderOptions};
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
 #[command(after_help = "\
-Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst.
+Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --phi,
+--epsilon, --algorithm, --seed.
 A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
-    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg.
+    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg, .collapsed.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]
@@ -32,7 +33,18 @@ pub struct ReplayArgs {
 }
 
 /// Options that say what is analysed; all others are about recording.
-const ANALYSIS: [&str; 6] = ["profile", "k", "budget", "burst", "quiet", "config"];
+const ANALYSIS: [&str; 10] = [
+    "profile",
+    "k",
+    "budget",
+    "burst",
+    "phi",
+    "epsilon",
+    "algorithm",
+    "seed",
+    "quiet",
+    "config",
+];
 /// Between two steps of the progress bar, in bytes.
 const STEP: u64 = 1 << 20;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trodden_profile::Profile;
-use trodden_profile::options::FileFormat;
-use trodden_report::KPathsOptions;
+use trodden_profile::options::{FileFormat, Share};
+use trodden_report::{ContextsOptions, KPathsOptions};
 
 use crate::error::CliError;
 use crate::output;
@@ -41,6 +41,12 @@ pub struct ReportArgs {
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
     unfold: bool,
+    /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
+    #[arg(long, value_name = "SHARE", help_heading = "Calling contexts")]
+    phi: Option<Share>,
+    /// In collapsed stacks and the flame graph, tell call sites of the same method apart: a.B.m@LINE.
+    #[arg(long, help_heading = "Calling contexts")]
+    call_sites: bool,
 }
 
 /// A percentage as a share.
@@ -78,6 +84,10 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
             min_parent: args.min_parent,
             min_root: args.min_root,
             unfold: args.unfold,
+        },
+        contexts: ContextsOptions {
+            phi: args.phi.map(Share::get),
+            call_sites: args.call_sites,
         },
     };
     let bytes = render::render(&profile, format, &options)?;

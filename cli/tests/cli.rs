@@ -82,7 +82,7 @@ fn wrong_usage_is_2() {
         ),
         (&["run", "--prob", "counters", "--", "java"], "--probe"),
         (
-            &["run", "--profile", "contexts", "--", "java"],
+            &["run", "--profile", "subpaths", "--", "java"],
             "not yet available in this version",
         ),
         (

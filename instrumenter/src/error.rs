@@ -48,6 +48,8 @@ pub enum SkipReason {
     MissingFrame,
     /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
     BrokenTable,
+    /// The probes call it themselves.
+    UsedByProbes,
     /// Already carries probes: its constant pool names the shim.
     AlreadyInstrumented,
     /// A class file version that is newer than this build knows.
@@ -67,6 +69,7 @@ impl SkipReason {
             SkipReason::RunsOffTheEnd => "execution can run off the end of the code",
             SkipReason::MissingFrame => "a branch target has no stack map frame",
             SkipReason::BrokenTable => "a debug table or type annotation is malformed",
+            SkipReason::UsedByProbes => "probes call it themselves",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
             SkipReason::UnknownVersion => "class file version is newer than this build of Trodden knows",
         }

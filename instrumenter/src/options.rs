@@ -65,6 +65,12 @@ impl FromStr for ProbeKind {
 /// | `static void lastPath(long block, int depth, int upper, int path)` | `events` | and with it the activation |
 /// | `static void path(long block, int upper, int path)` | `events` | a path ended, where activations are not wanted |
 /// | `static void onlyPath(int upper, int path)` | `events` | a whole activation |
+/// | `static long enterFrom(long block, int upper)` | `events` with call sites | an activation begins; the caller's call word |
+/// | `static long initialise(long block, int upper)` | the same | the same, of a class initialiser |
+/// | `static void call(long block, long caller, int bci)` | the same | that activation is about to call |
+/// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
+/// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
+/// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.

@@ -34,6 +34,18 @@ pub struct ClassIds {
     pub first_method: u32,
 }
 
+/// What the shim calls. With probes in all of their methods, those would call themselves for ever.
+const USED_BY_PROBES: [&str; 8] = [
+    "java/lang/Object",
+    "java/lang/Thread",
+    "java/lang/ThreadLocal",
+    "java/lang/ThreadLocal$ThreadLocalMap",
+    "java/lang/ThreadLocal$ThreadLocalMap$Entry",
+    "java/lang/ref/Reference",
+    "java/lang/ref/WeakReference",
+    "jdk/internal/misc/Unsafe",
+];
+
 impl ClassIds {
     /// Ids as wide as any: what is found to fit with them fits with all.
     const WIDEST: ClassIds = ClassIds {
@@ -88,6 +100,8 @@ struct Candidate<'a> {
     plan: Plan,
     /// Does an activation end at most one path?
     one_end: bool,
+    /// Instructions that call, if the probes want to know of them.
+    calls: usize,
 }
 
 pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
@@ -110,6 +124,10 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     };
     if class.major > NEWEST_MAJOR {
         return Ok(whole_class(SkipReason::UnknownVersion));
+    }
+
+    if strategy(options).sees_calls() && USED_BY_PROBES.contains(&name.as_str()) {
+        return Ok(whole_class(SkipReason::UsedByProbes));
     }
 
     let mut scratch = shared.scratch();
@@ -271,6 +289,7 @@ impl<'j, 'a> Job<'j, 'a> {
             counter_base: self.layout.base[position],
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
+            is_initialiser: self.class.methods[candidate.index].name == b"<clinit>",
         };
         let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
+use trodden_profile::events::NO_CALL_SITE;
 
 /// Blocks of all threads, never given back: threads to come take over those of threads that have ended.
 ///
@@ -35,7 +36,7 @@ struct SmallBlocks {
 }
 
 /// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
-/// activations (an `int`), 3 beginning of the buffer; cursor and ends are addresses.
+/// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer; cursor and ends are addresses.
 ///
 /// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +67,7 @@ impl Block {
     fn set_up(self, buffer: usize, words: usize) {
         self.slot(3).store(buffer as u64, Ordering::Relaxed);
         self.slot(1).store((buffer + 8 * words) as u64, Ordering::Relaxed);
+        self.forget_activations();
         self.empty();
     }
 
@@ -118,7 +120,8 @@ impl Block {
 
     /// No activation is open. For the block's own thread, or when it has ended.
     pub fn forget_activations(self) {
-        self.slot(2).store(0, Ordering::Relaxed);
+        self.slot(2)
+            .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
     }
 }
 
@@ -203,7 +206,6 @@ impl Blocks {
         }
         let block = small.free.pop().expect("a chunk has blocks");
         block.set_up(block.0 + 8 * Block::HEADER as usize, Self::SMALL_BUFFER_WORDS);
-        block.forget_activations();
         block
     }
 

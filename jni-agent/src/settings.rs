@@ -6,7 +6,7 @@ use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
-use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileOptions};
+use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions};
 
 use crate::controller::TICK;
 use crate::log::{self, Level, error};
@@ -75,7 +75,10 @@ impl Settings {
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
-            ProbeKind::Events => format!(" {:?} {} {:?} {}", o.profile, o.k, o.budget, o.burst),
+            ProbeKind::Events => format!(
+                " {:?} {} {:?} {} {} {:?} {}",
+                o.profile, o.k, o.budget, o.burst, o.phi, o.epsilon, o.algorithm
+            ),
             _ => String::new(),
         };
         format!(
@@ -149,12 +152,16 @@ impl Settings {
     }
 }
 
-/// The events that the probes must tell: a trace has all that any analysis of paths may want.
+/// The events that the probes must tell: a trace has all that any analysis of paths may want, unless it is for contexts
+/// alone.
 fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
-    match options.file.format() {
-        FileFormat::Trace => Ok(EventKinds::ACTIVATION_PATHS),
-        _ => Ok(Pipeline::of(options)?.needs()),
-    }
+    let needs = Pipeline::of(options)?.needs();
+    Ok(match options.file.format() {
+        FileFormat::Trace if options.profile != [ProfileKind::Contexts] => {
+            needs.and(EventKinds::ACTIVATION_PATHS)
+        }
+        _ => needs,
+    })
 }
 
 /// Applies the options about messages.

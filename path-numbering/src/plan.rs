@@ -134,6 +134,24 @@ impl Plan {
         }
     }
 
+    /// The plan where no path is to be told: nothing happens anywhere.
+    pub fn idle(graph: &impl FlowGraph) -> Self {
+        let mut edges = Rows::default();
+        for from in (0..graph.num_blocks()).map(BlockId::new) {
+            for _ in graph.successors(from) {
+                edges.push(EdgeOp::default());
+            }
+            edges.end_row();
+        }
+        let nothing = |&block: &BlockId| (block, EdgeOp::default());
+        Plan {
+            entry: EdgeOp::default(),
+            edges,
+            extra_starts: graph.extra_starts().iter().map(nothing).collect(),
+            silent: Vec::new(),
+        }
+    }
+
     /// What to do when `edge` is followed.
     pub fn op(&self, edge: EdgeRef) -> EdgeOp {
         self.edges[edge.from.index()][edge.index as usize]

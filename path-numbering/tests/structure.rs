@@ -92,7 +92,10 @@ fn global_counts_refuse_what_does_not_fit() {
     let structure = structure(&example());
     let nothing = BTreeMap::new();
     assert_eq!(
-        structure.global(&[nothing.clone()]).unwrap_err().to_string(),
+        structure
+            .global(std::slice::from_ref(&nothing))
+            .unwrap_err()
+            .to_string(),
         "counts of 1 graphs for a method with 3"
     );
     let foreign = BTreeMap::from([(99, 1)]);

@@ -27,7 +27,9 @@ struct Sums {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("| | methods | of these with loops | left out | paths, SPP | paths, BPP | SPP / BPP | points, SPP | points, BPP | SPP / BPP |");
+    println!(
+        "| | methods | of these with loops | left out | paths, SPP | paths, BPP | SPP / BPP | points, SPP | points, BPP | SPP / BPP |"
+    );
     println!("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |");
     for argument in std::env::args().skip(1) {
         let (name, file) = argument.split_once('=').ok_or("arguments are NAME=FILE")?;
@@ -84,7 +86,10 @@ fn valued_edges(graph: &impl FlowGraph, dag: &PathDag) -> u64 {
 }
 
 fn handlers(dag: &PathDag) -> u64 {
-    dag.starts().iter().filter(|s| s.kind == StartKind::Handler).count() as u64
+    dag.starts()
+        .iter()
+        .filter(|s| s.kind == StartKind::Handler)
+        .count() as u64
 }
 
 /// Blocks where paths end on arrival.
@@ -107,7 +112,12 @@ fn structural_points(of: &StructureGraph) -> u64 {
     });
     // Handlers among the starts, without the dummy nodes (which are numbered as extra starts as well).
     let starts = of.dag().starts().iter().filter(|s| {
-        s.kind == StartKind::Handler && !matches!(of.nodes()[s.block.index()], Node::Enter(_) | Node::Again(_))
+        s.kind == StartKind::Handler
+            && !matches!(of.nodes()[s.block.index()], Node::Enter(_) | Node::Again(_))
     });
-    dummies + starts.count() as u64 + valued_edges(of.graph(), of.dag()) + ends(of.graph(), of.dag()) + exits.count() as u64
+    dummies
+        + starts.count() as u64
+        + valued_edges(of.graph(), of.dag())
+        + ends(of.graph(), of.dag())
+        + exits.count() as u64
 }

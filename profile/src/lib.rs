@@ -18,6 +18,7 @@
 
 mod accuracy;
 mod codec;
+mod contexts;
 mod coverage;
 mod describe;
 mod edges;
@@ -33,6 +34,7 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
+pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use coverage::Coverage;
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

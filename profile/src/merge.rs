@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
+use crate::contexts;
 use crate::coverage::{self, Coverage};
 use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
@@ -64,10 +65,20 @@ pub enum MergeError {
 }
 
 /// Facts that are numbers of things and add up; all others are listed.
-const SUMMED_FACTS: [&str; 17] = [
+const SUMMED_FACTS: [&str; 27] = [
     "activations",
     "activations_sampled",
     "bad_words",
+    "contexts_bad_words",
+    "contexts_bursts",
+    "contexts_bursts_skipped",
+    "contexts_dropped",
+    "contexts_events",
+    "contexts_events_in_bursts",
+    "contexts_gaps",
+    "contexts_lost_exits",
+    "contexts_orphans",
+    "contexts_unknown",
     "doubled",
     "events",
     "gaps",
@@ -97,7 +108,7 @@ pub(crate) const SEPARATOR: &str = " + ";
 /// A method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if all
 /// profiles of the class have the same ones, else sorted by name and descriptor.
 ///
-/// k-iteration path forests add up as well. A profile without one adds nothing to those of the others, so the result's
+/// Calling contexts and k-iteration path forests add up as well. A profile without one adds nothing to those of the others, so the result's
 /// forest may speak of fewer path ends than its counts.
 ///
 /// # Errors
@@ -130,6 +141,7 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
     Ok(Profile {
         run: run.unwrap_or_default(),
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
+        contexts: contexts::merge::merge(&profiles, &classes),
         coverage: merge_coverage(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),

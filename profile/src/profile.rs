@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::contexts::Contexts;
 use crate::coverage::Coverage;
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
@@ -81,6 +82,8 @@ pub struct Profile {
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,
+    /// Which chains of calls occurred, if that was recorded.
+    pub contexts: Option<Contexts>,
     /// Methods that were counted for a part of the run only, in the order of classes and methods.
     pub coverage: Vec<Coverage>,
 }

@@ -4,7 +4,10 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
-use trodden_profile::{FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError, WriteError, merge};
+use trodden_profile::{
+    ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError,
+    WriteError, merge,
+};
 
 fn describe_everything(profile: &Profile) -> usize {
     let mut steps = 0;
@@ -52,7 +55,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..4),
     ) {
         let bytes = plain_file(&profile, |tag, plain| {
-            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr") && !plain.is_empty() {
+            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr" | b"ctxt" | b"ctxn") && !plain.is_empty() {
                 for (at, bit) in &flips {
                     let at = at.index(plain.len());
                     plain[at] ^= 1u8 << bit;
@@ -370,6 +373,95 @@ fn forests_that_cannot_be_are_refused() {
         }
     });
     assert!(twice.contains("holds 2 records"), "{twice}");
+}
+
+/// The example's profile with the contexts of the documentation.
+fn example_with_contexts() -> Profile {
+    let node = |depth, site, calls| ContextNode {
+        depth,
+        class: 0,
+        method: 0,
+        site,
+        calls,
+    };
+    let nodes = vec![
+        node(1, None, Some((2, 2))),
+        node(2, Some(5), None),
+        node(3, Some(5), Some((3, 4))),
+        node(2, Some(7), Some((1, 2))),
+    ];
+    Profile {
+        contexts: Some(Contexts {
+            algorithm: "lss".to_owned(),
+            thresholds: Some((0.5, 0.25)),
+            calls: 8,
+            absent: 1,
+            peak_nodes: 4,
+            peak_bytes: 96,
+            tree: ContextTree::from_preorder(nodes).unwrap(),
+            ..Contexts::default()
+        }),
+        ..example()
+    }
+}
+
+#[test]
+fn the_documented_contexts_are_right() {
+    let page = include_str!("../../docs/file-format.md");
+    let dump = page
+        .split("```contexts")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let bytes = |part: &str| -> Vec<u8> {
+        part.lines()
+            .map(|line| line.split('#').next().unwrap())
+            .flat_map(str::split_whitespace)
+            .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+            .collect()
+    };
+    let (about, nodes) = dump.split_once("# ctxn").unwrap();
+    let with_contexts = example_with_contexts();
+    let mut found = Vec::new();
+    plain_file(&with_contexts, |tag, plain| match tag {
+        b"ctxt" | b"ctxn" => found.push(plain.clone()),
+        _ => (),
+    });
+    assert_eq!(found, [bytes(about), bytes(nodes)]);
+    let file = with_contexts.to_bytes().unwrap();
+    assert_eq!(Profile::read(&file).unwrap(), with_contexts);
+}
+
+/// Contexts that break a rule, under right checksums: each error names the section and what is wrong.
+#[test]
+fn contexts_that_cannot_be_are_refused() {
+    let refused = |wanted: &[u8], change: &dyn Fn(&mut Vec<u8>)| {
+        let bytes = plain_file(&example_with_contexts(), |tag, plain| {
+            if tag == wanted {
+                change(plain);
+            }
+        });
+        Profile::read(&bytes).unwrap_err().to_string()
+    };
+    let node = |at: usize, byte: u8| refused(b"ctxn", &move |plain| plain[at] = byte);
+    assert!(node(0, 1).contains("a context rises above its root"));
+    assert!(node(1, 1).contains("there is no method 0 of class 1"));
+    assert!(node(2, 7).contains("there is no method 7 of class 0"));
+    assert!(node(5, 9).contains("contexts have 13 of 8 calls") && node(5, 9).contains("section 'END '"));
+    assert!(node(22, 6).contains("is not behind its sibling"));
+    let about = |at: usize, byte: u8| refused(b"ctxt", &move |plain| plain[at] = byte);
+    assert!(about(11, 0x7f).contains("contexts with phi ="));
+    assert!(
+        about(28, 9).contains("holds 4 contexts, it says 9"),
+        "{}",
+        about(28, 9)
+    );
+    let missing = refused(b"ctxn", &|plain| plain.truncate(7));
+    assert!(missing.contains("holds 1 contexts, it says 4"), "{missing}");
+    let exact = refused(b"ctxt", &|plain| drop(plain.splice(4..21, [0])));
+    assert!(exact.contains("exact contexts may lack 1 calls"), "{exact}");
 }
 
 /// The annotated example of the format's documentation is a file, and the one that it says it is.

@@ -292,5 +292,8 @@ fn coverage_adds_up_and_follows_its_method() {
         ..profile(vec![class("A", 1, vec![method("a")])])
     };
     let error = wrong.to_bytes().unwrap_err().to_string();
-    assert!(error.contains("method 1 of class 0, which is not there"), "{error}");
+    assert!(
+        error.contains("method 1 of class 0, which is not there"),
+        "{error}"
+    );
 }

@@ -3,6 +3,7 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use crate::contexts;
 use crate::kpaths::{self, Limits};
 use crate::source::Sources;
 use crate::view::View;
@@ -40,8 +41,8 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, tr
                     (run(view))
                 }
                 main {
-                    (guide(view))
-                    (table(view, shown))
+                    @if let Some(contexts) = &view.contexts { (contexts::html_section(contexts, top)) }
+                    @if view.contexts.is_none() || !shown.is_empty() { (guide(view)) (table(view, shown)) }
                     @for (index, method) in shown.iter().enumerate() {
                         @let trees = kpaths::section(view.kpaths, method, trees);
                         (html_method::section(method, index + 1, index < OPEN, sources, paths, trees))
@@ -65,9 +66,11 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { code { (run.command) } } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
+            @if view.contexts.is_none() || !view.methods.is_empty() {
             div { dt { (if run.exact { "Paths counted" } else { "Paths sampled" }) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }
+            }
         }
         @if view.totals.unreadable > 0 {
             p.warning role="alert" {

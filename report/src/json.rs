@@ -4,6 +4,7 @@ use serde::Serialize;
 use trodden_profile::{PathDescription, Place};
 
 use crate::ReportError;
+use crate::contexts;
 use crate::kpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words;
@@ -18,6 +19,8 @@ struct Document<'a> {
     skipped: Vec<Skipped<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kpaths: Option<kpaths::Forests<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contexts: Option<contexts::JsonContexts<'a>>,
 }
 
 #[derive(Serialize)]
@@ -185,6 +188,7 @@ pub(crate) fn write(
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped,
         kpaths: kpaths::forests(view, top, trees),
+        contexts: view.contexts.as_ref().map(|c| contexts::json_document(c, top)),
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');

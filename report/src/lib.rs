@@ -15,6 +15,7 @@
 //! assert!(report.text(false).contains("No path was counted"));
 //! ```
 
+mod contexts;
 mod dot;
 mod html;
 mod html_method;
@@ -30,8 +31,9 @@ mod words;
 
 use std::path::PathBuf;
 
-use trodden_profile::Profile;
+use trodden_profile::{PhiOutOfRange, Profile};
 
+pub use contexts::{ContextsOptions, ContextsView};
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
 pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
@@ -51,6 +53,8 @@ pub struct ReportOptions {
     pub sources: Vec<PathBuf>,
     /// How to show k-iteration path forests, if the profile has one.
     pub kpaths: KPathsOptions,
+    /// How to show calling contexts, if the profile has any.
+    pub contexts: ContextsOptions,
 }
 
 /// Why there is no report.
@@ -67,6 +71,12 @@ pub enum ReportError {
         /// Methods in the profile.
         methods: usize,
     },
+    /// The threshold of hot contexts is out of range.
+    #[error(transparent)]
+    Phi(#[from] PhiOutOfRange),
+    /// Only contexts can be shown like that.
+    #[error("the profile has no calling contexts (record it with --profile contexts)")]
+    NoContexts,
     /// The JSON writer failed.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -86,8 +96,11 @@ impl<'p> Report<'p> {
     /// If the method pattern is malformed or matches nothing.
     pub fn new(profile: &'p Profile, options: &ReportOptions) -> Result<Self, ReportError> {
         let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-        let view = View::new(profile, pattern.as_ref());
-        if let Some(pattern) = options.method.as_ref().filter(|_| view.methods.is_empty()) {
+        let mut view = View::new(profile, pattern.as_ref());
+        view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
+        let nothing =
+            view.methods.is_empty() && view.contexts.as_ref().is_none_or(|c| !c.hot.contains(&true));
+        if let Some(pattern) = options.method.as_ref().filter(|_| nothing) {
             let methods = profile.classes.iter().map(|c| c.map.methods.len()).sum();
             return Err(ReportError::NoMethod {
                 pattern: pattern.clone(),
@@ -110,6 +123,15 @@ impl<'p> Report<'p> {
         let paths = limit(self.options.paths, 5);
         let trees = self.options.kpaths.limits(0.05, paths);
         text::write(&self.view, limit(self.options.top, 10), paths, &trees, color)
+    }
+
+    /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, the count being its own calls.
+    ///
+    /// # Errors
+    /// If the profile has no contexts.
+    pub fn collapsed(&self) -> Result<String, ReportError> {
+        let contexts = self.view.contexts.as_ref().ok_or(ReportError::NoContexts)?;
+        Ok(contexts::collapsed_lines(contexts))
     }
 
     /// JSON, format `trodden-report` version 1.

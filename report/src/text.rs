@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
+use crate::contexts;
 use crate::kpaths::{self, Limits, Row};
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words::{self, decision_short, percent, place, thousands};
@@ -26,7 +27,12 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
         color,
     };
     page.head(view);
-    if view.methods.is_empty() {
+    if let Some(contexts) = &view.contexts {
+        page.contexts(&contexts::text_lines(contexts, top));
+    }
+    if view.methods.is_empty() && view.contexts.is_some() {
+        // Nobody asked for paths.
+    } else if view.methods.is_empty() {
         page.line("No path was counted.");
     } else {
         page.table(view, top);
@@ -60,6 +66,19 @@ impl Page {
         }
     }
 
+    fn contexts(&mut self, lines: &[String]) {
+        let title = self.styled(
+            TITLE,
+            "Hot calling contexts (calls of each, those of its callees not included)",
+        );
+        self.line(&title);
+        if let Some((summary, tree)) = lines.split_first() {
+            self.wrapped(2, summary);
+            tree.iter().for_each(|line| self.line(line));
+        }
+        self.line("");
+    }
+
     /// A paragraph, broken at spaces, later lines indented by `indent`.
     fn wrapped(&mut self, indent: usize, text: &str) {
         for line in wrap(text, WIDTH - indent) {
@@ -76,6 +95,11 @@ impl Page {
         }
         if !run.jvm.is_empty() {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
+        }
+        if view.methods.is_empty() && view.contexts.is_some() {
+            self.line(&format!("  counted  {:.1} s", run.seconds));
+            self.line("");
+            return;
         }
         self.wrapped(
             2,

@@ -8,6 +8,7 @@ use trodden_profile::{
     PathDescription, PathForest, Place, Profile, RunInfo,
 };
 
+use crate::contexts::ContextsView;
 use crate::pattern::MethodPattern;
 use crate::words;
 
@@ -26,6 +27,8 @@ pub struct View<'p> {
     pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
     /// The k-iteration path forest, if the profile has one.
     pub kpaths: Option<&'p KPaths>,
+    /// The calling contexts, if the profile has any.
+    pub contexts: Option<ContextsView<'p>>,
 }
 
 /// Sums over the whole profile.
@@ -240,6 +243,7 @@ impl<'p> View<'p> {
             idle,
             skipped,
             kpaths: profile.kpaths.as_ref(),
+            contexts: None,
         }
     }
 }

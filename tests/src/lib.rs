@@ -20,6 +20,7 @@ pub mod ahead;
 pub mod artefacts;
 pub mod auto;
 pub mod build;
+pub mod contexts;
 pub mod events;
 pub mod expect;
 pub mod feasible;

@@ -14,7 +14,7 @@ fn one_class_in_two_hundred_is_accepted() -> Result<()> {
         jdks: Jdk::ends()?,
         images: true,
         jars: sweep::jars_below(&build::jars()?)?,
-        probes: ProbeKind::ALL.to_vec(),
+        probes: sweep::Probe::all(),
         sample: Some(sweep::Sample { every: 200, seed: 7 }),
     };
     let rows = sweep::sweep(&options, |_| ())?;
@@ -89,7 +89,7 @@ fn a_jar_without_classes_is_an_empty_row() -> Result<()> {
         jdks: vec![Jdk::all()?[0].clone()],
         images: false,
         jars: vec![path],
-        probes: vec![ProbeKind::Counters],
+        probes: vec![sweep::Probe::of(ProbeKind::Counters)],
         sample: None,
     };
     let rows = sweep::sweep(&options, |_| ())?;

@@ -42,6 +42,7 @@
 
 mod bucket;
 mod bursts;
+mod compare;
 mod exact;
 mod frame;
 mod lazy;
@@ -49,6 +50,7 @@ mod lossy;
 mod metrics;
 mod profile;
 mod random;
+mod section;
 mod sink;
 mod snapshot;
 mod sticky;
@@ -59,6 +61,7 @@ mod weighted;
 
 pub use bucket::BucketSpaceSaving;
 pub use bursts::{BurstKind, BurstTally, Bursts};
+pub use compare::{ContextComparison, compare};
 pub use exact::Exact;
 pub use frame::{Frame, UNKNOWN_SITE};
 pub use lazy::LazySpaceSaving;
@@ -68,9 +71,10 @@ pub use profile::{ContextStats, Contexts};
 pub use sink::{ContextSink, NullContexts};
 pub use snapshot::{HotNode, HotTree, Snapshot};
 pub use sticky::StickySampling;
-pub use stream::{Algorithm, BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
+pub use stream::{BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
 pub use thresholds::Thresholds;
 pub use tree::{ContextTree, NodeId};
+pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use weighted::WeightedSpaceSaving;
 
 /// Largest and smallest value that a counter may stand for.
@@ -131,9 +135,6 @@ pub enum ContextError {
         /// Error allowed.
         epsilon: f64,
     },
-    /// There is no such algorithm.
-    #[error("{0:?} is no algorithm: must be null, exact, lss, bss, lc or ss")]
-    Algorithm(String),
     /// The probability of failure is none.
     #[error("delta = {0}: must be above 0 and below 1")]
     Delta(f64),

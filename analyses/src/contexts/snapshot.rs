@@ -210,6 +210,19 @@ impl Snapshot {
         (kept, places)
     }
 
+    /// All contexts, parents before children: the innermost frame, the place of the caller among them, and what is known of the
+    /// count.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Frame, Option<u32>, Option<Bounds>)> + '_ {
+        self.nodes[1..].iter().map(|known| {
+            let parent = known.parent.checked_sub(1);
+            (
+                self.frames.frame(known.key),
+                parent,
+                known.monitored.then_some(known.bounds),
+            )
+        })
+    }
+
     /// The (phi, epsilon)-HCCT (HCCT section 3.1): hot contexts and those above them. `phi` may be any above the one that was
     /// counted with; fails if it is smaller, or not from 0 to 1.
     pub fn hot(&self, phi: f64) -> Result<HotTree, ContextError> {
@@ -270,6 +283,15 @@ pub struct HotTree {
 }
 
 impl HotTree {
+    pub(super) fn new(nodes: Vec<HotNode>, phi: f64, threshold: u64, total: u64) -> Self {
+        HotTree {
+            nodes,
+            phi,
+            threshold,
+            total,
+        }
+    }
+
     /// All contexts, parents before children.
     pub fn nodes(&self) -> &[HotNode] {
         &self.nodes

@@ -1,12 +1,12 @@
 //! Contexts from the event stream of a run.
 
-use std::num::NonZeroU64;
-use std::str::FromStr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_profile::Profile;
 use trodden_profile::events::{Event, EventKinds, Kind, ThreadInfo, Word};
+use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ProfileOptions};
 
+use super::section;
 use super::{
     BucketSpaceSaving, BurstKind, BurstTally, Bursts, ContextError, ContextSink, ContextStats, Contexts,
     Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot, StickySampling,
@@ -14,60 +14,6 @@ use super::{
 };
 use crate::MethodPlaces;
 use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
-
-/// What decides which contexts stay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// Follows nothing and counts nothing ([`NullContexts`]).
-    Null,
-    /// All stay ([`Exact`]).
-    Exact,
-    /// [`LazySpaceSaving`].
-    #[default]
-    LazySpaceSaving,
-    /// [`BucketSpaceSaving`].
-    BucketSpaceSaving,
-    /// [`LossyCounting`].
-    LossyCounting,
-    /// [`StickySampling`] with a probability of failure of 1e-6.
-    StickySampling,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: [Algorithm; 6] = [
-        Algorithm::Null,
-        Algorithm::Exact,
-        Algorithm::LazySpaceSaving,
-        Algorithm::BucketSpaceSaving,
-        Algorithm::LossyCounting,
-        Algorithm::StickySampling,
-    ];
-
-    /// Its name in options.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Algorithm::Null => "null",
-            Algorithm::Exact => "exact",
-            Algorithm::LazySpaceSaving => "lss",
-            Algorithm::BucketSpaceSaving => "bss",
-            Algorithm::LossyCounting => "lc",
-            Algorithm::StickySampling => "ss",
-        }
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = ContextError;
-
-    /// By [`name`](Algorithm::name).
-    fn from_str(name: &str) -> Result<Self, ContextError> {
-        let found = Algorithm::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.name() == name);
-        found.ok_or_else(|| ContextError::Algorithm(name.to_owned()))
-    }
-}
 
 /// When bursts take place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +27,7 @@ pub struct BurstOptions {
 }
 
 /// What is counted, and how.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContextOptions {
     /// What decides which contexts stay.
     pub algorithm: Algorithm,
@@ -93,18 +39,79 @@ pub struct ContextOptions {
     pub seed: u64,
 }
 
+impl Default for ContextOptions {
+    /// Lazy Space Saving with the default thresholds, of all calls.
+    fn default() -> Self {
+        ContextOptions {
+            algorithm: Algorithm::LazySpaceSaving,
+            thresholds: Thresholds::default(),
+            bursts: None,
+            seed: 0,
+        }
+    }
+}
+
+impl ContextOptions {
+    /// What the profile's options say.
+    ///
+    /// # Errors
+    /// If `phi` and `epsilon` do not go together.
+    pub fn of(options: &ProfileOptions) -> Result<Self, ContextError> {
+        let (phi, epsilon) = options.thresholds();
+        Ok(ContextOptions {
+            algorithm: options.algorithm,
+            thresholds: Thresholds::new(phi, epsilon)?,
+            bursts: BurstOptions::of(options.burst),
+            seed: options.seed,
+        })
+    }
+}
+
+impl BurstOptions {
+    fn of(burst: Burst) -> Option<Self> {
+        let (interval, length, kind) = match burst {
+            Burst::Off => return None,
+            Burst::Static { interval, length } => (interval, length, BurstKind::Static),
+            Burst::Adaptive {
+                interval,
+                length,
+                reenable,
+            } => (interval, length, BurstKind::Adaptive { reenable }),
+        };
+        Some(BurstOptions {
+            interval,
+            length: length.into(),
+            kind,
+        })
+    }
+
+    /// In option syntax.
+    fn text(&self) -> String {
+        let length = NonZeroU32::try_from(self.length).unwrap_or(NonZeroU32::MAX);
+        let interval = self.interval;
+        match self.kind {
+            BurstKind::Static => Burst::Static { interval, length },
+            BurstKind::Adaptive { reenable } => Burst::Adaptive {
+                interval,
+                length,
+                reenable,
+            },
+        }
+        .to_string()
+    }
+}
+
 /// Counts calling contexts in an event stream ([`StreamAnalysis`]).
 ///
 /// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath` is a call and a return from
 /// an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive. `Enter` words after a `Gap` count as calls,
 /// except for as many as the gap's argument says: those rebuild the stack.
 ///
-/// The profile gets facts whose names begin with `contexts-`; the contexts themselves are left in
-/// [`latest`](Self::latest), which clones share.
-#[derive(Clone, Debug, Default)]
+/// The profile gets the section [`contexts`](trodden_profile::Contexts), unless the algorithm is the null one, and facts whose names begin with
+/// `contexts_`.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ContextStream {
     options: ContextOptions,
-    latest: Arc<Mutex<Option<ContextResult>>>,
 }
 
 /// What is known of several threads.
@@ -133,20 +140,12 @@ impl ContextStream {
         if let Some(bursts) = options.bursts {
             Bursts::new(NullContexts, bursts.interval, bursts.length, bursts.kind, 0)?;
         }
-        Ok(ContextStream {
-            options,
-            latest: Arc::default(),
-        })
+        Ok(ContextStream { options })
     }
 
     /// The options.
     pub fn options(&self) -> ContextOptions {
         self.options
-    }
-
-    /// The result as of the last time that a profile was written, by this analysis or a clone of it.
-    pub fn latest(&self) -> Option<ContextResult> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn driver<A: Monitor + Send + 'static>(&self, algorithm: A, seed: u64) -> Box<dyn Driver> {
@@ -226,25 +225,39 @@ impl StreamAnalysis for ContextStream {
     fn write(
         &self,
         result: &ContextResult,
-        _: &MethodPlaces,
+        places: &MethodPlaces,
         profile: &mut Profile,
     ) -> Result<(), StreamError> {
-        let facts = [
-            ("contexts-calls", result.contexts.total()),
-            ("contexts-nodes", result.contexts.contexts() as u64),
-            ("contexts-monitored", result.contexts.monitored() as u64),
-            ("contexts-peak-nodes", result.peak_contexts),
-            ("contexts-peak-bytes", result.peak_bytes),
-            ("contexts-dropped", result.dropped),
-            ("contexts-orphans", result.tally.orphans),
-            ("contexts-gaps", result.tally.gaps),
-            ("contexts-bursts", result.bursts.bursts),
-        ];
-        for (name, value) in facts {
+        let mut unknown = 0;
+        if self.options.algorithm != Algorithm::Null {
+            let (section, lost) = section::of(result, &self.options, places);
+            unknown = lost;
+            profile.contexts = Some(trodden_profile::Contexts {
+                bursts: self.options.bursts.map(|bursts| bursts.text()),
+                ..section
+            });
+        }
+        let tally = result.tally;
+        for (name, value) in [
+            ("contexts_unknown", unknown),
+            ("contexts_dropped", result.dropped),
+            ("contexts_orphans", tally.orphans),
+            ("contexts_lost_exits", tally.lost_exits),
+            ("contexts_gaps", tally.gaps),
+            ("contexts_bad_words", tally.bad_words),
+        ] {
             add_fact(profile, name, value);
         }
-        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        *latest = Some(result.clone());
+        if self.options.bursts.is_some() {
+            for (name, value) in [
+                ("contexts_events", result.bursts.events),
+                ("contexts_events_in_bursts", result.bursts.taken),
+                ("contexts_bursts", result.bursts.bursts),
+                ("contexts_bursts_skipped", result.bursts.skipped),
+            ] {
+                add_fact(profile, name, value);
+            }
+        }
         Ok(())
     }
 }
@@ -310,6 +323,8 @@ struct Words<S> {
     sink: S,
     /// Methods of the open activations.
     methods: Vec<u32>,
+    /// Open activations below those, of which nothing is known.
+    below: usize,
     prefix: Option<u32>,
     /// `Enter` words to come that rebuild the stack.
     rebuild: u32,
@@ -321,6 +336,7 @@ impl<S: ContextSink> Words<S> {
         Words {
             sink,
             methods: Vec::new(),
+            below: 0,
             prefix: None,
             rebuild: 0,
             tally: StackTally::default(),
@@ -350,13 +366,20 @@ impl<S: ContextSink> Words<S> {
 
     #[cold]
     fn orphan(&mut self, method: u32) {
-        self.abandon();
+        // As many are open as before, of which the topmost one is now known.
+        self.abandon(self.open().saturating_sub(1));
         self.tally.orphans += 1;
         self.enter(method, None);
     }
 
-    fn abandon(&mut self) {
+    fn open(&self) -> usize {
+        self.below + self.methods.len()
+    }
+
+    /// Knows no activation any more, but that so many are open.
+    fn abandon(&mut self, open: usize) {
         self.rebuild = 0;
+        self.below = open;
         if !self.methods.is_empty() {
             self.methods.clear();
             self.sink.gap();
@@ -370,9 +393,27 @@ impl<S: ContextSink> Words<S> {
     }
 
     #[cold]
+    fn lost_exit(&mut self) {
+        self.tally.lost_exits += 1;
+        self.abandon(self.open().saturating_sub(1));
+    }
+
+    #[cold]
+    fn unwound(&mut self, depth: usize) {
+        match depth.checked_sub(self.below) {
+            Some(known) if known <= self.methods.len() => {
+                self.methods.truncate(known);
+                self.sink.unwind(known as u32);
+            }
+            // None is left that is known; or more are than were ever entered: those on the stack may be any of them.
+            _ => self.abandon(depth),
+        }
+    }
+
+    #[cold]
     fn gap(&mut self, word: Word) {
         self.tally.gaps += 1;
-        self.abandon();
+        self.abandon(0);
         self.rebuild = word.argument();
     }
 
@@ -381,10 +422,7 @@ impl<S: ContextSink> Words<S> {
         match event {
             Event::Enter { method, call_site } => self.enter(method, call_site),
             Event::Exit { method } if self.methods.last() == Some(&method) => self.exit(),
-            Event::Exit { .. } => {
-                self.tally.lost_exits += 1;
-                self.abandon();
-            }
+            Event::Exit { .. } => self.lost_exit(),
             Event::Prefix { register, .. } => {
                 self.prefix = Some(register);
                 return;
@@ -398,12 +436,7 @@ impl<S: ContextSink> Words<S> {
                 self.enter(method, None);
                 self.exit();
             }
-            Event::Unwound { depth } if depth as usize <= self.methods.len() => {
-                self.methods.truncate(depth as usize);
-                self.sink.unwind(depth);
-            }
-            // More remain than were ever entered: those on the stack may be any of them.
-            Event::Unwound { .. } => self.abandon(),
+            Event::Unwound { depth } => self.unwound(depth as usize),
             Event::Gap | Event::Block { .. } => {}
         }
         // A register belongs to the very next call.

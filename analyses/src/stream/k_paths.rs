@@ -45,6 +45,8 @@ impl KPathsOptions {
             bursts: match options.burst {
                 Burst::Off => None,
                 Burst::Static { interval, length } => BurstWindows::new(interval, length),
+                // Refused when options are checked.
+                Burst::Adaptive { .. } => None,
             },
         }
     }

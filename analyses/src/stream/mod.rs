@@ -23,6 +23,7 @@
 //! | --- | --- | --- |
 //! | [`NullStream`] | none: the floor | reads each word |
 //! | [`PathCounts`] | exact count of each path; the same as with the probe `counters` | a hash-table entry per run of equal paths |
+//! | [`ContextStream`](crate::contexts::ContextStream) | hot calling contexts, or all | a few loads per call and return |
 //! | [`KPaths`] | k-iteration path forests | a few loads per path (k-BLPP section 4) |
 //!
 //! # To write another one
@@ -50,11 +51,11 @@ use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::{ForestProblem, Profile};
 
 use crate::MethodPlaces;
-use crate::contexts::TooManyContexts;
+use crate::contexts::{ContextError, TooManyContexts};
 use crate::kpaths::ForestError;
 
 /// Why a stream gave no result.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
     /// A forest cannot be built or merged.
@@ -66,6 +67,9 @@ pub enum StreamError {
     /// Contexts cannot be merged.
     #[error("contexts: {0}")]
     Contexts(#[from] TooManyContexts),
+    /// Contexts cannot be counted like that.
+    #[error("contexts: {0}")]
+    ContextOptions(#[from] ContextError),
 }
 
 /// An analysis that consumes the event stream.

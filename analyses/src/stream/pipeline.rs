@@ -9,6 +9,7 @@ use trodden_profile::options::{ProfileKind, ProfileOptions};
 use trodden_profile::{Profile, RunInfo};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
+use crate::contexts::{ContextOptions, ContextStream};
 use crate::{MethodPlaces, MethodTable};
 
 /// Something that keeps the stream as it is, such as a trace.
@@ -65,6 +66,9 @@ impl Pipeline {
         }
         if options.profile.contains(&ProfileKind::KPaths) {
             pipeline = pipeline.with_k_paths(&KPathsOptions::of(options))?;
+        }
+        if options.profile.contains(&ProfileKind::Contexts) {
+            pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
         }
         Ok(pipeline)
     }

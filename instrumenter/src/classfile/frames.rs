@@ -7,6 +7,8 @@ use super::reader::{Read, Reader, fault, put_u2};
 /// A verification type. Only those that descriptors and probes have; the others are copied as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerificationType {
+    /// Nothing that can be used.
+    Top,
     /// int and smaller.
     Integer,
     /// float.
@@ -31,6 +33,7 @@ impl VerificationType {
 
     fn write(self, out: &mut Vec<u8>) {
         out.push(match self {
+            Self::Top => 0,
             Self::Integer => 1,
             Self::Float => 2,
             Self::Double => 3,
@@ -44,6 +47,7 @@ impl VerificationType {
     }
 }
 
+const UNINITIALIZED_THIS: u8 = 6;
 const OBJECT: u8 = 7;
 const UNINITIALIZED: u8 = 8;
 
@@ -259,7 +263,18 @@ pub struct FrameScratch {
     places: Vec<u32>,
 }
 
-/// Writes checked frames with locals added from slot `first_slot` on. `scratch.locals` are those on entry.
+/// What a method's frames get besides their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Added<'a> {
+    /// The first slot of the added locals.
+    pub first_slot: u16,
+    /// The added locals.
+    pub locals: &'a [VerificationType],
+    /// Frames behind all others.
+    pub frames: &'a [FullFrame],
+}
+
+/// Writes checked frames with locals and frames added. `scratch.locals` are those on entry.
 ///
 /// `places` lists, for the frame at an old bytecode index, all new places that need it, ascending: besides
 /// the block itself the code in front of it that only some of its edges run through.
@@ -267,8 +282,7 @@ pub struct FrameScratch {
 /// tens of thousands of locals, whose number the class file states in two bytes.
 pub fn write_with_locals(
     attribute: &Attribute,
-    first_slot: u16,
-    added: &[VerificationType],
+    added: &Added,
     mut places: impl FnMut(u32, &mut Vec<u32>),
     exact: &[u32],
     scratch: &mut FrameScratch,
@@ -282,7 +296,7 @@ pub fn write_with_locals(
         places: at_places,
     } = scratch;
     added_bytes.clear();
-    added.iter().for_each(|t| t.write(added_bytes));
+    added.locals.iter().for_each(|t| t.write(added_bytes));
     let from = out.len();
     put_u2(out, 0);
     let mut count = 0u16;
@@ -333,10 +347,10 @@ pub fn write_with_locals(
                     out.extend_from_slice(stack);
                 }
                 _ => {
-                    let gap = usize::from(first_slot).saturating_sub(locals.slots() as usize);
+                    let gap = usize::from(added.first_slot).saturating_sub(locals.slots() as usize);
                     out.push(255);
                     put_u2(out, delta);
-                    put_u2(out, (locals.ends.len() + gap + added.len()) as u16);
+                    put_u2(out, (locals.ends.len() + gap + added.locals.len()) as u16);
                     out.extend_from_slice(&locals.bytes);
                     out.resize(out.len() + gap, 0);
                     out.extend_from_slice(added_bytes);
@@ -351,7 +365,83 @@ pub fn write_with_locals(
             }
         }
     }
+    for frame in added.frames {
+        frame.write(&mut new, out);
+        count += 1;
+    }
     out[from..from + 2].copy_from_slice(&count.to_be_bytes());
+    Ok(true)
+}
+
+/// A frame of our own, behind all others, written in full.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullFrame {
+    /// Where it holds, in the new code.
+    pub at: u32,
+    /// Its locals.
+    pub locals: Vec<VerificationType>,
+    /// Pool index of the class of the one object on the stack.
+    pub on_stack: u16,
+}
+
+impl FullFrame {
+    fn write(&self, previous: &mut Option<u32>, out: &mut Vec<u8>) {
+        out.push(255);
+        put_u2(out, new_delta(previous, self.at));
+        put_u2(out, self.locals.len() as u16);
+        self.locals.iter().for_each(|local| local.write(out));
+        put_u2(out, 1);
+        VerificationType::Object(self.on_stack).write(out);
+    }
+}
+
+/// Writes the contents of an attribute that has only frames of our own.
+pub fn write_own(frames: &[FullFrame], out: &mut Vec<u8>) {
+    put_u2(out, frames.len() as u16);
+    let mut previous = None;
+    frames.iter().for_each(|frame| frame.write(&mut previous, out));
+}
+
+/// Calls back with the place of each checked frame of a constructor, and whether its first local is `this` before `super()`.
+/// `false` if something calls for more than this can tell.
+pub fn each_this(attribute: &Attribute, mut each: impl FnMut(u32, bool)) -> Read<bool> {
+    let mut reader = attribute.reader();
+    let mut pc = None;
+    let mut uninitialized = true;
+    for _ in 0..reader.u2()? {
+        let (delta, shape) = read_shape(&mut reader)?;
+        let at = next_pc(&mut pc, delta);
+        let types = |count: u16, reader: &mut Reader| -> Read<Option<u8>> {
+            let first = (count > 0).then(|| { *reader }.u1()).transpose()?;
+            for _ in 0..count {
+                skip_type(reader)?;
+            }
+            Ok(first)
+        };
+        match shape {
+            Shape::Same { .. } => {}
+            // `this` may be among what goes.
+            Shape::Chop(_) if uninitialized => return Ok(false),
+            Shape::Chop(_) => {}
+            Shape::SameLocals1 { .. } => {
+                types(1, &mut reader)?;
+            }
+            Shape::Append(count) => {
+                types(u16::from(count), &mut reader)?;
+            }
+            Shape::Full => {
+                let count = reader.u2()?;
+                // No locals at all: this one was never `this`, as far as later appended ones go.
+                let Some(first) = types(count, &mut reader)? else {
+                    return Ok(false);
+                };
+                uninitialized = first == UNINITIALIZED_THIS;
+                let count = reader.u2()?;
+                types(count, &mut reader)?;
+            }
+        }
+        each(at, uninitialized);
+    }
     Ok(true)
 }
 

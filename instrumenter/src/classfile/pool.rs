@@ -123,6 +123,16 @@ impl<'a> Pool<'a> {
         self.utf8(u16::from_be_bytes(*self.entry(index, tag::CLASS)?.first_chunk()?))
     }
 
+    /// Raw names of the class and the method of a Methodref or InterfaceMethodref entry.
+    pub fn method_name(&self, index: u16) -> Option<(&'a [u8], &'a [u8])> {
+        let kinds = [tag::METHODREF, tag::INTERFACE_METHODREF];
+        let entry = kinds.into_iter().find_map(|kind| self.entry(index, kind))?;
+        let [a, b, c, d] = *entry.first_chunk()?;
+        let name_and_type = self.entry(u16::from_be_bytes([c, d]), tag::NAME_AND_TYPE)?;
+        let name = self.utf8(u16::from_be_bytes(*name_and_type.first_chunk()?))?;
+        Some((self.class_name(u16::from_be_bytes([a, b]))?, name))
+    }
+
     /// All Class entries by raw name.
     fn classes(&self) -> FxHashMap<&'a [u8], u16> {
         let indices = (1..self.offsets.len()).map(|i| i as u16);

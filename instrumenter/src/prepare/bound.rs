@@ -15,8 +15,12 @@ const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
 /// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w; wide
 /// istore`, and a goto.
 const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
+/// Longest probe in front of a call: `wide lload; wide lload; ldc_w; invokestatic`.
+const CALL: usize = 4 + 4 + 3 + 3;
+/// Longest handlers of ours: two times `wide lload; wide lload; ldc_w; invokestatic; athrow`.
+const HANDLERS: usize = 2 * (4 + 4 + 3 + 3 + 1);
 /// Constants that all methods of a class share: the shim's class and methods, names and types.
-pub const SHIM_CONSTANTS: usize = 32;
+pub const SHIM_CONSTANTS: usize = 40;
 /// Most locals for which frames are surely no longer than can be written.
 const FEW_LOCALS: u16 = 256;
 
@@ -48,7 +52,12 @@ fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
         .filter(|b| matches!(b.exit, BlockExit::Return | BlockExit::Throw));
     let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
     // A switch grows by padding only.
-    ENTRY + 3 * switches + PATH_END * ends.count() + updates(&candidate.plan, map) * (UPDATE + PATH_END)
+    let calls = CALL * candidate.calls + HANDLERS;
+    calls
+        + ENTRY
+        + 3 * switches
+        + PATH_END * ends.count()
+        + updates(&candidate.plan, map) * (UPDATE + PATH_END)
 }
 
 /// Places that change the register, counted generously: an update per way in, and a restart per block.
@@ -62,5 +71,5 @@ fn updates(plan: &Plan, map: &MethodMap) -> usize {
 pub fn constants(candidate: &Candidate, map: &MethodMap) -> usize {
     let arguments = map.descriptor.len();
     // Ids, a value per update, and per class among the arguments an entry and its name.
-    4 + updates(&candidate.plan, map) + 2 * arguments + map.graph.num_blocks()
+    4 + candidate.calls + updates(&candidate.plan, map) + 2 * arguments + map.graph.num_blocks()
 }

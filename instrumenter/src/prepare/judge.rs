@@ -1,6 +1,6 @@
 //! Can a method carry probes?
 
-use trodden_numbering::{FlowGraph, NumberingOptions};
+use trodden_numbering::{FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, LineEntry, MethodMap};
 
 use super::{Candidate, decode};
@@ -8,11 +8,12 @@ use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, Marks, mark};
 use crate::classfile::frames;
-use crate::classfile::opcodes::kind;
+use crate::classfile::opcodes::{KIND, kind};
 use crate::classfile::reader::Read;
 use crate::error::SkipReason;
 use crate::hints::Hints;
 use crate::options::InstrumentOptions;
+use crate::probes::strategy;
 use crate::scratch::Scratch;
 
 /// First version whose methods must have stack map frames.
@@ -20,7 +21,9 @@ const FRAMES_REQUIRED: u16 = 51;
 /// First version whose stack map frames are read.
 const FRAMES_READ: u16 = 50;
 /// Locals the probes of any strategy may need.
-const MAX_ADDED_LOCALS: u16 = 4;
+const MAX_ADDED_LOCALS: u16 = 5;
+/// Stack slots the probes of any strategy may need.
+const MAX_ADDED_STACK: u16 = 6;
 
 /// What became of a method.
 #[expect(
@@ -54,13 +57,14 @@ pub fn judge<'a>(
         ..
     } = scratch;
     let code = Code::read(attribute, &class.pool, marks)?;
-    if code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
+    let probes = strategy(options);
+    if !probes.sees_calls() && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
         return Ok(Verdict::Trivial);
     }
     if code.kinds & kind::SUBROUTINE != 0 {
         return Ok(Verdict::Skip(SkipReason::Subroutines));
     }
-    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - 5 {
+    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
     let cfg = match Cfg::build(&code, marks, cfg_scratch) {
@@ -80,7 +84,7 @@ pub fn judge<'a>(
     let Ok(mut numbered) = numbering.number(&cfg.graph, &hints, &numbering_options) else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));
     };
-    if numbered.dag.num_paths() < 2 {
+    if numbered.dag.num_paths() < 2 && !probes.sees_calls() {
         return Ok(Verdict::Trivial);
     }
     let frames = read_frames(class, &code, marks)?;
@@ -91,7 +95,10 @@ pub fn judge<'a>(
     if (class.major >= FRAMES_REQUIRED || frames.is_some()) && unframed() {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
-    let plan = numbered.plan(options.skip_single_path_loops);
+    let plan = match probes.keeps_register() {
+        true => numbered.plan(options.skip_single_path_loops),
+        false => Plan::idle(&cfg.graph),
+    };
     let dag = numbered.dag;
     let Cfg { blocks, graph } = cfg;
     // A throw may be caught in the same activation, whose next path starts there.
@@ -110,14 +117,27 @@ pub fn judge<'a>(
         lines: lines(class, &code)?,
         unobserved,
     };
+    let calls = if probes.sees_calls() {
+        count_calls(&code)
+    } else {
+        0
+    };
     let candidate = Candidate {
         index,
         code,
         frames,
         plan,
         one_end,
+        calls,
     };
     Ok(Verdict::Takes(candidate, map))
+}
+
+fn count_calls(code: &Code) -> usize {
+    let opcodes = code.instructions(0, code.len());
+    opcodes
+        .filter(|&(_, op)| KIND[op as usize] & kind::CALL != 0)
+        .count()
 }
 
 /// The method's frames, if it has any that count; they are checked, and marked.

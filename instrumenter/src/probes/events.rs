@@ -72,7 +72,7 @@ fn depth_slot(method: &ProbedMethod) -> u16 {
 }
 
 /// The upper half of a word.
-fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
+pub(super) fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
     (kind as u32) << 28 | method.method_id
 }
 

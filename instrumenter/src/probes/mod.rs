@@ -2,6 +2,7 @@
 //! rewriter's; a strategy only says which bytes stand at method entry and at a path end.
 
 mod asm;
+mod calls;
 mod counters;
 mod events;
 mod safepoint;
@@ -28,6 +29,8 @@ pub struct ProbedMethod {
     pub register: u16,
     /// Does an activation end at most one path (no loop, no cut)?
     pub one_end: bool,
+    /// Is it a class or interface initialiser?
+    pub is_initialiser: bool,
 }
 
 /// What ends a path.
@@ -68,6 +71,29 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     /// Emitted where a path ends and the register holds its number (plus base).
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull>;
 
+    /// Is there a path register? If not, the strategy's own locals begin at its slot, and no path is numbered.
+    fn keeps_register(&self) -> bool {
+        true
+    }
+
+    /// Does it want methods without branches too, a probe in front of each call, and one where an exception leaves the method?
+    fn sees_calls(&self) -> bool {
+        false
+    }
+
+    /// Emitted in front of the call at a bytecode index, if [`sees_calls`](Self::sees_calls).
+    fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, bci, asm);
+        Ok(())
+    }
+
+    /// Emitted where an exception leaves the method, if [`sees_calls`](Self::sees_calls). The exception is on the
+    /// operand stack, and is thrown on afterwards.
+    fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, asm);
+        Ok(())
+    }
+
     /// Must the register be listed in the LocalVariableTable, where there is one?
     fn register_is_visible(&self) -> bool {
         false
@@ -80,6 +106,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
+        ProbeKind::Events if options.events.call_sites => calls::calls(options.events.paths),
         ProbeKind::Events => events::events(options.events),
     }
 }

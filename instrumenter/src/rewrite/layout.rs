@@ -44,6 +44,8 @@ pub struct Layout {
     pub begin: Vec<u32>,
     /// (old, new) where something is inserted.
     begins: Vec<(u32, u32)>,
+    /// Where code of our own begins that stands behind the old code, if there is any.
+    tail: Option<u32>,
 }
 
 impl Layout {
@@ -62,6 +64,7 @@ impl Layout {
         self.fixups.clear();
         self.jumps = 0;
         self.begins.clear();
+        self.tail = None;
     }
 
     /// Bytecode index of what is written next.
@@ -86,6 +89,11 @@ impl Layout {
     pub fn begin(&mut self, pc: u32, out: &[u8]) {
         let here = self.here(out);
         self.begins.push((pc, here));
+    }
+
+    /// The old code is over; what comes next is not part of it.
+    pub fn tail(&mut self, out: &[u8]) {
+        self.tail = Some(self.here(out));
     }
 
     /// The old code from `from` to `to` comes next, in one piece.
@@ -157,7 +165,7 @@ impl Layout {
         if length as usize > MAX_CODE {
             return Err(LayoutError::TooLarge);
         }
-        self.exact[old_length as usize] = length;
+        self.exact[old_length as usize] = self.tail.unwrap_or(length);
         self.begin.clone_from(&self.exact);
         for &(old, new) in &self.begins {
             self.begin[old as usize] = new;

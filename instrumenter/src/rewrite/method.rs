@@ -7,14 +7,18 @@ use trodden_profile::{BlockExit, BlockInfo};
 
 use super::arrivals::{Arrival, Arrivals, Label};
 use super::layout::{Layout, LayoutError};
+use super::with_calls::Unwind;
 use crate::classfile::attributes::{self, Mover};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, padding};
-use crate::classfile::frames::{self, FrameScratch, VerificationType, initial_locals};
+use crate::classfile::frames::{self, FrameScratch, FullFrame, VerificationType, initial_locals};
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
 use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+
+/// First version whose stack map frames are read.
+const FRAMES_READ: u16 = 50;
 
 /// The method to write.
 #[derive(Clone, Copy, Debug)]
@@ -81,10 +85,11 @@ impl From<Fault> for RewriteError {
 #[derive(Debug, Default)]
 pub struct RewriteScratch {
     arrivals: Arrivals,
-    layout: Layout,
+    pub(super) layout: Layout,
     frames: FrameScratch,
     pending: Vec<(Label, Arrival)>,
     switch: FxHashMap<u32, Label>,
+    pub(super) unwind: Vec<Unwind>,
 }
 
 impl RewriteScratch {
@@ -98,12 +103,12 @@ impl RewriteScratch {
 }
 
 /// Writes the code, and what comes with it.
-struct Writer<'w, 'i, 'p, 'a> {
-    input: &'w MethodInput<'i, 'a>,
-    probes: Option<&'w ProbeInput<'i>>,
-    pool: &'w mut PoolBuilder<'p, 'a>,
-    scratch: &'w mut RewriteScratch,
-    out: &'w mut Vec<u8>,
+pub(super) struct Writer<'w, 'i, 'p, 'a> {
+    pub(super) input: &'w MethodInput<'i, 'a>,
+    pub(super) probes: Option<&'w ProbeInput<'i>>,
+    pub(super) pool: &'w mut PoolBuilder<'p, 'a>,
+    pub(super) scratch: &'w mut RewriteScratch,
+    pub(super) out: &'w mut Vec<u8>,
 }
 
 /// Appends the method to `out`; tells the length of its code.
@@ -136,7 +141,11 @@ pub fn rewrite<'a>(
 fn added_locals(probes: &ProbeInput, pool: &mut PoolBuilder) -> Result<Vec<VerificationType>, PoolFull> {
     let mut nothing = Vec::new();
     let mut asm = Asm::new(&mut nothing, pool, probes.shim);
-    let mut added = vec![VerificationType::Integer];
+    let register = probes.strategy.keeps_register();
+    let mut added: Vec<_> = register
+        .then_some(VerificationType::Integer)
+        .into_iter()
+        .collect();
     added.extend(probes.strategy.locals(&probes.method, &mut asm)?);
     Ok(added)
 }
@@ -182,10 +191,12 @@ impl Writer<'_, '_, '_, '_> {
             .arrivals
             .find(self.input.blocks, self.input.graph, plan);
         self.scratch.layout.reset(code.len());
+        let covered = self.covered()?;
         let entry_end = loop {
             let labels = self.scratch.arrivals.num_labels();
             self.scratch.layout.start(self.out, labels);
             let entry_end = self.code(!added.is_empty())?;
+            self.unwind(&covered, entry_end.unwrap_or(0))?;
             if self.scratch.layout.finish(code.len(), self.out)? {
                 break entry_end;
             }
@@ -213,7 +224,7 @@ impl Writer<'_, '_, '_, '_> {
 
     /// Runs the assembler.
     #[inline]
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         write: impl FnOnce(&ProbeInput, &mut Asm) -> Result<(), PoolFull>,
     ) -> Result<(), RewriteError> {
@@ -314,13 +325,13 @@ impl Writer<'_, '_, '_, '_> {
         } = self.input.blocks[block];
         let code = self.input.code;
         match exit {
-            BlockExit::FallThrough => self.old(start, end),
+            BlockExit::FallThrough => self.old(block, start, end)?,
             BlockExit::Return | BlockExit::Throw => {
                 if self.probes.is_none() {
-                    self.old(start, end);
+                    self.copy(start, end);
                     return Ok(());
                 }
-                self.old(start, last);
+                self.old(block, start, last)?;
                 if last != start {
                     self.scratch.layout.begin(last, self.out);
                 }
@@ -328,26 +339,37 @@ impl Writer<'_, '_, '_, '_> {
                     BlockExit::Throw => PathEnd::Throw,
                     _ => PathEnd::Return,
                 })?;
-                self.old(last, end);
+                self.copy(last, end);
             }
             BlockExit::Goto | BlockExit::Branch => {
-                self.old(start, last);
+                self.old(block, start, last)?;
                 self.scratch.layout.old(last, end, self.out);
                 let target = self.edge_label(block, 0);
                 let op = code.bytes[last as usize];
                 self.scratch.layout.jump(op, target, self.out);
             }
             BlockExit::Switch => {
-                self.old(start, last);
+                self.old(block, start, last)?;
                 self.switch(block, last, end);
             }
         }
         Ok(())
     }
 
-    /// Old code, copied: no branches inside.
+    /// Old code: no branches inside, but perhaps calls.
     #[inline]
-    fn old(&mut self, from: u32, to: u32) {
+    fn old(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
+        if self.sees_calls() {
+            self.with_calls(block, from, to)
+        } else {
+            self.copy(from, to);
+            Ok(())
+        }
+    }
+
+    /// Old code, copied.
+    #[inline]
+    pub(super) fn copy(&mut self, from: u32, to: u32) {
         self.scratch.layout.old(from, to, self.out);
         self.out
             .extend_from_slice(&self.input.code.bytes[from as usize..to as usize]);
@@ -395,7 +417,8 @@ impl Writer<'_, '_, '_, '_> {
     fn exception_table(&mut self) {
         let RewriteScratch { layout, arrivals, .. } = &*self.scratch;
         let handlers = self.input.code.handlers();
-        put_u2(self.out, handlers.len() as u16);
+        let own = &self.scratch.unwind;
+        put_u2(self.out, (handlers.len() + own.len()) as u16);
         let place = |pc: u32| layout.begin[pc as usize] as u16;
         for handler in handlers {
             let block = self.input.blocks.partition_point(|b| b.start < handler.handler);
@@ -405,6 +428,13 @@ impl Writer<'_, '_, '_, '_> {
             let label = label.expect("every handler is an extra start");
             put_u2(self.out, layout.label(label) as u16);
             put_u2(self.out, handler.catch_type);
+        }
+        // Last, so that the method's own come first.
+        for unwind in own {
+            for place in [unwind.start, unwind.end, unwind.at] {
+                put_u2(self.out, place as u16);
+            }
+            put_u2(self.out, 0);
         }
     }
 
@@ -419,6 +449,8 @@ impl Writer<'_, '_, '_, '_> {
         let count_at = self.out.len();
         put_u2(self.out, 0);
         let mut count = 0u16;
+        let own_frames = self.unwind_frames(added)?;
+        let mut has_frames = false;
         let pool = &self.input.class.pool;
         for attribute in self.input.code.attributes(pool) {
             // CLDC's frames: HotSpot never reads them, and they would be wrong now.
@@ -428,11 +460,21 @@ impl Writer<'_, '_, '_, '_> {
             let before = self.out.len();
             put_u2(self.out, attribute.name_index);
             let from = start_length(self.out);
-            let written = self.code_attribute(&attribute, code_length, added, &mut entry_end)?;
+            let written = self.code_attribute(&attribute, code_length, added, &own_frames, &mut entry_end)?;
             if !written {
                 self.out.truncate(before);
                 continue;
             }
+            has_frames |= attribute.name == b"StackMapTable";
+            end_length(self.out, from);
+            count += 1;
+        }
+        // Where the class file has jumps without frames, the JVM does not read any.
+        if !own_frames.is_empty() && !has_frames && self.input.class.major >= FRAMES_READ {
+            let name = self.pool.utf8(b"StackMapTable")?;
+            put_u2(self.out, name);
+            let from = start_length(self.out);
+            frames::write_own(&own_frames, self.out);
             end_length(self.out, from);
             count += 1;
         }
@@ -446,6 +488,7 @@ impl Writer<'_, '_, '_, '_> {
         attribute: &Attribute,
         code_length: u32,
         added: &[VerificationType],
+        own_frames: &[FullFrame],
         entry_end: &mut Option<u32>,
     ) -> Result<bool, RewriteError> {
         let extra = match (attribute.name, entry_end.as_ref()) {
@@ -467,7 +510,7 @@ impl Writer<'_, '_, '_, '_> {
             b"RuntimeVisibleTypeAnnotations" | b"RuntimeInvisibleTypeAnnotations" => {
                 attributes::type_annotations(attribute.reader(), &mover, out)?;
             }
-            b"StackMapTable" => return self.frames(attribute, added),
+            b"StackMapTable" => return self.frames(attribute, added, own_frames),
             _ => out.extend_from_slice(attribute.content),
         }
         Ok(true)
@@ -496,7 +539,12 @@ impl Writer<'_, '_, '_, '_> {
         ]))
     }
 
-    fn frames(&mut self, attribute: &Attribute, added: &[VerificationType]) -> Result<bool, RewriteError> {
+    fn frames(
+        &mut self,
+        attribute: &Attribute,
+        added: &[VerificationType],
+        own: &[FullFrame],
+    ) -> Result<bool, RewriteError> {
         let Some(frames) = self.input.frames else {
             // Frames that the JVM does not read (class files before version 50).
             self.out.extend_from_slice(attribute.content);
@@ -557,16 +605,12 @@ impl Writer<'_, '_, '_, '_> {
             places.sort_unstable();
             places.dedup();
         };
-        let first_slot = self.input.code.max_locals;
-        match frames::write_with_locals(
-            frames,
-            first_slot,
-            added,
-            places,
-            &layout.exact,
-            scratch,
-            self.out,
-        )? {
+        let added = frames::Added {
+            first_slot: self.input.code.max_locals,
+            locals: added,
+            frames: own,
+        };
+        match frames::write_with_locals(frames, &added, places, &layout.exact, scratch, self.out)? {
             true => Ok(true),
             false => Err(RewriteError::TooManyLocals),
         }

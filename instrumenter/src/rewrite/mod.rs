@@ -3,5 +3,7 @@
 mod arrivals;
 mod layout;
 mod method;
+mod unwind;
+mod with_calls;
 
 pub use method::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};

@@ -174,7 +174,7 @@ mod tests {
         assert!(!account.overdrawn(begin));
         // 2.4 seconds of counting: less than 1 % of five minutes, more than 1 % of one.
         account.counted(240_000_000);
-        let minutes = |n| begin + Duration::from_secs(60 * n);
+        let minutes = |n: u64| begin + Duration::from_secs(60 * n);
         assert!(!account.overdrawn(minutes(1)));
         assert!(!account.allows(minutes(1), 1, 0.0));
         assert!(account.allows(minutes(5), 1, 0.0));

@@ -5,6 +5,7 @@
 //! The same profile always gives the same bytes. A reader believes nothing: it allocates in step with the bytes that
 //! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
 
+mod contexts;
 mod coverage;
 mod error;
 mod kpaths;

@@ -12,8 +12,9 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, coverage, kpaths, section_crc, validate,
+    ZLIB, contexts, coverage, kpaths, section_crc, validate,
 };
+use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -24,6 +25,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut profile = Profile::default();
     let mut seen_run = false;
     let mut forests = kpaths::Reading::default();
+    let mut tree = contexts::Reading::default();
     loop {
         let section = Section::at(bytes, at)?;
         let plain = section.plain(&mut budget)?;
@@ -62,6 +64,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     section.record(&mut decoder, |d| forests.record(d).map_err(bare), |()| Ok(()))?;
                 }
             }
+            contexts::ABOUT => section.record(&mut decoder, |d| tree.about(d).map_err(bare), |()| Ok(()))?,
+            contexts::NODES => {
+                while !decoder.is_at_end() {
+                    section.record(&mut decoder, |d| tree.node(d).map_err(bare), |()| Ok(()))?;
+                }
+            }
             END => {
                 // All classes are known now, so what speaks of them can be checked.
                 let read = std::mem::take(&mut forests);
@@ -76,6 +84,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     |_| Ok(()),
                     |()| coverage::check(&profile, &profile.coverage),
                 )?;
+                let read = std::mem::take(&mut tree);
+                let check = |tree: &Option<Contexts>| match tree {
+                    Some(tree) => validate::contexts(&profile, tree),
+                    None => Ok(()),
+                };
+                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
+                profile.contexts = read;
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
                 section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
             }

@@ -4,6 +4,7 @@
 use trodden_numbering::{BlockId, FlowGraph, StartKind};
 
 use super::error::Problem;
+use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
@@ -40,6 +41,15 @@ pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
 pub(super) fn kpaths(profile: &Profile, kpaths: &KPaths) -> Result<(), Problem> {
     let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
     kpaths.check(methods).map_err(|what| Problem {
+        class: None,
+        method: None,
+        what,
+    })
+}
+
+pub(super) fn contexts(profile: &Profile, contexts: &Contexts) -> Result<(), Problem> {
+    let methods = |class: u32| Some(profile.classes.get(class as usize)?.map.methods.len());
+    contexts.check(methods).map_err(|what| Problem {
         class: None,
         method: None,
         what,

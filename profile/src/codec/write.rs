@@ -10,7 +10,7 @@ use super::error::WriteError;
 use super::wire::Encoder;
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
-    coverage, kpaths, put_section, validate,
+    contexts, coverage, kpaths, put_section, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -53,6 +53,15 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
             coverage::COVERAGE,
             &coverage::payload(&profile.coverage),
         )?;
+    }
+
+    if let Some(tree) = &profile.contexts {
+        validate::contexts(profile, tree).map_err(WriteError::Invalid)?;
+        let (about, nodes) = contexts::payloads(tree);
+        section(&mut out, contexts::ABOUT, &about)?;
+        for plain in nodes {
+            section(&mut out, contexts::NODES, &plain)?;
+        }
     }
 
     let mut plain = Encoder::default();

@@ -39,6 +39,8 @@ pub enum FileFormat {
     Dot,
     /// `.svg`: a flow graph as a picture.
     Svg,
+    /// `.collapsed`: calling contexts as collapsed stacks.
+    Collapsed,
 }
 
 impl FileFormat {
@@ -51,6 +53,7 @@ impl FileFormat {
             Some("txt") => FileFormat::Text,
             Some("dot") => FileFormat::Dot,
             Some("svg") => FileFormat::Svg,
+            Some("collapsed") => FileFormat::Collapsed,
             _ => FileFormat::Trodden,
         }
     }

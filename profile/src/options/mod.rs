@@ -21,7 +21,8 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, LogLevel, Probe, ProfileKind, SinglePathLoops, format_duration, parse_duration,
+    Action, Burst, ConsumedBy, ContextAlgorithm, LogLevel, Probe, ProfileKind, Share, SinglePathLoops,
+    format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -127,7 +128,13 @@ pub struct ProfileOptions {
     pub share: Option<u32>,
     /// Probe `auto`: time until classes whose probes were taken out get them again, if it is fixed.
     pub rearm: Option<Duration>,
-    /// Profile `kpaths`: which activations.
+    /// Profile `contexts`: from which share of all calls on a context is hot.
+    pub phi: Share,
+    /// Profile `contexts`: how much a counter may be wrong, as a share of all calls; `None`: a fifth of `phi`.
+    pub epsilon: Option<Share>,
+    /// Profile `contexts`: what decides which are kept.
+    pub algorithm: ContextAlgorithm,
+    /// Profiles `kpaths` and `contexts`: which part of the stream.
     pub burst: Burst,
     /// Probe `events`: who runs the analyses.
     pub consumer: ConsumedBy,
@@ -168,6 +175,9 @@ impl Default for ProfileOptions {
             budget: None,
             share: None,
             rearm: None,
+            phi: Share::new(1e-4).expect("a share"),
+            epsilon: None,
+            algorithm: ContextAlgorithm::LazySpaceSaving,
             burst: Burst::Off,
             consumer: ConsumedBy::Program,
             include: Vec::new(),
@@ -346,7 +356,7 @@ impl ProfileOptions {
                     self.profile.clear();
                 }
                 for kind in kinds {
-                    if matches!(&*kind, "contexts" | "subpaths" | "structural") {
+                    if matches!(&*kind, "subpaths" | "structural") {
                         return Err(OptionError::NotYet { name, value: kind });
                     }
                     let kind = kind.parse().map_err(wrong)?;
@@ -370,12 +380,10 @@ impl ProfileOptions {
             }
             "budget" => self.set_budget(value).map_err(wrong)?,
             "rearm" => self.rearm = Some(parse_duration(value).map_err(wrong)?),
-            "burst" if value.starts_with("adaptive") => {
-                return Err(OptionError::NotYet {
-                    name,
-                    value: value.to_owned(),
-                });
-            }
+            "phi" => self.phi = value.parse().map_err(wrong)?,
+            "epsilon" if value == "phi/5" => self.epsilon = None,
+            "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
+            "algorithm" => self.algorithm = value.parse().map_err(wrong)?,
             "burst" => self.burst = value.parse().map_err(wrong)?,
             "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
@@ -486,6 +494,9 @@ impl ProfileOptions {
             "k" => Some(self.k.to_string()),
             "budget" => Some(self.budget_text()),
             "rearm" => self.rearm.map(format_duration),
+            "phi" => Some(self.phi.to_string()),
+            "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
+            "algorithm" => Some(self.algorithm.to_string()),
             "burst" => Some(self.burst.to_string()),
             "consumer" => Some(self.consumer.to_string()),
             "include" if !self.include.is_empty() => Some(join_list(self.include.iter().map(String::as_str))),

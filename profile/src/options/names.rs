@@ -46,7 +46,7 @@ const fn list(
 pub const OPTIONS: &[OptionName] = &[
     list(
         "profile",
-        "paths|kpaths|null",
+        "paths|kpaths|contexts|null",
         "paths",
         "What is profiled (null: nothing, to see what the event stream costs)",
     ),
@@ -94,10 +94,28 @@ pub const OPTIONS: &[OptionName] = &[
         "probe=auto: when classes whose probes were taken out get them again",
     ),
     option(
+        "phi",
+        "SHARE",
+        "1e-4",
+        "contexts: a context is hot from this share of all calls on",
+    ),
+    option(
+        "epsilon",
+        "SHARE|phi/5",
+        "phi/5",
+        "contexts: how much a counter may be wrong, as a share of all calls",
+    ),
+    option(
+        "algorithm",
+        "lss|bss|lc|sticky|exact|null",
+        "lss",
+        "contexts: what decides which are kept (exact: all; null: none, to see what following the calls costs)",
+    ),
+    option(
         "burst",
-        "off|static:INTERVAL:LENGTH",
+        "off|static:INTERVAL:LENGTH|adaptive:INTERVAL:LENGTH:RR",
         "off",
-        "kpaths: only LENGTH of every INTERVAL activations",
+        "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns",
     ),
     option(
         "consumer",
@@ -175,7 +193,7 @@ pub const OPTIONS: &[OptionName] = &[
 ];
 
 /// Words that belong to later versions, with what they are about.
-pub(super) const LATER: &[&str] = &["phi", "epsilon", "algorithm", "footprint", "lengths", "window"];
+pub(super) const LATER: &[&str] = &["footprint", "lengths", "window"];
 
 /// The entry of a name.
 pub fn option_named(name: &str) -> Option<&'static OptionName> {

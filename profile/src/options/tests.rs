@@ -91,14 +91,30 @@ fn errors_name_the_option_and_suggest() {
             "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events)",
         ),
         (
-            "profile=paths+contexts",
-            "option 'profile': 'contexts' is not yet available in this version",
+            "profile=paths+subpaths",
+            "option 'profile': 'subpaths' is not yet available in this version",
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, null)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, contexts, null)",
         ),
-        ("phi=0.1", "option 'phi' is not yet available in this version"),
+        ("window=5", "option 'window' is not yet available in this version"),
+        (
+            "phi=0",
+            "option 'phi': '0' is not a share above 0 and up to 1, such as 1e-4",
+        ),
+        (
+            "profile=contexts,phi=0.1,epsilon=0.1",
+            "option 'epsilon': 0.1 is not below phi = 0.1",
+        ),
+        (
+            "profile=contexts,phi=1e-8",
+            "option 'phi': 1e-8 is too small: at least 5e-8",
+        ),
+        (
+            "profile=kpaths+contexts,burst=adaptive:10:5:20",
+            "option 'burst': 'adaptive' is for contexts; kpaths takes 'static' or 'off'",
+        ),
         ("k=1", "option 'k': '1' is not a number from 2 to 1024"),
         ("k=5000", "option 'k': '5000' is not a number from 2 to 1024"),
         (
@@ -115,11 +131,11 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "burst=10:20",
-            "option 'burst': '10:20' is neither 'off' nor static:INTERVAL:LENGTH (in activations)",
+            "option 'burst': '10:20' is neither 'off' nor static:INTERVAL:LENGTH (in activations) nor adaptive:INTERVAL:LENGTH:RR",
         ),
         (
             "burst=adaptive:10:5:0.1",
-            "option 'burst': 'adaptive:10:5:0.1' is not yet available in this version",
+            "option 'burst': '0.1' is neither 'none' nor a percentage that divides 100, such as 5, 10 or 20",
         ),
         (
             "profile=kpaths,probe=counters",
@@ -208,6 +224,13 @@ fn the_automatic_probe_follows_what_is_profiled() {
             "{text}"
         );
     }
+    let o = parse("profile=contexts,phi=0.001,algorithm=sticky,burst=adaptive:1000:64:5%").options;
+    assert_eq!(
+        (o.thresholds(), o.algorithm),
+        ((0.001, 0.0002), ContextAlgorithm::StickySampling)
+    );
+    assert_eq!(o.burst.to_string(), "adaptive:1000:64:5");
+    assert_eq!(o.probe_in_use(), Probe::Events);
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
     assert_eq!(
         (o.k, o.budget, o.burst.to_string().as_str()),
@@ -242,7 +265,14 @@ fn a_budget_is_a_number_of_nodes_or_a_share_of_the_run() {
     assert_eq!((share.allowance(), share.budget), (0.025, None));
     let nodes = parse("profile=kpaths,budget=2k").options;
     assert_eq!((nodes.allowance(), nodes.budget), (0.01, Some(2000)));
-    for wrong in ["budget=0%", "budget=101%", "budget=x%", "budget=%", "budget=-1%", "budget=NaN%"] {
+    for wrong in [
+        "budget=0%",
+        "budget=101%",
+        "budget=x%",
+        "budget=%",
+        "budget=-1%",
+        "budget=NaN%",
+    ] {
         let error = AgentCommand::parse(wrong).unwrap_err().to_string();
         assert!(error.contains("is not a share of the run"), "{wrong}: {error}");
     }
@@ -335,7 +365,17 @@ fn burst() -> impl Strategy<Value = Burst> {
         interval: std::num::NonZeroU64::new(u64::from(length) + more).unwrap(),
         length: NonZeroU32::new(length).unwrap(),
     });
-    prop_oneof![Just(Burst::Off), window]
+    let rates = [None, Some(1), Some(5), Some(10), Some(20)].map(|n| n.and_then(NonZeroU32::new));
+    let adaptive = prop::sample::select(rates.to_vec()).prop_map(|reenable| Burst::Adaptive {
+        interval: std::num::NonZeroU64::new(1000).unwrap(),
+        length: NonZeroU32::new(10).unwrap(),
+        reenable,
+    });
+    prop_oneof![Just(Burst::Off), window, adaptive]
+}
+
+fn share() -> impl Strategy<Value = Share> {
+    prop_oneof![1e-300..1.0f64, 0.0001..1.0f64, Just(1.0)].prop_map(|share| Share::new(share).unwrap())
 }
 
 prop_compose! {
@@ -354,10 +394,11 @@ prop_compose! {
         (log, out) in (prop::option::of(text()), prop::option::of(text())),
         consumer in prop::sample::select(ConsumedBy::ALL),
         (k, budget, burst) in (2u32..=1024, prop::option::of(4096u32..), burst()),
-        (share, rearm) in (prop::option::of(1u32..=10_000), prop::option::of(duration())),
+        (run_share, rearm) in (prop::option::of(1u32..=10_000), prop::option::of(duration())),
+        (phi, epsilon, algorithm) in (share(), prop::option::of(share()), prop::sample::select(ContextAlgorithm::ALL)),
     ) -> ProfileOptions {
         ProfileOptions {
-            k, budget, burst, rearm, share: share.filter(|_| budget.is_none()), consumer, probe, schedule, interval, include, exclude,
+            k, budget, burst, rearm, share: run_share.filter(|_| budget.is_none()), phi, epsilon, algorithm, consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()

@@ -1,7 +1,10 @@
 //! What follows from several options together.
 
 use super::values::parse_amount;
-use super::{FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops};
+use super::{Burst, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops};
+
+/// With less, there would be more counters than memory.
+const LEAST_EPSILON: f64 = 1e-8;
 
 impl ProfileOptions {
     /// Checks what options ask for together. Parsing does this; to be called after fields were changed.
@@ -18,6 +21,17 @@ impl ProfileOptions {
                 format!("{wish} needs probe=events, not '{}'", self.probe),
             );
         }
+        if self.profile.contains(&ProfileKind::Contexts) {
+            self.check_contexts()?;
+        }
+        if let Burst::Adaptive { .. } = self.burst
+            && self.profile.contains(&ProfileKind::KPaths)
+        {
+            return wrong(
+                "burst",
+                "'adaptive' is for contexts; kpaths takes 'static' or 'off'".to_owned(),
+            );
+        }
         let least = 4 * self.k;
         match self.budget {
             Some(nodes) if nodes < least => {
@@ -29,6 +43,28 @@ impl ProfileOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_contexts(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason| Err(OptionError::Value { name, reason });
+        let (phi, epsilon) = self.thresholds();
+        if epsilon >= phi {
+            return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
+        }
+        if epsilon < LEAST_EPSILON {
+            let (name, value, least) = match self.epsilon {
+                Some(_) => ("epsilon", epsilon, LEAST_EPSILON),
+                None => ("phi", phi, 5.0 * LEAST_EPSILON),
+            };
+            return wrong(name, format!("{value:e} is too small: at least {least:e}"));
+        }
+        Ok(())
+    }
+
+    /// `phi`, and `epsilon` as given or as it follows from `phi`.
+    pub fn thresholds(&self) -> (f64, f64) {
+        let phi = self.phi.get();
+        (phi, self.epsilon.map_or(phi / 5.0, |epsilon| epsilon.get()))
     }
 
     /// What of the options only the event stream can give, in words.

@@ -136,23 +136,91 @@ words! {
         Paths = "paths",
         /// Which paths follow which, across loop iterations.
         KPaths = "kpaths",
+        /// Which chains of calls are hot.
+        Contexts = "contexts",
         /// Nothing: what the event stream by itself costs.
         Null = "null",
     }
 }
 
-/// Which windows of the event stream are analysed: `off` for all of it, or `static:INTERVAL:LENGTH`.
+words! {
+    /// What decides which calling contexts are kept.
+    ContextAlgorithm, "algorithm" {
+        /// Space Saving with a lazy queue. The default.
+        LazySpaceSaving = "lss",
+        /// Space Saving with buckets.
+        BucketSpaceSaving = "bss",
+        /// Lossy Counting.
+        LossyCounting = "lc",
+        /// Sticky Sampling, which fails with a probability of one in a million.
+        StickySampling = "sticky",
+        /// All are kept.
+        Exact = "exact",
+        /// None is: what following the calls costs.
+        Null = "null",
+    }
+}
+
+/// A share, above 0 and up to 1.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Share(f64);
+
+/// It is never NaN.
+impl Eq for Share {}
+
+impl Share {
+    /// `None` if it is not above 0 and up to 1.
+    pub fn new(share: f64) -> Option<Share> {
+        (share > 0.0 && share <= 1.0).then_some(Share(share))
+    }
+
+    /// The share.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Such that it is read back to the same.
+        match self.0 < 0.001 {
+            true => write!(f, "{:e}", self.0),
+            false => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let share = given.parse().ok().and_then(Share::new);
+        share.ok_or_else(|| format!("'{given}' is not a share above 0 and up to 1, such as 1e-4"))
+    }
+}
+
+/// Which windows of the event stream are analysed: `off` for all of it, `static:INTERVAL:LENGTH`, or
+/// `adaptive:INTERVAL:LENGTH:RR`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Burst {
     /// Everything.
     #[default]
     Off,
-    /// After every `interval` activations of a thread, `length` of them, whole.
+    /// After every `interval` activations of a thread, `length` of them, whole. For contexts: calls and returns.
     Static {
         /// From the beginning of a window to that of the next, in activations of the thread.
         interval: NonZeroU64,
         /// Activations in a window; not more than `interval`.
         length: NonZeroU32,
+    },
+    /// For contexts: the same, but windows that begin in a context in which one began before are left out.
+    Adaptive {
+        /// From the beginning of a window to that of the next, in calls and returns of the thread.
+        interval: NonZeroU64,
+        /// Calls and returns in a window; not more than `interval`.
+        length: NonZeroU32,
+        /// Of windows that would be left out, one in so many takes place.
+        reenable: Option<NonZeroU32>,
     },
 }
 
@@ -161,6 +229,17 @@ impl fmt::Display for Burst {
         match self {
             Burst::Off => f.write_str("off"),
             Burst::Static { interval, length } => write!(f, "static:{interval}:{length}"),
+            Burst::Adaptive {
+                interval,
+                length,
+                reenable,
+            } => {
+                write!(f, "adaptive:{interval}:{length}:")?;
+                match reenable {
+                    None => f.write_str("none"),
+                    Some(n) => write!(f, "{}", 100 / n.get()),
+                }
+            }
         }
     }
 }
@@ -172,8 +251,18 @@ impl FromStr for Burst {
         if given == "off" {
             return Ok(Burst::Off);
         }
-        let shape = || format!("'{given}' is neither 'off' nor static:INTERVAL:LENGTH (in activations)");
-        let numbers = given.strip_prefix("static:").ok_or_else(shape)?;
+        let shape = || {
+            format!(
+                "'{given}' is neither 'off' nor static:INTERVAL:LENGTH (in activations) nor adaptive:INTERVAL:LENGTH:RR"
+            )
+        };
+        let (numbers, reenable) = match given.strip_prefix("adaptive:") {
+            None => (given.strip_prefix("static:").ok_or_else(shape)?, None),
+            Some(rest) => {
+                let (numbers, rate) = rest.rsplit_once(':').ok_or_else(shape)?;
+                (numbers, Some(parse_rate(rate)?))
+            }
+        };
         let (interval, length) = numbers.split_once(':').ok_or_else(shape)?;
         let interval: NonZeroU64 = interval.parse().map_err(|_| shape())?;
         let length: NonZeroU32 = length.parse().map_err(|_| shape())?;
@@ -182,7 +271,29 @@ impl FromStr for Burst {
                 "a window of {length} does not fit an interval of {interval}"
             ));
         }
-        Ok(Burst::Static { interval, length })
+        Ok(match reenable {
+            None => Burst::Static { interval, length },
+            Some(reenable) => Burst::Adaptive {
+                interval,
+                length,
+                reenable,
+            },
+        })
+    }
+}
+
+/// Reads the rate at which windows are re-enabled: `none`, or a percentage that is one in a whole number.
+fn parse_rate(given: &str) -> Result<Option<NonZeroU32>, String> {
+    if given == "none" {
+        return Ok(None);
+    }
+    let percent: Option<u32> = given.strip_suffix('%').unwrap_or(given).parse().ok();
+    let divides = percent.filter(|&p| p > 0 && 100u32.is_multiple_of(p));
+    match divides.and_then(|percent| NonZeroU32::new(100 / percent)) {
+        Some(n) => Ok(Some(n)),
+        None => Err(format!(
+            "'{given}' is neither 'none' nor a percentage that divides 100, such as 5, 10 or 20"
+        )),
     }
 }
 

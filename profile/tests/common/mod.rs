@@ -8,8 +8,8 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, Coverage, EdgeLabel, KPaths, LineEntry, MethodCounts,
-    MethodMap, PathForest, Profile, RunInfo, Skipped,
+    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, Coverage,
+    EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -300,6 +300,63 @@ pub fn any_kpaths(classes: &[ClassProfile]) -> impl Strategy<Value = KPaths> + u
     })
 }
 
+pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts> + use<> {
+    let methods: Vec<(u32, u32)> = (0u32..)
+        .zip(classes)
+        .flat_map(|(class, of)| (0..of.map.methods.len() as u32).map(move |method| (class, method)))
+        .collect();
+    let row = (
+        any::<u8>(),
+        any::<u8>(),
+        proptest::option::of(0..3u16),
+        proptest::option::of((0..9u64, 0..3u64)),
+    );
+    (
+        vec(row, 0..20),
+        proptest::option::of((1..=99u8, 1..=99u8)),
+        any::<[u32; 6]>(),
+    )
+        .prop_map(
+            move |(rows, thresholds, [more, absent, peak_nodes, peak_bytes, dropped, orphans])| {
+                let exact = thresholds.is_none();
+                let rows = rows.into_iter().filter(|_| !methods.is_empty()).enumerate();
+                let rows: Vec<ContextRow> = rows
+                    .map(|(at, (parent, method, site, calls))| {
+                        let (class, method) = methods[method as usize % methods.len()];
+                        let calls = calls.map(|(least, more)| (least, least + if exact { 0 } else { more }));
+                        ContextRow {
+                            parent: (at > 0).then(|| u32::from(parent) % (at as u32 + 1)),
+                            node: ContextNode {
+                                depth: 0,
+                                class,
+                                method,
+                                site,
+                                calls,
+                            },
+                        }
+                    })
+                    .collect();
+                let tree = ContextTree::from_rows(&rows);
+                let least: u64 = tree.nodes().iter().map(ContextNode::estimate).sum();
+                Contexts {
+                    algorithm: if exact { "exact" } else { "lss" }.to_owned(),
+                    thresholds: thresholds.map(|(phi, share)| {
+                        let phi = f64::from(phi) / 100.0;
+                        (phi, phi * f64::from(share) / 100.0)
+                    }),
+                    bursts: (more % 2 == 0).then(|| "static:100:10".to_owned()),
+                    calls: least + u64::from(more),
+                    absent: if exact { 0 } else { absent.into() },
+                    peak_nodes: peak_nodes.into(),
+                    peak_bytes: peak_bytes.into(),
+                    dropped: dropped.into(),
+                    orphans: orphans.into(),
+                    tree,
+                }
+            },
+        )
+}
+
 pub fn any_run() -> impl Strategy<Value = RunInfo> {
     // No plus sign: merged texts are listed with " + " between them, which a value must not look like.
     let text = || "[ -*,-~äö→]{0,12}";
@@ -348,13 +405,15 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
         .prop_flat_map(|(run, classes, skipped)| {
             let forests = proptest::option::of(any_kpaths(&classes));
             let coverage = any_coverage(&classes);
-            (Just((run, classes, skipped)), forests, coverage).prop_map(
-                |((run, classes, skipped), kpaths, coverage)| Profile {
+            let contexts = proptest::option::of(any_contexts(&classes));
+            (Just((run, classes, skipped)), forests, contexts, coverage).prop_map(
+                |((run, classes, skipped), kpaths, contexts, coverage)| Profile {
                     run,
                     classes,
                     skipped,
                     kpaths,
                     coverage,
+                    contexts,
                 },
             )
         })

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use trodden_instrumenter::ProbeKind;
 use trodden_tests::jdk::Jdk;
+use trodden_tests::sweep::Probe;
 use trodden_tests::{Result, sweep};
 
 /// Rewrites all classes of JDKs and jars with every probe strategy and has HotSpot verify them.
@@ -49,8 +49,11 @@ fn main() -> Result<ExitCode> {
         jars.extend(sweep::jars_below(folder)?);
     }
     let probes = match arguments.probe.as_str() {
-        "all" => ProbeKind::ALL.to_vec(),
-        name => vec![name.parse()?],
+        "all" => Probe::all(),
+        name => {
+            let found = Probe::all().into_iter().find(|probe| probe.name() == name);
+            vec![found.ok_or_else(|| format!("no probe is called '{name}'"))?]
+        }
     };
     let options = sweep::Options {
         jdks,

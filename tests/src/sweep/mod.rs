@@ -17,6 +17,8 @@ use trodden_instrumenter::{
     ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };
 
+use trodden_profile::events::EventKinds;
+
 use crate::Result;
 use crate::jdk::Jdk;
 pub use corpus::{ClassEntry, Container, Corpus, Sample, jars_below};
@@ -25,6 +27,45 @@ pub use table::print;
 
 /// Share of methods that may be left alone.
 pub const LEFT_ALONE_LIMIT: f64 = 0.005;
+
+/// Probes to put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    kind: ProbeKind,
+    events: EventKinds,
+}
+
+impl Probe {
+    /// A probe with events as they are if nobody asks for others.
+    pub fn of(kind: ProbeKind) -> Self {
+        let events = InstrumentOptions::new(kind).events;
+        Probe { kind, events }
+    }
+
+    /// All kinds; of `events` also those with call sites, with and without paths.
+    pub fn all() -> Vec<Probe> {
+        let calls = |paths| Probe {
+            kind: ProbeKind::Events,
+            events: EventKinds {
+                activations: true,
+                call_sites: true,
+                paths,
+                ..EventKinds::default()
+            },
+        };
+        let kinds = ProbeKind::ALL.map(Probe::of);
+        kinds.into_iter().chain([calls(false), calls(true)]).collect()
+    }
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match (self.events.call_sites, self.events.paths) {
+            (false, _) => self.kind.name(),
+            (true, false) => "calls",
+            (true, true) => "calls+paths",
+        }
+    }
+}
 
 /// What to sweep.
 #[derive(Clone, Debug)]
@@ -36,7 +77,7 @@ pub struct Options {
     /// Jars to sweep on each of the JDKs.
     pub jars: Vec<PathBuf>,
     /// Probe strategies.
-    pub probes: Vec<ProbeKind>,
+    pub probes: Vec<Probe>,
     /// Only some of the classes.
     pub sample: Option<Sample>,
 }
@@ -127,13 +168,14 @@ enum Made {
 
 fn one(
     classes: &[ClassEntry],
-    probe: ProbeKind,
+    probe: Probe,
     container: &Container,
     judge: &mut Judge,
     work: &Path,
     row: &mut Row,
 ) -> Result<()> {
-    let mut options = InstrumentOptions::new(probe);
+    let mut options = InstrumentOptions::new(probe.kind);
+    options.events = probe.events;
     options.filter = Filter::everything();
     let instrumenter = Instrumenter::new(options);
     let made: Vec<Made> = classes

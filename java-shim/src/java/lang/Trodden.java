@@ -12,7 +12,7 @@ import jdk.internal.vm.annotation.ForceInline;
  *
  * <p>Three independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
  * ({@link #counters}, {@link #count}, {@link #countHashed}), and the stream of events ({@link #events} to
- * {@link #onlyPath}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
+ * {@link #unwound}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
  * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
  */
 public final class Trodden {
@@ -216,6 +216,70 @@ public final class Trodden {
     @ForceInline
     public static void onlyPath(int upper, int path) {
         append(TroddenThreads.ownBlock(), upper, path & 0xffff_ffffL);
+    }
+
+    /*
+     * With call sites. The depth of a block is then the lower half of its call word; the upper half is the bytecode index of the
+     * call that the topmost activation makes, or NO_CALL_SITE. An activation keeps the word as it was at its beginning, the
+     * caller's, and puts it back when it ends: however often code without probes calls back, each time the word is that
+     * of the last activation with probes that is still there.
+     */
+
+    private static final long CALL = DEPTH;
+    private static final long DEPTH_MASK = 0xffff_ffffL;
+
+    /** An activation begins. Returns the caller's word. */
+    @ForceInline
+    public static long enterFrom(long block, int upper) {
+        long caller = UNSAFE.getLong(block + CALL);
+        enter(block, upper, caller, caller >>> 32);
+        return caller;
+    }
+
+    /** A class initialiser begins, which no call is under way for. Returns the caller's word. */
+    @ForceInline
+    public static long initialise(long block, int upper) {
+        long caller = UNSAFE.getLong(block + CALL);
+        enter(block, upper, caller, NO_CALL_SITE);
+        return caller;
+    }
+
+    @ForceInline
+    private static void enter(long block, int upper, long caller, long site) {
+        // First: if there is no stack left for what follows, the next event of the caller finds it out.
+        UNSAFE.putLong(block + CALL, caller + 1 & DEPTH_MASK | NO_CALL_SITE << 32);
+        append(block, upper, site);
+    }
+
+    /** The activation that was called with that word is about to call something at a bytecode index. */
+    @ForceInline
+    public static void call(long block, long caller, int bci) {
+        surface(block, (int) caller);
+        UNSAFE.putLong(block + CALL, caller + 1 & DEPTH_MASK | (long) bci << 32);
+    }
+
+    /** The activation that was called with that word ends. */
+    @ForceInline
+    public static void exit(long block, long caller, int upper) {
+        surface(block, (int) caller);
+        // First: if there is no stack left for what follows, the method's own handler does all of it again.
+        UNSAFE.putLong(block + CALL, caller);
+        append(block, upper, 0);
+    }
+
+    /** A path of the activation that was called with that word ended. */
+    @ForceInline
+    public static void path(long block, long caller, int upper, int path) {
+        surface(block, (int) caller);
+        append(block, upper, path & 0xffff_ffffL);
+    }
+
+    /** The last path of the activation that was called with that word ended. */
+    @ForceInline
+    public static void lastPath(long block, long caller, int upper, int path) {
+        surface(block, (int) caller);
+        UNSAFE.putLong(block + CALL, caller);
+        append(block, upper, path & 0xffff_ffffL);
     }
 
     /** Tells the stream that exceptions have unwound activations, if they have. */

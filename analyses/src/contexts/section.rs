@@ -1,0 +1,56 @@
+//! Contexts in a profile: there and back.
+
+use trodden_profile::{ContextNode, ContextRow, ContextTree};
+
+use super::stream::{ContextOptions, ContextResult};
+use super::{Bounds, Frame, UNKNOWN_SITE};
+use crate::MethodPlaces;
+
+/// The section of a result, and how many calls are of methods that are nowhere, or below such.
+pub(super) fn of(
+    result: &ContextResult,
+    options: &ContextOptions,
+    places: &MethodPlaces,
+) -> (trodden_profile::Contexts, u64) {
+    let snapshot = &result.contexts;
+    let mut unknown = 0;
+    let mut rows: Vec<ContextRow> = Vec::with_capacity(snapshot.contexts());
+    // Per context of the snapshot, its row.
+    let mut row_of: Vec<Option<u32>> = Vec::with_capacity(snapshot.contexts());
+    for (frame, parent, bounds) in snapshot.nodes() {
+        let above = parent.map(|parent| row_of[parent as usize]);
+        let (Some((class, method)), false) = (places.place(frame.method), above == Some(None)) else {
+            unknown += bounds.map_or(0, |bounds| bounds.lower);
+            row_of.push(None);
+            continue;
+        };
+        row_of.push(Some(rows.len() as u32));
+        rows.push(ContextRow {
+            parent: above.flatten(),
+            node: ContextNode {
+                depth: 0,
+                class: class as u32,
+                method: method as u32,
+                site: site(frame),
+                calls: bounds.map(|Bounds { lower, upper }| (lower, upper)),
+            },
+        });
+    }
+    let section = trodden_profile::Contexts {
+        algorithm: options.algorithm.name().to_owned(),
+        thresholds: snapshot.thresholds().map(|t| (t.phi(), t.epsilon())),
+        bursts: None,
+        calls: snapshot.total(),
+        absent: snapshot.absent(),
+        peak_nodes: result.peak_contexts,
+        peak_bytes: result.peak_bytes,
+        dropped: result.dropped,
+        orphans: result.tally.orphans,
+        tree: ContextTree::from_rows(&rows),
+    };
+    (section, unknown)
+}
+
+fn site(frame: Frame) -> Option<u16> {
+    (frame.site != UNKNOWN_SITE).then_some(frame.site)
+}

@@ -1,0 +1,85 @@
+//! The key `contexts` of the JSON report; `docs/contexts.md` tells what stands there.
+
+use serde::Serialize;
+
+use super::ContextsView;
+
+/// The contexts of a report.
+#[derive(Serialize)]
+pub(crate) struct Document<'a> {
+    algorithm: &'a str,
+    exact: bool,
+    phi: Option<f64>,
+    epsilon: Option<f64>,
+    bursts: Option<&'a str>,
+    calls: u64,
+    threshold: u64,
+    absent: u64,
+    nodes: u64,
+    hot: u64,
+    peak_nodes: u64,
+    peak_bytes: u64,
+    dropped: u64,
+    orphans: u64,
+    tree: Vec<Node<'a>>,
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    parent: Option<usize>,
+    depth: u32,
+    class: &'a str,
+    name: &'a str,
+    descriptor: &'a str,
+    site: Option<Site>,
+    calls: Option<u64>,
+    at_most: Option<u64>,
+    hot: bool,
+}
+
+#[derive(Serialize)]
+struct Site {
+    bci: u16,
+    line: Option<u32>,
+}
+
+/// The hottest contexts and their callers.
+pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
+    let contexts = view.contexts;
+    let tree = view.with_callers(&view.hottest(top)).into_iter();
+    let tree = tree.map(|(at, parent)| {
+        let node = &view.nodes()[at];
+        let (class, method) = view.method(node);
+        Node {
+            parent,
+            depth: node.depth,
+            class,
+            name: &method.name,
+            descriptor: &method.descriptor,
+            site: node.site.map(|bci| Site {
+                bci,
+                line: view.call_line(at),
+            }),
+            calls: node.calls.map(|(least, _)| least),
+            at_most: node.calls.map(|(_, most)| most),
+            hot: view.hot[at],
+        }
+    });
+    Document {
+        algorithm: &contexts.algorithm,
+        exact: contexts.is_exact(),
+        phi: contexts.thresholds.map(|(phi, _)| phi),
+        epsilon: contexts.thresholds.map(|(_, epsilon)| epsilon),
+        bursts: contexts.bursts.as_deref(),
+        calls: contexts.calls,
+        threshold: view.threshold,
+        absent: contexts.absent,
+        nodes: contexts.tree.nodes().len() as u64,
+        hot: view.hot.iter().filter(|&&hot| hot).count() as u64,
+        peak_nodes: contexts.peak_nodes,
+        peak_bytes: contexts.peak_bytes,
+        dropped: contexts.dropped,
+        orphans: contexts.orphans,
+        tree: tree.collect(),
+    }
+}

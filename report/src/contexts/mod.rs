@@ -1,0 +1,159 @@
+//! Calling contexts: which chains of calls are hot (HCCT, D'Elia et al., PLDI 2011). One model, drawn by each format.
+
+mod collapsed;
+mod html;
+mod json;
+mod text;
+
+use trodden_profile::{ContextNode, Contexts, MethodMap, PhiOutOfRange, Profile};
+
+use crate::pattern::MethodPattern;
+use crate::words;
+
+pub(crate) use collapsed::{Stacks, lines as collapsed_lines};
+pub(crate) use html::section as html_section;
+pub(crate) use json::{Document as JsonContexts, document as json_document};
+pub(crate) use text::lines as text_lines;
+
+/// How to show calling contexts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContextsOptions {
+    /// From which share of all calls on a context is hot; `None`: as it was counted (1e-4 if all were). Cannot be smaller
+    /// than that. Collapsed stacks show all that was counted unless it is given.
+    pub phi: Option<f64>,
+    /// Collapsed stacks and flame graph: tell call sites of the same method apart by their source lines.
+    pub call_sites: bool,
+}
+
+/// A profile's contexts, and which of them are hot.
+#[derive(Debug)]
+pub struct ContextsView<'p> {
+    profile: &'p Profile,
+    /// The section.
+    pub contexts: &'p Contexts,
+    /// From how many calls on a context is hot.
+    pub threshold: u64,
+    /// Per context: is it hot (by the most calls that it may have had), and of a method that was chosen?
+    pub hot: Vec<bool>,
+    /// Per context, the one that it was called from.
+    pub parents: Vec<Option<u32>>,
+    /// As asked for.
+    pub(crate) options: ContextsOptions,
+    pattern: Option<MethodPattern>,
+}
+
+impl<'p> ContextsView<'p> {
+    /// The contexts of a profile, if it has any.
+    ///
+    /// # Errors
+    /// If `phi` is out of range.
+    pub fn new(
+        profile: &'p Profile,
+        options: ContextsOptions,
+        pattern: Option<&MethodPattern>,
+    ) -> Result<Option<Self>, PhiOutOfRange> {
+        let Some(contexts) = &profile.contexts else {
+            return Ok(None);
+        };
+        let threshold = contexts.threshold(options.phi)?;
+        let mut view = ContextsView {
+            profile,
+            contexts,
+            threshold,
+            hot: Vec::new(),
+            parents: contexts.tree.parents(),
+            options,
+            pattern: pattern.cloned(),
+        };
+        let is_hot = |node: &ContextNode| node.calls.is_some_and(|(_, most)| most >= threshold);
+        let nodes = contexts.tree.nodes().iter();
+        view.hot = nodes.map(|node| is_hot(node) && view.is_chosen(node)).collect();
+        Ok(Some(view))
+    }
+
+    fn is_chosen(&self, node: &ContextNode) -> bool {
+        let (class, method) = self.method(node);
+        let pattern = self.pattern.as_ref();
+        pattern.is_none_or(|pattern| pattern.matches(class, &method.name, &method.descriptor))
+    }
+
+    /// All contexts.
+    pub fn nodes(&self) -> &'p [ContextNode] {
+        self.contexts.tree.nodes()
+    }
+
+    /// Class and method that a context runs.
+    pub fn method(&self, node: &ContextNode) -> (&'p str, &'p MethodMap) {
+        let class = &self.profile.classes[node.class as usize].map;
+        (&class.name, &class.methods[node.method as usize])
+    }
+
+    /// Source line of the call that began a context.
+    pub fn call_line(&self, at: usize) -> Option<u32> {
+        let caller = &self.nodes()[self.parents[at]? as usize];
+        self.method(caller).1.line(u32::from(self.nodes()[at].site?))
+    }
+
+    /// `a.b.C.m(int)`.
+    pub(crate) fn title(&self, node: &ContextNode) -> String {
+        let (class, method) = self.method(node);
+        let signature = words::signature(&method.name, &method.descriptor);
+        format!("{}.{signature}", words::dotted(class))
+    }
+
+    /// Share of all calls.
+    pub(crate) fn share(&self, calls: u64) -> f64 {
+        calls as f64 / self.contexts.calls.max(1) as f64
+    }
+
+    /// The hottest contexts, at most so many, by estimate; those of the same estimate in order.
+    pub fn hottest(&self, top: usize) -> Vec<usize> {
+        let nodes = self.nodes();
+        let mut hot: Vec<usize> = (0..nodes.len()).filter(|&at| self.hot[at]).collect();
+        hot.sort_by_key(|&at| std::cmp::Reverse(nodes[at].estimate()));
+        hot.truncate(top);
+        hot
+    }
+
+    /// These and all above them, in order, each with the position of its caller in the list.
+    pub(crate) fn with_callers(&self, chosen: &[usize]) -> Vec<(usize, Option<usize>)> {
+        let mut keep = vec![false; self.nodes().len()];
+        for &at in chosen {
+            let mut at = Some(at);
+            while let Some(node) = at.filter(|&node| !std::mem::replace(&mut keep[node], true)) {
+                at = self.parents[node].map(|parent| parent as usize);
+            }
+        }
+        let mut places = vec![0; keep.len()];
+        let mut list: Vec<(usize, Option<usize>)> = Vec::new();
+        for at in (0..keep.len()).filter(|&at| keep[at]) {
+            places[at] = list.len();
+            list.push((at, self.parents[at].map(|parent| places[parent as usize])));
+        }
+        list
+    }
+
+    /// What was counted, in a sentence.
+    pub(crate) fn summary(&self) -> String {
+        let contexts = self.contexts;
+        let hot = self.hot.iter().filter(|&&hot| hot).count() as u64;
+        let how = match contexts.thresholds {
+            None => "all of them, exactly".to_owned(),
+            Some((phi, epsilon)) => format!(
+                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} calls at most",
+                contexts.algorithm,
+                words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
+            ),
+        };
+        let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| {
+            format!(" Only bursts were counted: {bursts}.")
+        });
+        format!(
+            "{} calls in {} contexts ({how}). {} are hot: {} calls or more.{bursts}",
+            words::thousands(contexts.calls),
+            words::thousands(contexts.tree.nodes().len() as u64),
+            words::thousands(hot),
+            words::thousands(self.threshold),
+        )
+    }
+}

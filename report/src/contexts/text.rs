@@ -1,0 +1,95 @@
+//! Contexts for a terminal: a tree of the hottest ones and their callers.
+
+use super::ContextsView;
+use crate::words::{percent, thousands};
+
+/// Levels of indentation; deeper ones tell their depth.
+const DEEPEST: u32 = 24;
+/// Longest chain of callers that is written out.
+const CHAIN: usize = 4;
+
+/// Lines without their ends.
+pub(crate) fn lines(view: &ContextsView, top: usize) -> Vec<String> {
+    let mut out = vec![view.summary()];
+    let chosen = view.hottest(top);
+    if chosen.is_empty() {
+        out.push("No context is hot.".to_owned());
+        return out;
+    }
+    let exact = view.contexts.is_exact();
+    let most = if exact { "" } else { "at most" };
+    out.push(format!("{:>15} {most:>15} {:>8}  context", "calls", "share"));
+    let list = view.with_callers(&chosen);
+    let mut children = vec![0u32; list.len()];
+    for (_, parent) in &list {
+        if let Some(parent) = parent {
+            children[*parent] += 1;
+        }
+    }
+    // Levels as they are drawn: chains of callers that nobody asked for are drawn as one.
+    let mut levels: Vec<u32> = Vec::with_capacity(list.len());
+    let dull = |at: usize| children[at] == 1 && !view.hot[list[at].0];
+    let mut at = 0;
+    while at < list.len() {
+        let level = list[at].1.map_or(0, |parent| levels[parent] + 1);
+        let chain = (at..list.len()).take_while(|&next| dull(next)).count();
+        if chain > CHAIN {
+            out.push(line(view, list[at].0, level));
+            out.push(format!(
+                "{:>41}{}… {} more callers, one below the other",
+                "",
+                indent(level + 1),
+                thousands(chain as u64 - 2)
+            ));
+            levels.push(level);
+            levels.extend((1..chain).map(|_| level + 1));
+            out.push(line(view, list[at + chain - 1].0, level + 2));
+            levels[at + chain - 1] = level + 2;
+            at += chain;
+            continue;
+        }
+        out.push(line(view, list[at].0, level));
+        levels.push(level);
+        at += 1;
+    }
+    let hot = view.hot.iter().filter(|&&hot| hot).count();
+    if hot > chosen.len() {
+        out.push(format!(
+            "{} more contexts are hot; raise --top to see them.",
+            thousands((hot - chosen.len()) as u64)
+        ));
+    }
+    out
+}
+
+fn indent(level: u32) -> String {
+    match level > DEEPEST {
+        true => format!("{}»{} ", "  ".repeat(DEEPEST as usize), level),
+        false => "  ".repeat(level as usize),
+    }
+}
+
+fn line(view: &ContextsView, at: usize, level: u32) -> String {
+    let node = &view.nodes()[at];
+    let (calls, most, share) = match node.calls {
+        Some((least, most)) => {
+            let most = if least == most {
+                String::new()
+            } else {
+                thousands(most)
+            };
+            (thousands(least), most, percent(view.share(least)))
+        }
+        None => (String::new(), String::new(), String::new()),
+    };
+    let called = match (node.site, view.call_line(at)) {
+        (_, Some(line)) => format!("line {line}: "),
+        (Some(bci), None) => format!("bci {bci}: "),
+        (None, None) => String::new(),
+    };
+    format!(
+        "{calls:>15} {most:>15} {share:>8}  {}{called}{}",
+        indent(level),
+        view.title(node)
+    )
+}

@@ -1,0 +1,190 @@
+//! Calling contexts of `contexts/Calls.java`: live, from a trace, and as an oracle in C sees them that walks the stack at each
+//! call.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use trodden_profile::Profile;
+
+use crate::jdk::Jdk;
+use crate::process::{self, Outcome};
+use crate::profile::{SUSPICIOUS, agent_flag};
+use crate::{Result, artefacts, build};
+
+const PROGRAM: &str = "Calls";
+/// Its classes that are profiled; others have no probes.
+pub const INCLUDE: &str = "Calls*";
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// A method and the bytecode index at which it was called.
+pub type Frame = (String, Option<u32>);
+
+/// How often each context was called; the outermost frame first.
+pub type Counts = BTreeMap<Vec<Frame>, u64>;
+
+/// A command that runs the program.
+///
+/// # Errors
+/// If it cannot be compiled.
+pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
+    let files = [Path::new(build::ROOT).join("contexts/Calls.java")];
+    let folder = build::cached(PROGRAM, &files, &[&jdk.feature.to_string()], |out| {
+        build::javac(jdk, ".", &files, out)
+    })?;
+    let mut java = jdk.command("java");
+    java.args(["-Xmx512m", "-XX:+UseSerialGC"]).args(flags);
+    java.arg("-cp").arg(folder).arg(PROGRAM).args(arguments);
+    Ok(java)
+}
+
+/// Runs the program as it is.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn plain(jdk: &Jdk, arguments: &[&str]) -> Result<Outcome> {
+    process::run(&mut java(jdk, &SUSPICIOUS.map(str::to_owned), arguments)?, LIMIT)
+}
+
+/// Runs the program under the agent, which writes to `file`.
+///
+/// # Errors
+/// If it cannot be run.
+pub fn under_agent(jdk: &Jdk, options: &str, arguments: &[&str], file: &Path) -> Result<Outcome> {
+    let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
+    flags.push(agent_flag(&format!("events,{options}"), INCLUDE, file)?);
+    process::run(&mut java(jdk, &flags, arguments)?, LIMIT)
+}
+
+/// The same; the outcome and the profile.
+///
+/// # Errors
+/// If it cannot be run, or there is no profile.
+pub fn live(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(Outcome, Profile)> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("live.trodden");
+    let outcome = under_agent(jdk, options, arguments, &file)?;
+    let profile = Profile::load(&file).map_err(|e| format!("{e}\n{outcome:#?}"))?;
+    Ok((outcome, profile))
+}
+
+/// Runs `trodden` with these arguments; what it writes to standard output.
+///
+/// # Errors
+/// If it fails.
+pub fn trodden(arguments: &[&str]) -> Result<String> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    Ok(process::run(command.args(arguments), LIMIT)?.success()?.stdout)
+}
+
+/// The contexts of a profile that have calls.
+///
+/// # Errors
+/// If it has none at all.
+pub fn counts(profile: &Profile) -> Result<Counts> {
+    let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
+    let mut counts = Counts::new();
+    let mut path: Vec<Frame> = Vec::new();
+    for node in contexts.tree.nodes() {
+        let class = &profile.classes[node.class as usize].map;
+        let method = &class.methods[node.method as usize];
+        path.truncate(node.depth as usize - 1);
+        path.push((
+            format!("{}.{}{}", class.name, method.name, method.descriptor),
+            node.site.map(u32::from),
+        ));
+        if node.estimate() > 0 {
+            *counts.entry(path.clone()).or_default() += node.estimate();
+        }
+    }
+    Ok(counts)
+}
+
+/// The oracle's library for a JDK.
+fn oracle(jdk: &Jdk) -> Result<PathBuf> {
+    let source = Path::new(build::ROOT).join("contexts/contexts.c");
+    let include = jdk.home.join("include");
+    let folder = build::cached(
+        "contexts-oracle",
+        std::slice::from_ref(&source),
+        &[&jdk.feature.to_string()],
+        |out| {
+            let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+            cc.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"])
+                .arg("-I")
+                .arg(&include)
+                .arg("-I")
+                .arg(include.join(std::env::consts::OS));
+            cc.arg("-o").arg(out.join("oracle.so")).arg(&source);
+            process::run(&mut cc, LIMIT)?.success()?;
+            Ok(())
+        },
+    )?;
+    Ok(folder.join("oracle.so"))
+}
+
+/// Runs the program under the oracle: its outcome, and all contexts.
+///
+/// # Errors
+/// If that fails.
+pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("log");
+    let flag = format!(
+        "-agentpath:{}={},L{PROGRAM}",
+        oracle(jdk)?.display(),
+        log.display()
+    );
+    let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
+    let text = std::fs::read_to_string(&log).map_err(|e| format!("{e}\n{outcome:#?}"))?;
+    let mut methods: HashMap<&str, String> = HashMap::new();
+    let mut counts = Counts::new();
+    for line in text.lines() {
+        let mut words = line.split(' ');
+        match words.next() {
+            Some("m") => {
+                let mut word = || words.next().ok_or_else(|| format!("a short line: {line}"));
+                let (id, class, name, descriptor) = (word()?, word()?, word()?, word()?);
+                methods.insert(id, format!("{class}.{name}{descriptor}"));
+            }
+            Some("c") => {
+                let frame = |word: &str| -> Result<Frame> {
+                    let (id, bci) = word.split_once(':').ok_or("no call site")?;
+                    let name = methods.get(id).ok_or("a method without a name")?.clone();
+                    let bci: i64 = bci.parse()?;
+                    // Initialisers are not called, the JVM runs them.
+                    let known = bci >= 0 && !name.contains(".<clinit>");
+                    Ok((name, known.then_some(bci as u32)))
+                };
+                let mut path = words.map(frame).collect::<Result<Vec<Frame>>>()?;
+                path.reverse();
+                *counts.entry(path).or_default() += 1;
+            }
+            _ => return Err(format!("not a line of the oracle: {line}").into()),
+        }
+    }
+    Ok((outcome, counts))
+}
+
+/// The first contexts that differ, in words; `None` if there is no difference.
+pub fn difference(expected: &Counts, found: &Counts) -> Option<String> {
+    let all = expected
+        .keys()
+        .chain(found.keys().filter(|key| !expected.contains_key(*key)));
+    let differ = all.filter(|&key| expected.get(key) != found.get(key));
+    let text = |key: &Vec<Frame>| {
+        let frames: Vec<String> = key
+            .iter()
+            .map(|(name, site)| format!("  {name} called at {site:?}"))
+            .collect();
+        format!(
+            "expected {:?}, found {:?}:\n{}",
+            expected.get(key),
+            found.get(key),
+            frames.join("\n")
+        )
+    };
+    let texts: Vec<String> = differ.take(4).map(text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
+}

@@ -1,0 +1,327 @@
+//! Calling contexts in real JVMs: however methods call and end, the cursor is right.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use trodden_profile::Profile;
+use trodden_tests::Result;
+use trodden_tests::contexts::{
+    Counts, INCLUDE, counts, difference, expected, java, live, plain, trodden, under_agent,
+};
+use trodden_tests::events::{fact, whole};
+use trodden_tests::jdk::Jdk;
+
+fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
+    whole(profile).map_err(|e| format!("{how}: {e}"))?;
+    for name in [
+        "contexts_orphans",
+        "contexts_lost_exits",
+        "contexts_gaps",
+        "contexts_bad_words",
+        "contexts_unknown",
+    ] {
+        assert_eq!(fact(profile, name)?, 0, "{how}: {name}");
+    }
+    match difference(expected, &counts(profile)?) {
+        None => Ok(()),
+        Some(difference) => Err(format!("{how}: {difference}").into()),
+    }
+}
+
+#[test]
+fn all_contexts_are_those_of_the_stack() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let arguments = ["all", "2"];
+        let (outcome, expected) = expected(&jdk, &arguments)?;
+        assert!(expected.len() > 200, "{} contexts", expected.len());
+        assert_eq!(plain(&jdk, &arguments)?.stdout, outcome.stdout);
+        for options in [
+            "profile=contexts,algorithm=exact",
+            "profile=contexts+paths+kpaths,algorithm=exact,consumer=agent",
+            "profile=contexts,algorithm=lss,phi=1e-5",
+            "profile=contexts,algorithm=bss,phi=1e-5",
+            "profile=contexts,algorithm=lc,phi=1e-5",
+        ] {
+            let (found, profile) = live(&jdk, options, &arguments)?;
+            assert_eq!(found.stdout, outcome.stdout, "{options}");
+            assert_eq!(found.stderr, "", "{options}");
+            check(options, &expected, &profile)?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_trace_has_the_same_contexts() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (trace, replayed) = (path("run.trace"), path("replayed.trodden"));
+    for jdk in Jdk::ends()? {
+        let arguments = ["all", "1"];
+        let (_, expected) = expected(&jdk, &arguments)?;
+        for kinds in ["contexts", "contexts+kpaths"] {
+            under_agent(&jdk, &format!("profile={kinds}"), &arguments, trace.as_ref())?;
+            trodden(&[
+                "replay",
+                &trace,
+                "--profile",
+                kinds,
+                "--algorithm",
+                "exact",
+                "-o",
+                &replayed,
+            ])?;
+            check(kinds, &expected, &Profile::load(&replayed)?)?;
+            compares(&trace, &replayed, &path("hot.trodden"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The guarantee, as `trodden compare` sees it: nothing hot is missed, and what is there is known to the exact tree.
+fn compares(trace: &str, exact: &str, hot: &str) -> Result<()> {
+    for algorithm in ["lss", "bss", "lc", "sticky"] {
+        let options = ["--algorithm", algorithm, "--phi", "0.02", "--epsilon", "0.01"];
+        trodden(
+            &[
+                &["replay", trace, "--profile", "contexts", "-o", hot],
+                &options[..],
+            ]
+            .concat(),
+        )?;
+        let json: serde_json::Value =
+            serde_json::from_str(&trodden(&["compare", exact, hot, "--format", "json"])?)?;
+        let contexts = &json["contexts"];
+        let number = |key: &str| contexts[key].as_u64().ok_or_else(|| format!("{key}: {contexts}"));
+        assert_eq!(
+            (number("false_negatives")?, number("unknown")?),
+            (0, 0),
+            "{algorithm}: {contexts}"
+        );
+        assert!(number("truly_hot")? > 3, "{algorithm}: {contexts}");
+        assert_eq!(
+            number("hot")?,
+            number("truly_hot")? + number("false_positives")?,
+            "{algorithm}"
+        );
+        assert!(
+            number("contexts")? < number("exact_contexts")?,
+            "{algorithm}: {contexts}"
+        );
+        assert_eq!(contexts["hot_edge_coverage"].as_array().map(Vec::len), Some(5));
+        let stacks = trodden(&["report", hot, "--format", "collapsed"])?;
+        assert!(stacks.contains("\nCalls.main;Calls."), "{stacks}");
+    }
+    let refused = trodden(&["report", hot, "--phi", "0.001"])
+        .expect_err("phi can only be raised")
+        .to_string();
+    assert!(refused.contains("counted with phi = 0.02"), "{refused}");
+    Ok(())
+}
+
+#[test]
+fn virtual_threads_that_change_carriers() -> Result<()> {
+    match Jdk::all()?.last() {
+        Some(jdk) if jdk.feature >= 21 => {
+            let arguments = ["virtual", "300"];
+            let (_, expected) = expected(jdk, &arguments)?;
+            let (_, profile) = live(jdk, "profile=contexts,algorithm=exact", &arguments)?;
+            check("virtual", &expected, &profile)
+        }
+        _ => {
+            eprintln!("no JDK with virtual threads here");
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn a_million_activations_deep() -> Result<()> {
+    const DEPTH: u32 = 1_000_000;
+    for jdk in Jdk::ends()? {
+        let (outcome, profile) = live(
+            &jdk,
+            "profile=contexts,algorithm=exact",
+            &["deep", &DEPTH.to_string()],
+        )?;
+        assert_eq!(outcome.stdout.lines().count(), 2, "{outcome:#?}");
+        whole(&profile)?;
+        let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
+        // Two threads, which share the two outermost contexts. The first has DEPTH + 1 activations above them, the second
+        // one, then DEPTH + 1, and the constructor of what they throw.
+        let nodes = contexts.tree.nodes();
+        let deepest = nodes.iter().map(|node| node.depth).max();
+        assert_eq!(deepest, Some(DEPTH + 5));
+        let mut deep = nodes.iter().filter(|node| node.depth > 10);
+        assert_eq!(deep.clone().count(), 2 * DEPTH as usize - 12);
+        assert!(deep.all(|node| node.calls == Some((1, 1))));
+        // What was called after the exception had passed all of them is not below them.
+        let after: Vec<_> = nodes
+            .iter()
+            .filter(|node| {
+                let class = &profile.classes[node.class as usize].map;
+                class.methods[node.method as usize].name == "branch"
+            })
+            .collect();
+        assert!(after.len() == 1 && after[0].depth < 5, "{after:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_stack_overflows() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (outcome, profile) = live(&jdk, "profile=contexts,algorithm=exact", &["overflow"])?;
+        assert_eq!(outcome.stdout, plain(&jdk, &["overflow"])?.stdout);
+        let counts = counts(&profile)?;
+        // Wherever the overflows struck: afterwards the thread is where it was.
+        let after: Vec<usize> = counts
+            .keys()
+            .filter(|path| {
+                path.last()
+                    .is_some_and(|(name, _)| name.contains(".branch(") || name.contains(".leaf("))
+            })
+            .map(Vec::len)
+            .collect();
+        assert!(
+            after.len() >= 2 && after.iter().all(|&depth| depth <= 4),
+            "{after:?}"
+        );
+    }
+    Ok(())
+}
+
+/// The program, obeying letters.
+struct Obedient {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Obedient {
+    fn start(jdk: &Jdk) -> Result<Self> {
+        let flags = ["-Xverify:all", "-Xcheck:jni"].map(str::to_owned);
+        let mut child = java(jdk, &flags, &["obey"])?
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let input = child.stdin.take().ok_or("no stdin")?;
+        let output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut program = Obedient { child, input, output };
+        program.hear("ready")?;
+        Ok(program)
+    }
+
+    fn hear(&mut self, word: &str) -> Result<()> {
+        let mut line = String::new();
+        // The JVM itself may warn of agents that come late.
+        while line.trim() != word {
+            line.clear();
+            if self.output.read_line(&mut line)? == 0 {
+                return Err(format!("it ended before it said '{word}'").into());
+            }
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, letters: &str) -> Result<()> {
+        for letter in letters.bytes() {
+            self.input.write_all(&[letter, b'\n'])?;
+            self.input.flush()?;
+            self.hear("ready")?;
+        }
+        Ok(())
+    }
+}
+
+/// Contexts by the names of their methods.
+fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
+    let mut all = BTreeMap::new();
+    for (path, calls) in counts(profile)? {
+        let names = path
+            .iter()
+            .map(|(name, _)| name.split(['.', '(']).nth(1).unwrap_or_default());
+        *all.entry(names.collect::<Vec<_>>().join(" ")).or_default() += calls;
+    }
+    Ok(all)
+}
+
+#[test]
+fn threads_that_run_already() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("late.trodden").display().to_string();
+    for jdk in Jdk::ends()? {
+        let mut program = Obedient::start(&jdk)?;
+        let pid = program.child.id().to_string();
+        program.obey("dd")?;
+        let start = [
+            "--profile",
+            "contexts",
+            "--algorithm",
+            "exact",
+            "--include",
+            INCLUDE,
+            "--file",
+            &file,
+        ];
+        trodden(&[&["attach", &pid, "start"], &start[..]].concat())?;
+        program.obey("wdwuw")?;
+        let said = trodden(&["attach", &pid, "report"])?;
+        assert!(said.contains("Calls.caught(int)"), "{said}");
+        trodden(&["attach", &pid, "dump"])?;
+        let jobs = |prefix: &str, times: u64, leaves: u64| {
+            [
+                ("branch", times),
+                ("branch leaf", leaves),
+                ("caught", times),
+                ("caught fail", times),
+            ]
+            .into_iter()
+            .chain([
+                ("caught fail fail", times),
+                ("caught fail fail fail", times),
+                ("caught fail fail fail <init>", times),
+                ("caught leaf", 2 * times),
+            ])
+            .map(|(path, calls)| (format!("{prefix}{path}"), calls))
+            .collect::<BTreeMap<String, u64>>()
+        };
+        let mut expected = jobs("", 2, 2);
+        expected.append(&mut jobs("obey ", 1, 3));
+        expected.insert("obey".to_owned(), 1);
+        let profile = Profile::load(&file)?;
+        assert_eq!(by_name(&profile)?, expected);
+        assert_eq!(fact(&profile, "contexts_orphans")?, 0);
+        // Stopped in the middle of what was followed, and started again: what is under way may end as it likes.
+        program.obey("dw")?;
+        trodden(&["attach", &pid, "stop"])?;
+        program.obey("wdwuw")?;
+        trodden(&[&["attach", &pid, "start"], &start[..]].concat())?;
+        program.obey("wuwdwu")?;
+        trodden(&["attach", &pid, "dump"])?;
+        let calls = by_name(&Profile::load(&file)?)?;
+        let sum = |name: &str| -> u64 {
+            let of = calls
+                .iter()
+                .filter(|(path, _)| path.rsplit(' ').next() == Some(name));
+            of.map(|(_, calls)| calls).sum()
+        };
+        assert_eq!(
+            (sum("branch"), sum("caught"), sum("fail")),
+            (7, 7, 21),
+            "{calls:?}"
+        );
+        assert!(
+            calls
+                .keys()
+                .all(|path| path.split(' ').filter(|name| *name == "caught").count() < 2),
+            "{calls:?}"
+        );
+        program.obey("uu")?;
+        program.input.write_all(b"u\n")?;
+        drop(program.input);
+        assert!(program.child.wait()?.success());
+    }
+    Ok(())
+}
