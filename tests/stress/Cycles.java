@@ -88,6 +88,15 @@ public final class Cycles {
         }
     }
 
+    /** Old versions of classes are freed by the garbage collector, so it must run now and then. */
+    private static void await(long milliseconds) throws Exception {
+        long end = System.nanoTime() + milliseconds * 1_000_000;
+        while (System.nanoTime() < end) {
+            Thread.sleep(200);
+            System.gc();
+        }
+    }
+
     private static String sizes() throws Exception {
         System.gc();
         Thread.sleep(100);
@@ -114,9 +123,9 @@ public final class Cycles {
             threads[i].start();
         }
         long half = Long.parseLong(arguments[1]) / 2;
-        Thread.sleep(half);
+        await(half);
         String early = sizes();
-        Thread.sleep(half);
+        await(half);
         String late = sizes();
         over = true;
         for (Thread thread : threads) {

@@ -48,6 +48,7 @@ pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
     );
     fact("counting_ms_estimated", millis(totals.counting));
     fact("recompiling_ms_estimated", millis(totals.compiling));
+    fact("slowed_ms_assumed", millis(totals.slow));
 }
 
 fn millis(seconds: f64) -> String {

@@ -59,6 +59,8 @@ pub struct Totals {
     pub counting: f64,
     /// Seconds of compiler threads that retransformations are blamed for.
     pub compiling: f64,
+    /// Seconds assumed to be lost until code is compiled again.
+    pub slow: f64,
 }
 
 /// One method that was not counted all the time.
