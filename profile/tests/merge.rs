@@ -252,7 +252,7 @@ fn runs_are_combined_as_documented() {
 #[test]
 fn coverage_adds_up_and_follows_its_method() {
     let graph = || SimpleGraph::new(3, &[(0, 1), (0, 2)]);
-    let method = |name| {
+    let method = |name: &str| {
         let graph = graph();
         let weights = EdgeWeights::uniform(&graph);
         (method_over(name, graph, &weights, 100).unwrap(), paths(&[(0, 5)]))

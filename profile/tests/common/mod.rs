@@ -437,7 +437,11 @@ fn any_coverage(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<Coverage>
         "[a-z]{1,8}",
     );
     vec(numbers, all.len()).prop_map(move |numbers| {
-        let record = |(&(class, method), (there, counted, seconds, until, windows, reason))| {
+        type Numbers = (bool, u64, f64, f64, u32, String);
+        let record = |(&(class, method), (there, counted, seconds, until, windows, reason)): (
+            &(u32, u32),
+            Numbers,
+        )| {
             let record = Coverage {
                 class,
                 method,
