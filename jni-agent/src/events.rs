@@ -14,6 +14,7 @@ use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::blocks::{Block, Blocks};
 use crate::jvm::guard::guard;
+use crate::stack;
 
 /// Batches that wait for the consumer before producers do.
 const QUEUE: usize = 64;
@@ -243,6 +244,10 @@ impl Open {
             self.look_at = depth.saturating_add(DEEP);
         }
         if depth < self.look_at {
+            return;
+        }
+        // Counting frames takes much memory where there are many, and then there is room for that many activations.
+        if stack::most_frames().is_some_and(|most| depth - self.told <= most) {
             return;
         }
         let Some(frames) = frames() else { return };

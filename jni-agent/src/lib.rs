@@ -43,4 +43,5 @@ mod retransform;
 mod safepoint;
 mod settings;
 mod shim;
+mod stack;
 mod strata;
