@@ -8,9 +8,8 @@
 //! a structure graph: places where it is entered, handlers, edges whose value is not 0, its header if a back edge leads there, cut points, places
 //! that it is left to, exits.
 
-use trodden_numbering::{
-    BlockId, EdgeWeights, FlowGraph, Node, NumberingOptions, PathDag, StartKind, Structure, StructureGraph,
-};
+use trodden_numbering::structure::{Node, Structure, StructureGraph};
+use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, StartKind};
 use trodden_profile::{MethodMap, Profile};
 
 /// Methods with more paths than that in either kind are left out: a few of them would be all that the sums show.
