@@ -315,24 +315,39 @@ impl Prepared<'_> {
 
     /// The class with probes. Deterministic: same bytes, options and ids give the same result.
     pub fn emit(&self, ids: ClassIds) -> Vec<u8> {
-        self.emit_to(ids, |_, _| ())
+        self.emit_to(ids, |_| true, |_, _| ())
+    }
+
+    /// The class with probes in some methods only: `wanted` is asked for each position in the path map. Ids and layout are
+    /// those of [`emit`](Self::emit), so what was counted before keeps its meaning.
+    pub fn emit_where(&self, ids: ClassIds, wanted: impl Fn(usize) -> bool) -> Vec<u8> {
+        self.emit_to(ids, wanted, |_, _| ())
     }
 
     /// The class with probes, and per method of the path map where its register is and where its instructions
     /// went.
     pub fn emit_with_code(&self, ids: ClassIds) -> (Vec<u8>, Vec<MethodCode>) {
         let mut codes = Vec::with_capacity(self.methods.len());
-        let out = self.emit_to(ids, |code, scratch| {
-            codes.push(MethodCode {
-                register_slot: code.max_locals,
-                pc_map: scratch.map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
-            });
-        });
+        let out = self.emit_to(
+            ids,
+            |_| true,
+            |code, scratch| {
+                codes.push(MethodCode {
+                    register_slot: code.max_locals,
+                    pc_map: scratch.map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
+                });
+            },
+        );
         (out, codes)
     }
 
     /// Writes the class; tells of each method what is known right after it was written, nothing if it was not.
-    fn emit_to(&self, ids: ClassIds, mut tell: impl FnMut(&Code, Option<&RewriteScratch>)) -> Vec<u8> {
+    fn emit_to(
+        &self,
+        ids: ClassIds,
+        wanted: impl Fn(usize) -> bool,
+        mut tell: impl FnMut(&Code, Option<&RewriteScratch>),
+    ) -> Vec<u8> {
         let class = &self.class;
         let layout = CounterLayout::of(&self.map);
         let mut pool = PoolBuilder::new(&class.pool);
@@ -351,6 +366,11 @@ impl Prepared<'_> {
                 .iter()
                 .for_each(|m| methods.extend_from_slice(m.raw));
             done = candidate.index + 1;
+            if !wanted(position) {
+                methods.extend_from_slice(class.methods[candidate.index].raw);
+                tell(&candidate.code, None);
+                continue;
+            }
             // It was written once already, with the widest ids. Should it fail all the same, the method stays
             // as it was and is never counted.
             match job.rewrite(position, candidate, map, &mut pool, rewrite, methods) {

@@ -74,3 +74,31 @@ fn safepoint() {
 fn events() {
     insta::assert_snapshot!(listing(ProbeKind::Events));
 }
+
+/// Methods without probes keep their code to the byte, the others are those of the whole class.
+#[test]
+fn probes_in_some_methods_only() {
+    let bytes = include_bytes!("fixtures/Shapes.class");
+    let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Counters));
+    let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(bytes) else {
+        panic!("not instrumented")
+    };
+    let ids = ClassIds {
+        first_counter: 7,
+        first_method: 300,
+    };
+    assert_eq!(prepared.emit_where(ids, |_| true), prepared.emit(ids));
+    let methods = &prepared.map().methods;
+    assert!(methods.len() > 1);
+    let original = Class::parse(bytes);
+    for wanted in 0..methods.len() {
+        let some = Class::parse(&prepared.emit_where(ids, |position| position == wanted));
+        for (position, map) in methods.iter().enumerate() {
+            let of = |class: &Class| {
+                let same = |m: &&common::Method| m.name == map.name && m.descriptor == map.descriptor;
+                class.methods.iter().find(same).unwrap().code.clone()
+            };
+            assert_eq!(of(&some) == of(&original), position != wanted, "{}", map.name);
+        }
+    }
+}

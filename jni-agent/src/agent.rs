@@ -1,11 +1,13 @@
 //! The agent's state, and what starting, ticking and stopping do to it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END,
-    jvmtiCapabilities,
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_THREAD_END,
+    JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
 };
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::ProbeKind;
@@ -15,13 +17,14 @@ use trodden_profile::options::ConsumedBy;
 use crate::blocks::Blocks;
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
+use crate::controller::{Controller, Ledger};
 use crate::dump;
 use crate::events::Streams;
 use crate::jvm::guard::guard;
 use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::thread::Vm;
 use crate::jvm::{FieldId, Jni, JvmError, Jvmti};
-use crate::log::{error, info, warning};
+use crate::log::{debug, error, info, warning};
 use crate::record::TraceFile;
 use crate::registry::Registry;
 use crate::retransform::{Restored, retransform};
@@ -55,6 +58,10 @@ pub struct Agent {
     control: Mutex<Control>,
     /// Counts so far.
     pub collector: Mutex<Collector>,
+    /// Which methods were counted when.
+    ledger: Mutex<Ledger>,
+    /// Methods compiled again since probes were first taken out of their classes.
+    recompilations: AtomicU64,
 }
 
 /// What commands change.
@@ -151,6 +158,8 @@ impl Agent {
             active: RwLock::new(None),
             control: Mutex::default(),
             collector: Mutex::default(),
+            ledger: Mutex::default(),
+            recompilations: AtomicU64::new(0),
         })
     }
 
@@ -211,6 +220,39 @@ impl Agent {
         self.collector.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The ledger's lock; taken after the others, and never held while the JVM is called.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks to be told of every method that is compiled from now on.
+    pub fn watch_recompilations(&self) {
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_generate_compiled_method_load_events(true);
+        let asked = self.jvmti.add_capabilities(&capabilities);
+        if let Err(e) = asked.and_then(|()| self.jvmti.notify(JVMTI_EVENT_COMPILED_METHOD_LOAD, true)) {
+            debug!("recompilations are not counted: {e}");
+        }
+    }
+
+    /// A method was compiled.
+    pub fn compiled(&self, jni: Jni<'_>, method: jmethodID) {
+        // A method may be unloaded by now.
+        if let Ok(class) = self.jvmti.declaring_class(method) {
+            if let Ok(Some(name)) = self.jvmti.class_name(class)
+                && self.registry.was_silenced(&name)
+            {
+                self.recompilations.fetch_add(1, Ordering::Relaxed);
+            }
+            jni.delete_local_class(class);
+        }
+    }
+
+    /// Methods compiled again in classes whose probes were taken out.
+    pub fn recompilations(&self) -> u64 {
+        self.recompilations.load(Ordering::Relaxed)
+    }
+
     /// Starts profiling: hook on, classes that are there already sent through it, clock on.
     pub fn start(
         &'static self,
@@ -241,7 +283,10 @@ impl Agent {
             self.collector()
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             *control = Control::default();
+            self.ledger().reset();
+            self.registry.silence_none();
         }
+        self.ledger().begin(control.before);
         shim.lay_out(jni, settings.strata())?;
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
@@ -266,9 +311,13 @@ impl Agent {
         self.set_active(Some(Arc::clone(settings)));
         self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
         let filter = &settings.instrumenter.options().filter;
-        Ok(retransform(self.jvmti, jni, &self.registry, |name| {
-            filter.class(name)
-        }))
+        Ok(retransform(
+            self.jvmti,
+            jni,
+            &self.registry,
+            |name| filter.class(name),
+            |_| (),
+        ))
     }
 
     /// Sets the analyses up, or goes on with those of a profile that was stopped.
@@ -307,6 +356,9 @@ impl Agent {
             armed: None,
             dirty: shim_entries,
             sampler: SafepointSampler::default(),
+            controller: settings
+                .retires
+                .then(|| Controller::new(settings.options.allowance(), settings.options.rearm)),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
         Clock::start(
@@ -325,8 +377,16 @@ impl Agent {
             return Restored::default();
         }
         self.set_active(None);
+        self.ledger().stop();
+        self.registry.silence_none();
         let names = self.registry.names();
-        let restored = retransform(self.jvmti, jni, &self.registry, |name| names.contains(name));
+        let restored = retransform(
+            self.jvmti,
+            jni,
+            &self.registry,
+            |name| names.contains(name),
+            |_| (),
+        );
         if let Err(e) = self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
             warning!("the class file load hook stays on: {e}");
         }
@@ -356,6 +416,7 @@ impl Agent {
                 pipeline.reset();
             }
         }
+        self.ledger().reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
         control.since = control.since.map(|_| Instant::now());
@@ -372,6 +433,7 @@ struct Ticker {
     /// Ring entries that may hold something.
     dirty: usize,
     sampler: SafepointSampler,
+    controller: Option<Controller>,
     next_dump: Option<Instant>,
 }
 
@@ -387,7 +449,10 @@ impl Ticker {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
             }
-            ProbeKind::Counters | ProbeKind::Events => Ok(()),
+            ProbeKind::Counters | ProbeKind::Events => match &mut self.controller {
+                Some(controller) => controller.tick(self.agent, jni),
+                None => Ok(()),
+            },
         };
         if let Err(e) = result {
             error!("sampling stops: {e}");

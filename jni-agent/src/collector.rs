@@ -115,7 +115,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Counts of all classes of the current configuration, as a profile wants them.
+    /// Counts of all classes of the current configuration, as a profile wants them, and the number of each one's first method.
     pub fn classes(
         &self,
         probe: ProbeKind,
@@ -123,7 +123,7 @@ impl Collector {
         blocks: &Blocks,
         shim: &Shim,
         jni: Jni<'_>,
-    ) -> Result<Vec<ClassProfile>, JvmError> {
+    ) -> Result<(Vec<ClassProfile>, Vec<u32>), JvmError> {
         // Counts first: a class that is registered in between is then a class without counts, not a count without class.
         let (dense, hashed) = match probe {
             ProbeKind::Counters => (blocks.sums(0..registry.counters()), hashed(shim, jni)?),
@@ -134,16 +134,17 @@ impl Collector {
                 ProbeKind::Counters => self.exact_counts(&dense, &hashed, &entry, m),
                 _ => self.samples.method_counts(entry.ids.first_method + m as u32),
             };
-            ClassProfile {
+            let class = ClassProfile {
                 counts: (0..entry.map.methods.len()).map(method).collect(),
                 map: entry.map,
-            }
+            };
+            (class, entry.ids.first_method)
         };
-        let mut classes: Vec<ClassProfile> = registry.classes().into_iter().map(profile).collect();
-        classes.sort_by(|a, b| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
+        let mut classes: Vec<(ClassProfile, u32)> = registry.classes().into_iter().map(profile).collect();
+        classes.sort_by(|(a, _), (b, _)| (&a.map.name, a.map.sha256).cmp(&(&b.map.name, b.map.sha256)));
         // The same class may come in several outputs that were instrumented ahead.
-        classes.dedup_by(|next, first| next.map == first.map && add_counts(first, next));
-        Ok(classes)
+        classes.dedup_by(|(next, _), (first, _)| next.map == first.map && add_counts(first, next));
+        Ok(classes.into_iter().unzip())
     }
 
     fn exact_counts(

@@ -77,7 +77,7 @@ fn start(
 ) -> Result<Answer, String> {
     apply_log_options(&options);
     let settings = Settings::new(options).map_err(|e| e.to_string())?;
-    let probe = settings.probe.name();
+    let probe = settings.probe_name();
     let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
     if agent.late && done.classes > 0 {
         warning!(
@@ -110,7 +110,7 @@ fn status(agent: &Agent, control: &Control) -> Answer {
     if let Some(settings) = &control.settings {
         let collector = agent.collector();
         let (classes, methods) = agent.registry.sizes();
-        answer.push(("probe", settings.probe.name().to_owned()));
+        answer.push(("probe", settings.probe_name().to_owned()));
         answer.push(("seconds", format!("{:.3}", control.seconds())));
         answer.push(("classes", classes.to_string()));
         answer.push(("methods", methods.to_string()));

@@ -9,6 +9,7 @@ use trodden_profile::options::FileFormat;
 use trodden_profile::{Profile, RunInfo};
 
 use crate::agent::{Agent, Control, unix_millis};
+use crate::controller::complete;
 use crate::jvm::guard::panics;
 use crate::jvm::{Jni, JvmError};
 use crate::settings::Settings;
@@ -68,7 +69,8 @@ pub fn dump(
     }
     let collector = agent.collector();
     let mut run = run_info(agent, control, settings);
-    let classes = collector.classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
+    let (classes, first_methods) =
+        collector.classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
     let (samples, unknown) = collector.sampled();
     let tally = collector.tally;
     let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
@@ -98,12 +100,20 @@ pub fn dump(
     }
     fact("panics", panics());
     drop(collector);
-    let profile = Profile {
+    let mut profile = Profile {
         run,
         classes,
         skipped: agent.registry.skipped(),
         ..Profile::default()
     };
+    if settings.retires {
+        complete(&mut profile, &first_methods, &agent.ledger());
+        let recompilations = agent.recompilations().to_string();
+        profile
+            .run
+            .facts
+            .insert("recompilations".to_owned(), recompilations);
+    }
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
 }
@@ -168,7 +178,7 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
         command: property("sun.java.command"),
         started_ms: control.started.map_or(0, unix_millis),
         seconds: control.seconds(),
-        probe: settings.probe.name().to_owned(),
+        probe: settings.probe_name().to_owned(),
         schedule: (settings.probe == ProbeKind::Yieldpoint).then(|| settings.options.schedule.to_string()),
         interval_ns: samples.then_some(settings.options.interval.as_nanos() as u64),
         exact: matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),

@@ -3,9 +3,10 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jobject};
+use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
+    jvmtiEventCallbacks,
 };
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::AgentCommand;
@@ -71,6 +72,7 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.VMDeath = Some(vm_death);
     callbacks.ThreadEnd = Some(thread_end);
     callbacks.VirtualThreadEnd = Some(thread_end);
+    callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
@@ -223,6 +225,24 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
             && let Some(id) = agent.thread_id(jni, thread)
         {
             agent.streams.thread_ends(&agent.blocks, id);
+        }
+    });
+}
+
+unsafe extern "system" fn compiled_method_load(
+    _: *mut jvmtiEnv,
+    method: jmethodID,
+    _code_size: jint,
+    _code: *const c_void,
+    _map_length: jint,
+    _map: *const jvmtiAddrLocationMap,
+    _info: *const c_void,
+) {
+    guard("CompiledMethodLoad", (), || {
+        if let Some(agent) = Agent::get()
+            && let Ok(jni) = agent.vm.jni()
+        {
+            agent.compiled(jni, method);
         }
     });
 }

@@ -77,6 +77,12 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
                 return Err("run by Trodden's own probes".to_owned());
             }
             let ids = registry.ids(prepared.map()).map_err(|e| e.to_string())?;
+            registry.skip(prepared.skipped().iter().cloned());
+            if let Some(silent) = registry.silent(ids) {
+                let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
+                let any = (0..prepared.map().methods.len()).any(counts);
+                return Ok(any.then(|| prepared.emit_where(ids, counts)));
+            }
             let rewritten = if settings.probe == ProbeKind::Safepoint {
                 let (rewritten, code) = prepared.emit_with_code(ids);
                 registry.set_code(prepared.map(), code);
@@ -84,7 +90,6 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
             } else {
                 prepared.emit(ids)
             };
-            registry.skip(prepared.skipped().iter().cloned());
             Ok(Some(rewritten))
         }
     }

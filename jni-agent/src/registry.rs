@@ -43,6 +43,10 @@ struct Inner {
     /// First counter slot that is not given out.
     counters: u32,
     skipped: BTreeSet<Skipped>,
+    /// By a class's first method: which of its methods go without probes for the time being.
+    silent: FxHashMap<u32, Arc<[bool]>>,
+    /// Names of all classes that ever were in it.
+    silenced: FxHashSet<String>,
     /// Outputs of `trodden instrument` in use: where their slots and methods begin.
     units: FxHashMap<String, Bases>,
     /// Names of their classes.
@@ -223,6 +227,30 @@ impl Registry {
             .filter(|(configuration, entry)| *configuration == inner.current && entry.map.name == name);
         let first = found.next()?;
         found.next().is_none().then(|| first.1.clone())
+    }
+
+    /// Says which methods of a class go without probes the next time it is loaded or retransformed; by position in the
+    /// path map.
+    pub fn silence(&self, name: &str, ids: ClassIds, methods: Arc<[bool]>) {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        inner.silenced.insert(name.to_owned());
+        inner.silent.insert(ids.first_method, methods);
+    }
+
+    /// Which methods of a class go without probes, if any was ever silenced.
+    pub fn silent(&self, ids: ClassIds) -> Option<Arc<[bool]>> {
+        self.read().silent.get(&ids.first_method).cloned()
+    }
+
+    /// Did a class of this name ever lose probes?
+    pub fn was_silenced(&self, name: &str) -> bool {
+        self.read().silenced.contains(name)
+    }
+
+    /// All methods are to have probes again.
+    pub fn silence_none(&self) {
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        inner.silent.clear();
     }
 
     /// Number of counter slots given out, in all configurations.

@@ -8,6 +8,7 @@ use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
 
+use crate::controller::TICK;
 use crate::log::{self, Level, error};
 use crate::strata::Strata;
 
@@ -30,6 +31,8 @@ pub struct Settings {
     pub probe: ProbeKind,
     /// Rewrites classes accordingly.
     pub instrumenter: Instrumenter,
+    /// Are probes taken out again where enough is known (`probe=auto`)?
+    pub retires: bool,
     /// Is only counted what was instrumented ahead of the run? No class is touched then.
     pub ahead: bool,
 }
@@ -56,6 +59,7 @@ impl Settings {
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
+            retires: options.retires(),
             options,
             probe,
             instrumenter: Instrumenter::new(instrument),
@@ -69,6 +73,7 @@ impl Settings {
         if self.ahead {
             return format!("{} ahead", self.probe.name());
         }
+        let name = self.probe_name();
         let loops = o.skips_single_path_loops();
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
@@ -89,13 +94,17 @@ impl Settings {
             _ => String::new(),
         };
         format!(
-            "{}{analyses} {} {loops} {} {:?} {:?}",
-            self.probe.name(),
-            o.path_limit,
-            o.single_path_methods,
-            o.include,
-            o.exclude
+            "{name}{analyses} {} {loops} {} {:?} {:?}",
+            o.path_limit, o.single_path_methods, o.include, o.exclude
         )
+    }
+
+    /// The probe as the profile names it.
+    pub fn probe_name(&self) -> &'static str {
+        match self.retires {
+            true => Probe::Auto.name(),
+            false => self.probe.name(),
+        }
     }
 
     /// Is the stream recorded, and not analysed?
@@ -145,7 +154,9 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.samples() {
+        if self.retires {
+            Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
+        } else if self.samples() {
             Some(self.options.interval)
         } else {
             self.options.dump

@@ -19,6 +19,7 @@
 mod accuracy;
 mod codec;
 mod contexts;
+mod coverage;
 mod describe;
 mod edges;
 pub mod events;
@@ -35,6 +36,7 @@ mod translate;
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
+pub use coverage::Coverage;
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use kpaths::{

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
 use crate::contexts;
+use crate::coverage::{self, Coverage};
 use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -145,9 +146,40 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
         contexts: contexts::merge::merge(&profiles, &classes),
         subpaths: subpaths::merge::merge(&profiles, &classes)?,
+        coverage: merge_coverage(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })
+}
+
+/// What the profiles say of methods that they counted partly, about the merged classes.
+fn merge_coverage(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Coverage> {
+    let place = |profile: &Profile, one: &Coverage| -> Option<(u32, u32)> {
+        let from = &profile.classes.get(one.class as usize)?.map;
+        let key = method_key(from.methods.get(one.method as usize)?);
+        let class = classes
+            .binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&from.name, from.sha256)))
+            .ok()?;
+        let method = classes[class]
+            .map
+            .methods
+            .iter()
+            .position(|m| method_key(m) == key)?;
+        Some((class as u32, method as u32))
+    };
+    let mut all = Vec::new();
+    for profile in profiles {
+        for one in &profile.coverage {
+            if let Some((class, method)) = place(profile, one) {
+                all.push(Coverage {
+                    class,
+                    method,
+                    ..one.clone()
+                });
+            }
+        }
+    }
+    coverage::merge(all)
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
@@ -198,7 +230,7 @@ fn merge_fact(key: &str, a: &str, b: &str) -> String {
     summed.unwrap_or_else(|| list(a, b))
 }
 
-fn list(a: &str, b: &str) -> String {
+pub(crate) fn list(a: &str, b: &str) -> String {
     let all: BTreeSet<&str> = a
         .split(SEPARATOR)
         .chain(b.split(SEPARATOR))

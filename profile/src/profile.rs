@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::contexts::Contexts;
+use crate::coverage::Coverage;
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
 use crate::subpaths::Subpaths;
@@ -19,7 +20,7 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`.
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, or `auto` (counters that are taken out again).
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -86,4 +87,6 @@ pub struct Profile {
     pub contexts: Option<Contexts>,
     /// Hot sequences of blocks across loops and calls, if they were sampled.
     pub subpaths: Option<Subpaths>,
+    /// Methods that were counted for a part of the run only, in the order of classes and methods.
+    pub coverage: Vec<Coverage>,
 }

@@ -68,6 +68,18 @@ struct Method<'a> {
     unobserved: Vec<Path>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Unreadable<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coverage: Option<Coverage<'a>>,
+}
+
+/// How much of a method's count was counted; the rest is estimated.
+#[derive(Serialize)]
+struct Coverage<'a> {
+    counted: u64,
+    seconds: f64,
+    exact_until: f64,
+    windows: u32,
+    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -206,6 +218,13 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
         switches: view.branches.iter().filter_map(switch).collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
+        coverage: view.coverage.map(|c| Coverage {
+            counted: c.counted,
+            seconds: c.seconds,
+            exact_until: c.until,
+            windows: c.windows,
+            reason: &c.reason,
+        }),
         unreadable: view
             .unreadable
             .iter()

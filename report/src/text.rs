@@ -195,6 +195,9 @@ impl Page {
                 thousands(method.map.num_paths())
             ),
         );
+        if let Some(coverage) = method.coverage {
+            self.wrapped(3, &words::covered(coverage, method.count));
+        }
         for path in method.paths.iter().take(limit) {
             self.path(path, "path");
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, PathDescription,
-    PathForest, Place, Profile, RunInfo,
+    BlockExit, ClassProfile, Coverage, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap,
+    PathDescription, PathForest, Place, Profile, RunInfo,
 };
 
 use crate::contexts::ContextsView;
@@ -76,6 +76,8 @@ pub struct MethodView<'p> {
     pub edges: EdgeProfile,
     /// Which of its paths followed which, if the profile tells.
     pub forest: Option<&'p PathForest>,
+    /// How much of it was really counted, if not all.
+    pub coverage: Option<&'p Coverage>,
 }
 
 /// One path, or a prefix of one.
@@ -192,6 +194,11 @@ impl<'p> View<'p> {
                 };
                 let mut method = MethodView::new(class, map, counts);
                 method.forest = forest;
+                let place = (position as u32, index as u32);
+                let found = profile
+                    .coverage
+                    .binary_search_by_key(&place, |c| (c.class, c.method));
+                method.coverage = found.ok().map(|at| &profile.coverage[at]);
                 totals[0] += u128::from(method.count);
                 totals[1] += u128::from(method.flow);
                 totals[2] += 1;
@@ -269,6 +276,7 @@ impl<'p> MethodView<'p> {
             branches: Vec::new(),
             edges: EdgeProfile::new(map),
             forest: None,
+            coverage: None,
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));

@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_numbering::StartKind;
-use trodden_profile::{EdgeLabel, EndKind, Place, RunInfo};
+use trodden_profile::{Coverage, EdgeLabel, EndKind, Place, RunInfo};
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
@@ -152,6 +152,11 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
     if run.exact {
         return "Every path was counted.".to_owned();
     }
+    if run.probe == "auto" {
+        return "Paths were counted until they were known well enough; counts are estimates of the whole run \
+                (see the methods for what was counted)."
+            .to_owned();
+    }
     let mut out = "Paths were sampled, so counts are samples and shares are estimates".to_owned();
     if let Some(ns) = run.interval_ns {
         out += &format!(" (every {} ms", ns as f64 / 1e6);
@@ -161,6 +166,30 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
         out.push(')');
     }
     out.push('.');
+    out
+}
+
+/// How much of a method was counted, as one sentence.
+pub(crate) fn covered(coverage: &Coverage, count: u64) -> String {
+    let why = match coverage.reason.as_str() {
+        "known" => "then its hot paths were known well enough",
+        "overdue" => "then its paths still varied, and it was waited for no longer",
+        "budget" => "then the budget was spent",
+        other => other,
+    };
+    let mut out = format!("exact until {:.1} s, {why}; ", coverage.until);
+    out += &format!(
+        "{} path ends counted in {:.1} s",
+        thousands(coverage.counted),
+        coverage.seconds
+    );
+    if coverage.windows > 1 {
+        out += &format!(" over {} stretches", coverage.windows);
+    }
+    out += &format!(
+        ", {} estimated",
+        thousands(count.saturating_sub(coverage.counted))
+    );
     out
 }
 
@@ -177,6 +206,29 @@ mod tests {
         assert_eq!(percent(0.0), "0.0 %");
         assert_eq!(percent(0.0001), "<0.1 %");
         assert_eq!(percent(0.071), "7.1 %");
+    }
+
+    #[test]
+    fn coverage() {
+        let mut one = Coverage {
+            class: 0,
+            method: 0,
+            counted: 1_500,
+            seconds: 2.0,
+            until: 2.0,
+            windows: 1,
+            reason: "known".to_owned(),
+        };
+        assert_eq!(
+            covered(&one, 10_000),
+            "exact until 2.0 s, then its hot paths were known well enough; 1,500 path ends counted in 2.0 s, 8,500 estimated"
+        );
+        one.windows = 3;
+        one.reason = "budget".to_owned();
+        assert_eq!(
+            covered(&one, 1_500),
+            "exact until 2.0 s, then the budget was spent; 1,500 path ends counted in 2.0 s over 3 stretches, 0 estimated"
+        );
     }
 
     #[test]

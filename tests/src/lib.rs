@@ -5,6 +5,7 @@
 //!
 //! - [`jdk`], [`build`], [`artefacts`], [`process`]: JDKs, compiling (cached in `build/`), our binaries, running;
 //! - [`target`], [`expect`]: the targets and the language of their `// expect` comments (see `README.md`);
+//! - [`auto`]: classes that lose their probes and get them back;
 //! - [`ahead`]: code that `trodden instrument` wrote, run without the agent;
 //! - [`profile`]: running a target under the agent and reading what it wrote;
 //! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
@@ -17,6 +18,7 @@
 
 pub mod ahead;
 pub mod artefacts;
+pub mod auto;
 pub mod build;
 pub mod contexts;
 pub mod events;

@@ -37,7 +37,7 @@ pub(crate) fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str
 
 /// For programs whose resident memory is looked at: without them a JVM's own grows by up to 12 MiB, at a moment of its choice.
 /// That is memory of C2 while it compiles, and of a heap that is not touched yet.
-const STEADY: [&str; 3] = ["-Xms256m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1"];
+pub(crate) const STEADY: [&str; 3] = ["-Xms256m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1"];
 
 /// Runs a program with a probe that counts exactly; its outcome and profile.
 fn counted(

@@ -34,7 +34,11 @@ pub fn run(
     }];
     configs.extend(schedules.iter().map(|schedule| Config {
         name: schedule.clone(),
-        options: Some(format!("probe=yieldpoint,schedule={schedule}{more}")),
+        options: Some(match schedule.as_str() {
+            // No schedule, but it stands in the same place.
+            "auto" => format!("probe=auto{more}"),
+            schedule => format!("probe=yieldpoint,schedule={schedule}{more}"),
+        }),
     }));
     let mut raw = record.raw(
         "jdk,workload,schedule,trial,path_accuracy,edge_relative_overlap,edge_absolute_overlap,hot_paths,unobserved_share,samples",

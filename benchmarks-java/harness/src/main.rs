@@ -85,7 +85,7 @@ enum Action {
         /// Workloads: names, or kernels, apps, all
         #[arg(long, value_delimiter = ',', required = true)]
         workload: Vec<String>,
-        /// Sampling schedules
+        /// Sampling schedules; auto: probe=auto
         #[arg(long, value_delimiter = ',', default_value = "timer,ag:64:17,sag:64:17")]
         schedules: Vec<String>,
         /// Further agent options of the sampled runs, such as single-path-loops=probe

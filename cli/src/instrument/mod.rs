@@ -199,7 +199,7 @@ fn embedded_map(work: &Work, unit: &str, bytes: Vec<u8>) -> Option<NewFile> {
 }
 
 fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOptions), CliError> {
-    let mut pairs: Vec<(&str, &str)> = vec![("probe", args.probe.name())];
+    let mut pairs: Vec<(&str, &str)> = vec![("probe", args.probe.resolved().name())];
     pairs.extend(args.include.iter().map(|p| ("include", p.as_str())));
     pairs.extend(args.exclude.iter().map(|p| ("exclude", p.as_str())));
     let usage = |e: &dyn std::fmt::Display| CliError::Usage(format!("error: {e}"));

@@ -6,6 +6,7 @@
 //! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
 
 mod contexts;
+mod coverage;
 mod error;
 mod kpaths;
 pub(crate) mod read;

@@ -12,7 +12,7 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, contexts, kpaths, section_crc, subpaths, validate,
+    ZLIB, contexts, coverage, kpaths, section_crc, subpaths, validate,
 };
 use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
@@ -53,6 +53,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     profile.skipped.push(entry);
                 }
             }
+            coverage::COVERAGE => {
+                while !decoder.is_at_end() {
+                    let one =
+                        section.record(&mut decoder, |d| coverage::record(d).map_err(bare), |_| Ok(()))?;
+                    profile.coverage.push(one);
+                }
+            }
             kpaths::ABOUT => section.record(&mut decoder, |d| forests.about(d).map_err(bare), |()| Ok(()))?,
             kpaths::TREES => {
                 while !decoder.is_at_end() {
@@ -82,6 +89,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 };
                 let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
                 profile.kpaths = read;
+                section.record(
+                    &mut decoder,
+                    |_| Ok(()),
+                    |()| coverage::check(&profile, &profile.coverage),
+                )?;
                 let read = std::mem::take(&mut tree);
                 let check = |tree: &Option<Contexts>| match tree {
                     Some(tree) => validate::contexts(&profile, tree),

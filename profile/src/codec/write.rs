@@ -10,7 +10,7 @@ use super::error::WriteError;
 use super::wire::Encoder;
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
-    contexts, kpaths, put_section, subpaths, validate,
+    contexts, coverage, kpaths, put_section, subpaths, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -44,6 +44,15 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
         for plain in trees {
             section(&mut out, kpaths::TREES, &plain)?;
         }
+    }
+
+    if !profile.coverage.is_empty() {
+        coverage::check(profile, &profile.coverage).map_err(WriteError::Invalid)?;
+        section(
+            &mut out,
+            coverage::COVERAGE,
+            &coverage::payload(&profile.coverage),
+        )?;
     }
 
     if let Some(tree) = &profile.contexts {

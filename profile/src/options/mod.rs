@@ -127,6 +127,10 @@ pub struct ProfileOptions {
     pub k: u32,
     /// Profile `kpaths`: most nodes below the roots of a forest, if they are limited.
     pub budget: Option<u32>,
+    /// Probe `auto`: share of the run that profiling may take, in hundredths of a per cent.
+    pub share: Option<u32>,
+    /// Probe `auto`: time until classes whose probes were taken out get them again, if it is fixed.
+    pub rearm: Option<Duration>,
     /// Profile `contexts`: from which share of all calls on a context is hot.
     pub phi: Share,
     /// Profile `contexts`: how much a counter may be wrong, as a share of all calls; `None`: a fifth of `phi`.
@@ -180,6 +184,8 @@ impl Default for ProfileOptions {
             interval: Duration::from_millis(20),
             k: 10,
             budget: None,
+            share: None,
+            rearm: None,
             phi: Share::new(1e-4).expect("a share"),
             epsilon: None,
             algorithm: ContextAlgorithm::LazySpaceSaving,
@@ -387,12 +393,8 @@ impl ProfileOptions {
                     _ => return Err(wrong(format!("'{value}' is not a number from 2 to {MAX_K}"))),
                 };
             }
-            "budget" if value == "none" => self.budget = None,
-            "budget" => {
-                let nodes = values::parse_amount(value).filter(|&nodes| nodes > 0);
-                let reason = || format!("'{value}' is not a number of nodes such as 200k, nor 'none'");
-                self.budget = Some(nodes.ok_or_else(|| wrong(reason()))?);
-            }
+            "budget" => self.set_budget(value).map_err(wrong)?,
+            "rearm" => self.rearm = Some(parse_duration(value).map_err(wrong)?),
             "phi" => self.phi = value.parse().map_err(wrong)?,
             "epsilon" if value == "phi/5" => self.epsilon = None,
             "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
@@ -513,7 +515,8 @@ impl ProfileOptions {
             "schedule" => Some(self.schedule.to_string()),
             "interval" => Some(format_duration(self.interval)),
             "k" => Some(self.k.to_string()),
-            "budget" => Some(self.budget.map_or("none".to_owned(), |nodes| nodes.to_string())),
+            "budget" => Some(self.budget_text()),
+            "rearm" => self.rearm.map(format_duration),
             "phi" => Some(self.phi.to_string()),
             "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
             "algorithm" => Some(self.algorithm.to_string()),

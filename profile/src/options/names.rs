@@ -83,9 +83,15 @@ pub const OPTIONS: &[OptionName] = &[
     ),
     option(
         "budget",
-        "N",
-        "none",
-        "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told",
+        "N|PERCENT",
+        "none, 1%",
+        "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told. probe=auto: share of the run that profiling may take",
+    ),
+    option(
+        "rearm",
+        "DURATION",
+        "grows from 20s, within the budget",
+        "probe=auto: when classes whose probes were taken out get them again",
     ),
     option(
         "phi",

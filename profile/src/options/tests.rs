@@ -267,6 +267,46 @@ fn the_automatic_probe_follows_what_is_profiled() {
 }
 
 #[test]
+fn probe_auto_retires_where_it_is_given_and_nothing_else_is_asked_for() {
+    for (text, retires) in [
+        ("", false),
+        ("probe=auto", true),
+        ("probe=auto,interval=1ms,budget=2.5%", true),
+        ("probe=auto,schedule=sag:64:17", false),
+        ("probe=auto,stride=3", false),
+        ("probe=auto,profile=kpaths", false),
+        ("probe=auto,file=x.trace", false),
+        ("probe=counters", false),
+    ] {
+        let options = parse(text).options;
+        assert_eq!(options.retires(), retires, "{text}");
+        if retires {
+            assert_eq!(options.probe_in_use(), Probe::Counters, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_budget_is_a_number_of_nodes_or_a_share_of_the_run() {
+    assert_eq!(parse("").options.allowance(), 0.01);
+    let share = parse("budget=2.5%").options;
+    assert_eq!((share.allowance(), share.budget), (0.025, None));
+    let nodes = parse("profile=kpaths,budget=2k").options;
+    assert_eq!((nodes.allowance(), nodes.budget), (0.01, Some(2000)));
+    for wrong in [
+        "budget=0%",
+        "budget=101%",
+        "budget=x%",
+        "budget=%",
+        "budget=-1%",
+        "budget=NaN%",
+    ] {
+        let error = AgentCommand::parse(wrong).unwrap_err().to_string();
+        assert!(error.contains("is not a share of the run"), "{wrong}: {error}");
+    }
+}
+
+#[test]
 fn properties_file() {
     let text = "# comment\n! too\n\nprobe = counters\ninclude: a.*+b.*\nlog=/x,y\n";
     let o = ProfileOptions::parse_properties(text).unwrap();
@@ -387,10 +427,12 @@ prop_compose! {
             powers, uniform, limit: (1 << log) - u32::from(!powers && log > 1),
         }),
         (k, budget, burst) in (2u32..=1024, prop::option::of(4096u32..), burst()),
+        (run_share, rearm) in (prop::option::of(1u32..=10_000), prop::option::of(duration())),
         (phi, epsilon, algorithm) in (share(), prop::option::of(share()), prop::sample::select(ContextAlgorithm::ALL)),
     ) -> ProfileOptions {
         ProfileOptions {
-            k, budget, burst, phi, epsilon, algorithm, footprint, lengths, skipping, consumer, probe, schedule, interval, include, exclude,
+            k, budget, burst, rearm, share: run_share.filter(|_| budget.is_none()), phi, epsilon, algorithm, footprint, lengths, skipping,
+            consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, single_path_methods, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()

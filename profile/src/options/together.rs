@@ -1,5 +1,6 @@
 //! What follows from several options together.
 
+use super::values::parse_amount;
 use super::{
     Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
 };
@@ -77,10 +78,54 @@ impl ProfileOptions {
         Some(format!("profile '{kind}'"))
     }
 
+    /// The budget: nodes of forests, or a share of the run.
+    pub(super) fn set_budget(&mut self, value: &str) -> Result<(), String> {
+        if value == "none" {
+            (self.budget, self.share) = (None, None);
+        } else if let Some(percent) = value.strip_suffix('%') {
+            let share = percent.trim().parse().map(|percent: f64| percent * 100.0);
+            let share = share.ok().filter(|share| (1.0..=10_000.0).contains(share));
+            let reason = || format!("'{value}' is not a share of the run from 0.01% to 100%");
+            (self.budget, self.share) = (None, Some(share.ok_or_else(reason)?.round() as u32));
+        } else {
+            let nodes = parse_amount(value).filter(|&nodes| nodes > 0);
+            let reason = || {
+                format!(
+                    "'{value}' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'"
+                )
+            };
+            (self.budget, self.share) = (Some(nodes.ok_or_else(reason)?), None);
+        }
+        Ok(())
+    }
+
+    pub(super) fn budget_text(&self) -> String {
+        match (self.budget, self.share) {
+            (Some(nodes), _) => nodes.to_string(),
+            (None, Some(share)) => format!("{}%", f64::from(share) / 100.0),
+            (None, None) => "none".to_owned(),
+        }
+    }
+
+    /// Probe `auto` on plain paths: every path end is counted until hot paths are known well enough, then probes are taken
+    /// out again. A schedule is about sampling, so who gives one wants that.
+    pub fn retires(&self) -> bool {
+        self.probe == Probe::Auto
+            && self.is_given("probe")
+            && self.wish_for_events().is_none()
+            && !self.is_given("schedule")
+    }
+
+    /// The share of the run that probe `auto` may take.
+    pub fn allowance(&self) -> f64 {
+        f64::from(self.share.unwrap_or(100)) / 10_000.0
+    }
+
     /// The probe that is really used: what `auto` stands for depends on what is profiled.
     pub fn probe_in_use(&self) -> Probe {
         match self.probe {
             Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
+            Probe::Auto if self.retires() => Probe::Counters,
             probe => probe.resolved(),
         }
     }

@@ -8,8 +8,8 @@ use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel,
-    KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
+    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, Coverage,
+    EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -404,18 +404,58 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
     )
         .prop_flat_map(|(run, classes, skipped)| {
             let forests = proptest::option::of(any_kpaths(&classes));
+            let coverage = any_coverage(&classes);
             let contexts = proptest::option::of(any_contexts(&classes));
-            (Just((run, classes, skipped)), forests, contexts).prop_map(
-                |((run, classes, skipped), kpaths, contexts)| Profile {
+            (Just((run, classes, skipped)), forests, contexts, coverage).prop_map(
+                |((run, classes, skipped), kpaths, contexts, coverage)| Profile {
                     run,
                     classes,
                     skipped,
                     kpaths,
+                    coverage,
                     contexts,
                     ..Profile::default()
                 },
             )
         })
+}
+
+/// Some of the methods counted partly.
+fn any_coverage(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<Coverage>> + use<> {
+    let methods = |(class, c): (usize, &ClassProfile)| {
+        let methods = 0..c.map.methods.len() as u32;
+        methods
+            .map(move |method| (class as u32, method))
+            .collect::<Vec<_>>()
+    };
+    let all: Vec<(u32, u32)> = classes.iter().enumerate().flat_map(methods).collect();
+    let numbers = (
+        any::<bool>(),
+        any::<u64>(),
+        0.0..1e6f64,
+        0.0..1e6f64,
+        any::<u32>(),
+        "[a-z]{1,8}",
+    );
+    vec(numbers, all.len()).prop_map(move |numbers| {
+        type Numbers = (bool, u64, f64, f64, u32, String);
+        let record = |(&(class, method), (there, counted, seconds, until, windows, reason)): (
+            &(u32, u32),
+            Numbers,
+        )| {
+            let record = Coverage {
+                class,
+                method,
+                counted,
+                seconds,
+                until,
+                windows,
+                reason,
+            };
+            there.then_some(record)
+        };
+        all.iter().zip(numbers).filter_map(record).collect()
+    })
 }
 
 /// The profile of the golden file and of the example in `docs/file-format.md`.

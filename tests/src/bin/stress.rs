@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use trodden_tests::jdk::Jdk;
-use trodden_tests::{Result, stress};
+use trodden_tests::{Result, auto, stress};
 
 /// Threads, virtual threads, class unloading, attaching, ways to end a program.
 #[derive(Parser)]
@@ -19,6 +19,9 @@ struct Arguments {
     /// Times a class is loaded and forgotten.
     #[arg(long, default_value_t = 20_000)]
     unloads: u64,
+    /// Seconds in which classes lose probes and get them back.
+    #[arg(long, default_value_t = 120)]
+    cycling: u64,
     /// Times the agent is attached and stopped.
     #[arg(long, default_value_t = 100)]
     attaches: u32,
@@ -62,6 +65,11 @@ fn main() -> Result<ExitCode> {
                 stress::virtual_streams(&jdk, 100_000).map(grown),
             );
         }
+        let cycling = Duration::from_secs(arguments.cycling);
+        report(
+            &name("taking probes out and putting them back"),
+            auto::cycles(&jdk, 4, cycling).map(|cycles| format!("{cycles:?}")),
+        );
         report(
             &name("unloading"),
             stress::unloading(&jdk, arguments.unloads).map(grown),

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Measures `probe=auto` over long runs: interleaved runs without an agent, with `probe=auto` and with `probe=counters`.
+
+    measure.py --agent LIB --trodden BINARY --jdk HOME,… --apps NAME:ITERATIONS,… --rounds N --out FOLDER
+
+Run in benchmarks-java/, after `trodden-bench fetch` and `build`. Writes raw.csv (a line per iteration), facts.csv, summary.md and a
+plot per application and JDK. Every run does the same work, so the exact profile of one is the yardstick for the other.
+"""
+import argparse, csv, json, pathlib, subprocess, sys, tempfile, time
+
+SCRATCH = tempfile.mkdtemp()
+INPUTS = {"ecj": "sources/commons-lang3", "lucene": "sources", "closure": "scripts"}
+
+
+def command(jdk, app, iterations, agent):
+    driver = next(p.stem for p in pathlib.Path("drivers/src/trodden/drivers").glob("*Driver.java")
+                  if p.stem.lower() == app + "driver")
+    inputs = []
+    if app in INPUTS:
+        folder, _, part = INPUTS[app].partition("/")
+        inputs = sorted(str(p) for p in pathlib.Path("apps", folder).glob(part + "*"))
+    flags = ["-Xmx1g", f"-Xlog:safepoint:file={SCRATCH}/safepoints.log:uptime:filecount=0"]
+    return ([jdk + "/bin/java"] + flags + ([agent] if agent else [])
+            + ["-cp", f"build/drivers/{app}:apps/{app}/*", f"trodden.drivers.{driver}"]
+            + ["--warmup", "0", "--iterations", str(iterations)] + inputs)
+
+
+def longest_redefinition():
+    """Longest safepoint that a retransformation asked for, in ms, by the JVM's own log."""
+    longest = 0.0
+    for line in open(SCRATCH + "/safepoints.log"):
+        if 'RedefineClasses"' in line or "VM_RedefineClasses" in line:
+            words = line.replace(",", " ").split()
+            longest = max(longest, int(words[words.index("Total:") + 1]) / 1e6)
+    return longest
+
+
+def run(args, jdk, app, iterations, config):
+    profile = f"{SCRATCH}/{config}.trodden"
+    options = {"base": None, "auto": "probe=auto", "counters": "probe=counters"}[config]
+    agent = options and f"-agentpath:{args.agent}=start,{options},quiet=true,file={profile}"
+    begin = time.monotonic()
+    done = subprocess.run(command(jdk, app, iterations, agent), capture_output=True, text=True)
+    seconds = time.monotonic() - begin
+    if done.returncode:
+        sys.exit(f"{app} {config}: {done.stderr}")
+    # NAME NUMBER NANOSECONDS PROCESSOR-NANOSECONDS CHECKSUM
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(app)]
+    return {"seconds": seconds, "profile": profile, "pause": longest_redefinition(),
+            "lines": [(int(n), int(wall), int(cpu), check) for _, n, wall, cpu, check in lines]}
+
+
+def tool(args, *words):
+    return json.loads(subprocess.run([args.trodden, *words, "--format", "json"],
+                                     capture_output=True, text=True, check=True).stdout)
+
+
+def plot(file, title, series):
+    """Processor time of each iteration against that of the run without an agent, as an SVG."""
+    width, height, top = 760, 260, 2.0
+    count = max(len(points) for points in series.values())
+    x = lambda i: 50 + i * (width - 70) / max(count - 1, 1)
+    y = lambda v: 20 + (top - min(v, top)) * (height - 60) / top
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="12">',
+           f'<text x="50" y="14">{title}</text>']
+    for value in (0.5, 1.0, 1.5, 2.0):
+        out.append(f'<line x1="50" x2="{width - 20}" y1="{y(value)}" y2="{y(value)}" stroke="#ccc"/>'
+                   f'<text x="15" y="{y(value) + 4}">{value}</text>')
+    for (name, points), color in zip(series.items(), ("#06c", "#c60")):
+        line = " ".join(f"{x(i):.1f},{y(v):.1f}" for i, v in enumerate(points))
+        out.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="1.5"/>')
+    out.append(f'<text x="50" y="{height - 8}">iterations, first to last; blue: auto, orange: counters; 1.0: without an agent</text></svg>')
+    pathlib.Path(file).write_text("\n".join(out) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("agent", "trodden", "jdk", "apps", "out"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--rounds", type=int, default=1)
+    args = parser.parse_args()
+    out = pathlib.Path(args.out)
+    out.mkdir(parents=True)
+    (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY") + "\n")
+    raw = csv.writer(open(out / "raw.csv", "w"))
+    raw.writerow(["jdk", "app", "config", "round", "iteration", "nanos", "cpu_nanos", "checksum"])
+    facts = csv.writer(open(out / "facts.csv", "w"))
+    facts.writerow(["jdk", "app", "round", "fact", "value"])
+    table = []
+    for jdk in args.jdk.split(","):
+        version = next(line.split('"')[1] for line in open(jdk + "/release") if line.startswith("JAVA_VERSION="))
+        for entry in args.apps.split(","):
+            app, iterations = entry.split(":")
+            for round in range(args.rounds):
+                runs = {}
+                for config in ("base", "auto", "counters"):
+                    runs[config] = one = run(args, jdk, app, iterations, config)
+                    for line in one["lines"]:
+                        raw.writerow([version, app, config, round, *line])
+                if len({tuple(line[3] for line in one["lines"]) for one in runs.values()}) != 1:
+                    sys.exit(f"{app}: results differ")
+                accuracy = tool(args, "compare", runs["counters"]["profile"], runs["auto"]["profile"])
+                report = tool(args, "report", runs["auto"]["profile"])["run"]["facts"]
+                for name, value in {**accuracy, **report}.items():
+                    if not isinstance(value, (dict, list)):
+                        facts.writerow([version, app, round, name, value])
+                cpu = {c: [line[2] for line in one["lines"]] for c, one in runs.items()}
+                total = {c: sum(values) for c, values in cpu.items()}
+                late = {c: sum(values[len(values) // 2:]) for c, values in cpu.items()}
+                series = {c: [a / b for a, b in zip(cpu[c], cpu["base"])] for c in ("auto", "counters")}
+                plot(out / f"{app}-jdk{version.split('.')[0]}-{round}.svg", f"{app}, JDK {version}: processor time per iteration", series)
+                table.append([version, app, f"{runs['base']['seconds']:.0f}", f"{total['base'] / 1e9:.0f}",
+                              f"{total['auto'] / total['base']:.3f}", f"{late['auto'] / late['base']:.3f}",
+                              f"{total['counters'] / total['base']:.3f}", f"{late['counters'] / late['base']:.3f}",
+                              f"{runs['auto']['pause']:.0f}", report["longest_retransformation_ms"], report["retransformations"],
+                              report["classes_retired"], report["classes_rearmed"], report["recompilations"],
+                              *(f"{100 * accuracy[k]:.1f}" for k in ("path_accuracy", "edge_relative_overlap", "edge_absolute_overlap"))])
+                head = ["JDK", "app", "base, s elapsed", "base, s CPU", "auto / base", "second half", "counters / base", "second half",
+                        "longest safepoint for it, ms", "longest call, ms", "calls", "classes out", "classes back", "recompilations",
+                        "path, %", "edge relative, %", "edge absolute, %"]
+                rows = [head, ["---"] * len(head), *table]
+                text = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
+                (out / "summary.md").write_text(
+                    "Processor time of the whole process, compiler threads included, over all iterations of a JVM (from the first one on), and over "
+                    "the second half of them.\n\n" + text + "\n")
+                print(table[-1], flush=True)
+
+
+main()

@@ -1,0 +1,107 @@
+//! Which classes are worth a retransformation.
+
+/// A method that ends many paths at the moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HotMethod {
+    /// In the path map.
+    pub position: usize,
+    /// Path ends per second.
+    pub rate: f64,
+    /// Is its profile known well enough?
+    pub known: bool,
+    /// Was it waited for long enough, or is there no time left in the budget?
+    pub overdue: bool,
+}
+
+/// A class with probes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// The class, by its first method.
+    pub first_method: u32,
+    /// Path ends per second of all its methods with probes.
+    pub rate: f64,
+    /// Its hot ones.
+    pub hot: Vec<HotMethod>,
+    /// Must it stay as it is, because activations of its methods run on for long?
+    pub blocked: bool,
+}
+
+impl Candidate {
+    /// Share of a class's path ends that must be known before it goes silent.
+    const MOST: f64 = 0.9;
+
+    /// Is enough of it known, or waited for? Methods of a class go silent together, as each time costs the same.
+    pub fn is_ready(&self) -> bool {
+        let hot: f64 = self.hot.iter().map(|method| method.rate).sum();
+        let done = self.hot.iter().filter(|method| method.known || method.overdue);
+        let done: f64 = done.map(|method| method.rate).sum();
+        !self.blocked && hot > 0.0 && done >= Self::MOST * hot
+    }
+}
+
+/// The classes that cost something, dearest first. Left out are those that together end no more than `tail` paths a second: they
+/// are counted to the end of the run.
+pub fn dear(mut candidates: Vec<Candidate>, tail: f64) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| {
+        a.rate
+            .total_cmp(&b.rate)
+            .then(b.first_method.cmp(&a.first_method))
+    });
+    let mut sum = 0.0;
+    let cheap = candidates.iter().take_while(|candidate| {
+        sum += candidate.rate;
+        sum <= tail
+    });
+    let cheap = cheap.count();
+    candidates.drain(..cheap);
+    candidates.reverse();
+    candidates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn class(first_method: u32, hot: &[(f64, bool, bool)]) -> Candidate {
+        let method = |(position, &(rate, known, overdue))| HotMethod {
+            position,
+            rate,
+            known,
+            overdue,
+        };
+        Candidate {
+            first_method,
+            rate: hot.iter().map(|h| h.0).sum(),
+            hot: hot.iter().enumerate().map(method).collect(),
+            blocked: false,
+        }
+    }
+
+    #[test]
+    fn the_cheap_ones_stay() {
+        let classes = [5.0, 1.0, 100.0, 2.0, 40.0].map(|rate| class(rate as u32, &[(rate, true, false)]));
+        let dear = |tail| -> Vec<u32> {
+            super::dear(classes.to_vec(), tail)
+                .iter()
+                .map(|c| c.first_method)
+                .collect()
+        };
+        assert_eq!(dear(0.0), [100, 40, 5, 2, 1]);
+        assert_eq!(dear(8.0), [100, 40]);
+        assert_eq!(dear(7.9), [100, 40, 5]);
+        assert_eq!(dear(1e9), [0; 0]);
+    }
+
+    #[test]
+    fn a_class_is_ready_when_most_of_it_is() {
+        assert!(class(0, &[(90.0, true, false), (10.0, false, false)]).is_ready());
+        assert!(!class(0, &[(80.0, true, false), (20.0, false, false)]).is_ready());
+        assert!(class(0, &[(80.0, true, false), (20.0, false, true)]).is_ready());
+        assert!(!class(0, &[]).is_ready());
+        let blocked = Candidate {
+            blocked: true,
+            ..class(0, &[(90.0, true, false)])
+        };
+        assert!(!blocked.is_ready());
+    }
+}

@@ -1,0 +1,56 @@
+//! From what was counted to the whole run: what a dump does with the ledger.
+
+use trodden_profile::{Coverage, Profile};
+
+use super::ledger::Ledger;
+
+/// Adds to a profile's counts what the ledger says is missing, tells of each such method how much of it was counted, and puts the
+/// sums of the ledger into the facts. `first_methods`: of each class, the number of its first method.
+pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
+    let seconds = profile.run.seconds;
+    for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
+        for (method, counts) in class.counts.iter_mut().enumerate() {
+            let Some(estimate) = ledger.estimate(first + method as u32, seconds) else {
+                continue;
+            };
+            profile.coverage.push(Coverage {
+                class: index as u32,
+                method: method as u32,
+                counted: counts.total(),
+                seconds: estimate.seconds,
+                until: estimate.until,
+                windows: estimate.windows,
+                reason: estimate.reason.name().to_owned(),
+            });
+            for (path, missing) in estimate.missing {
+                let missing = missing.round() as u64;
+                if missing > 0 {
+                    *counts.paths.entry(path).or_default() += missing;
+                }
+            }
+        }
+    }
+    profile.run.exact &= ledger.is_exact();
+    let totals = ledger.totals();
+    let (silent, ever) = ledger.sizes();
+    let facts = &mut profile.run.facts;
+    let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    fact("retransformations", totals.retransformations.to_string());
+    fact("classes_retired", totals.retired.to_string());
+    fact("classes_rearmed", totals.rearmed.to_string());
+    fact("classes_not_retransformed", totals.failed.to_string());
+    fact("methods_silent", silent.to_string());
+    fact("methods_estimated", ever.to_string());
+    fact("retransforming_ms", millis(totals.pauses.as_secs_f64()));
+    fact(
+        "longest_retransformation_ms",
+        millis(totals.longest_pause.as_secs_f64()),
+    );
+    fact("counting_ms_estimated", millis(totals.counting));
+    fact("recompiling_ms_estimated", millis(totals.compiling));
+    fact("slowed_ms_assumed", millis(totals.slow));
+}
+
+fn millis(seconds: f64) -> String {
+    format!("{:.1}", seconds * 1e3)
+}

@@ -1,0 +1,395 @@
+//! The controller of `probe=auto`: counts exactly, takes probes out where enough is known, puts them back for a look.
+//!
+//! *In*: the counters of all threads, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
+//! other methods than before; a [`Ledger`] of when which method was counted, from which a dump estimates the whole run.
+//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller), for
+//! Ball-Larus paths: there a loop is profiled for a fixed number of paths, here until its shares are known.
+//!
+//! | module | work |
+//! | --- | --- |
+//! | `counts` | what the counters say at one moment |
+//! | `watch` | is a method's path profile known well enough? |
+//! | `choose` | which classes to take probes out of, which to give them back |
+//! | `account` | what profiling has cost so far, against the budget |
+//! | `complete` | what a dump makes of the ledger |
+//! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
+//!
+//! The same thread looks, decides and retransforms; the program's threads only count. All limits are constants here and
+//! in `watch`; `docs/auto.md` says what they mean and what they rest on.
+
+mod account;
+mod choose;
+mod complete;
+mod counts;
+mod ledger;
+mod watch;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+
+use crate::agent::Agent;
+use crate::jvm::{Jni, JvmError};
+use crate::log::debug;
+use crate::registry::ClassEntry;
+use crate::retransform::retransform;
+
+use account::Account;
+use choose::{Candidate, HotMethod};
+pub use complete::complete;
+use counts::Snapshot;
+pub use ledger::Ledger;
+use ledger::Reason;
+use watch::{Verdict, Watch};
+
+/// How often the clock asks whether a look is due.
+pub const TICK: Duration = Duration::from_millis(20);
+/// Time between looks at the counters, and between looks where nothing has been dear for a while.
+const LOOK: Duration = Duration::from_millis(500);
+const LAZY_LOOK: Duration = Duration::from_secs(4);
+/// Looking may take this part of the time, unless looks are then this far apart.
+const LOOKING: u32 = 200;
+const SELDOM: Duration = Duration::from_secs(5);
+/// Methods with fewer path ends per second cost nothing worth a retransformation.
+const FLOOR: f64 = 5_000.0;
+/// Longest time that a method is waited for whose shares keep moving.
+const PATIENCE: Duration = Duration::from_secs(6);
+/// Path ends without which a method never goes silent.
+const LEAST: u64 = 1_000;
+/// How long ready classes wait for others, so that one retransformation does for all: half as long again each time, unless they are
+/// the larger part of what counting costs.
+const GATHER: Duration = Duration::from_secs(2);
+const LONGEST_GATHER: Duration = Duration::from_secs(20);
+/// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets its probes back, its
+/// compiled code is back as well.
+const REARMED: Duration = Duration::from_millis(1_500);
+/// Time until a class gets its probes back the first time, and the longest time.
+const FIRST_PAUSE: Duration = Duration::from_secs(20);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+/// Most classes that get their probes back at once.
+const AT_ONCE: usize = 8;
+
+/// What the controller knows of a class that has, or had, hot methods.
+struct ClassState {
+    name: String,
+    silent: Vec<bool>,
+    /// When probes were last taken out or put back.
+    since: Instant,
+    /// How long to leave it alone the next time.
+    pause: Duration,
+    /// When it was found ready the first time since.
+    ready: Option<Instant>,
+    /// Path ends per second of its silent methods when they were counted.
+    weight: f64,
+}
+
+/// The controller's thread's own state.
+pub struct Controller {
+    allowance: f64,
+    /// A fixed time between taking probes out and putting them back.
+    rearm: Option<Duration>,
+    account: Account,
+    last: Snapshot,
+    next_look: Instant,
+    between: Duration,
+    gather: Duration,
+    /// By a class's first method.
+    classes: FxHashMap<u32, ClassState>,
+    /// By method.
+    watches: FxHashMap<u32, Watch>,
+}
+
+impl Controller {
+    /// Before the program runs with probes.
+    pub fn new(allowance: f64, rearm: Option<Duration>) -> Self {
+        let now = Instant::now();
+        Controller {
+            allowance,
+            rearm,
+            account: Account::new(allowance, now),
+            last: Snapshot::empty(now),
+            next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
+            between: LOOK,
+            gather: GATHER,
+            classes: FxHashMap::default(),
+            watches: FxHashMap::default(),
+        }
+    }
+
+    /// What the clock calls.
+    pub fn tick(&mut self, agent: &Agent, jni: Jni<'_>) -> Result<(), JvmError> {
+        if Instant::now() < self.next_look {
+            return Ok(());
+        }
+        let Some(shim) = agent.shim_if_defined() else {
+            return Ok(());
+        };
+        let begin = Instant::now();
+        let now = Snapshot::take(agent, shim, jni)?;
+        let candidates = self.look(agent, &now);
+        let tail = self.allowance / 4.0 / account::COUNT;
+        let dear = choose::dear(candidates, tail);
+        let busy = !dear.is_empty();
+        let looking = (begin.elapsed() * LOOKING).min(SELDOM);
+        self.take_out(agent, jni, &now, dear)?;
+        self.put_back(agent, jni, &now)?;
+        self.account.look(agent.ledger().totals_mut());
+        self.last = now;
+        self.between = match busy {
+            true => LOOK,
+            false => (self.between + self.between / 4).min(LAZY_LOOK),
+        };
+        self.next_look = match self.rearm {
+            Some(fixed) => begin + self.between.min(fixed),
+            None => begin + self.between.max(looking),
+        };
+        Ok(())
+    }
+
+    /// Shortest time with probes.
+    fn least_time(&self) -> Duration {
+        self.rearm.map_or(REARMED, |fixed| fixed.min(REARMED))
+    }
+
+    /// Judges every method that is hot at the moment.
+    fn look(&mut self, agent: &Agent, now: &Snapshot) -> Vec<Candidate> {
+        let seconds = (now.at - self.last.at).as_secs_f64().max(1e-6);
+        let overdrawn = self.account.overdrawn(now.at);
+        let mut candidates = Vec::new();
+        let mut path_ends = 0;
+        for class in agent.registry.classes() {
+            let state = self.classes.get(&class.ids.first_method);
+            let mut candidate = Candidate {
+                first_method: class.ids.first_method,
+                rate: 0.0,
+                hot: Vec::new(),
+                blocked: false,
+            };
+            let mut cooled = Vec::new();
+            for (position, map) in class.map.methods.iter().enumerate() {
+                let id = class.ids.first_method + position as u32;
+                let ended = now
+                    .total(&class, position)
+                    .saturating_sub(self.last.total(&class, position));
+                path_ends += ended;
+                // Old activations of a method without probes may go on counting: that is no reason to do anything.
+                if state.is_some_and(|state| state.silent[position]) {
+                    continue;
+                }
+                let rate = ended as f64 / seconds;
+                candidate.rate += rate;
+                if rate < FLOOR {
+                    cooled.push((id, position));
+                    continue;
+                }
+                let counts = now.paths(&class, position);
+                let watch = self
+                    .watches
+                    .entry(id)
+                    .or_insert_with(|| Watch::begin(self.last.at, self.last.paths(&class, position)));
+                let verdict = watch.judge(now.at, &counts);
+                candidate.blocked |= watch.long_activations(map, now.at, &counts);
+                let time = now.at - watch.since();
+                let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
+                let enough = watch.path_ends() >= LEAST && time >= self.least_time();
+                candidate.hot.push(HotMethod {
+                    position,
+                    rate,
+                    known: verdict == Verdict::Known && enough,
+                    overdue: late && enough,
+                });
+            }
+            for (id, position) in cooled {
+                self.settle(agent, now, &class, id, position);
+            }
+            if candidate.rate > 0.0 {
+                candidates.push(candidate);
+            }
+        }
+        self.account.counted(path_ends);
+        candidates
+    }
+
+    /// A method that is not hot now: if it has its probes back, the stretch without them ended with the rates of now.
+    fn settle(&self, agent: &Agent, now: &Snapshot, class: &ClassEntry, id: u32, position: usize) {
+        if let Some(watch) = self.watches.get(&id)
+            && now.at - watch.since() >= self.least_time()
+        {
+            let rates = watch.all_rates(now.at, &now.paths(class, position));
+            agent.ledger().settled(id, &rates);
+        }
+    }
+
+    /// Takes the probes out of what is known well enough, if there is enough of it to be worth a retransformation.
+    fn take_out(
+        &mut self,
+        agent: &Agent,
+        jni: Jni<'_>,
+        now: &Snapshot,
+        dear: Vec<Candidate>,
+    ) -> Result<(), JvmError> {
+        let all: f64 = dear.iter().map(|c| c.rate).sum();
+        let classes = agent.registry.classes();
+        let by_id: FxHashMap<u32, _> = classes.iter().map(|c| (c.ids.first_method, c)).collect();
+        let mut waited = false;
+        let mut ready = Vec::new();
+        for candidate in dear {
+            let Some(&class) = by_id.get(&candidate.first_method) else {
+                continue;
+            };
+            if !candidate.is_ready() {
+                continue;
+            }
+            let state = self
+                .classes
+                .entry(candidate.first_method)
+                .or_insert_with(|| ClassState {
+                    name: class.map.name.clone(),
+                    silent: vec![false; class.map.methods.len()],
+                    since: now.at,
+                    // Twice that after the first time, as nothing has changed since.
+                    pause: FIRST_PAUSE / 2,
+                    ready: None,
+                    weight: 0.0,
+                });
+            let first = *state.ready.get_or_insert(now.at);
+            waited |= now.at - first >= self.gather || self.rearm.is_some();
+            ready.push((candidate, class));
+        }
+        let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
+        if ready.is_empty() || (worth < all / 2.0 && !waited) {
+            return Ok(());
+        }
+        self.gather = (self.gather + self.gather / 2).min(LONGEST_GATHER);
+        let mut names = rustc_hash::FxHashSet::default();
+        {
+            let mut ledger = agent.ledger();
+            for (candidate, class) in &ready {
+                let Some(state) = self.classes.get_mut(&candidate.first_method) else {
+                    continue;
+                };
+                let others = if state.silent.contains(&true) {
+                    state.weight
+                } else {
+                    0.0
+                };
+                let mut changed = false;
+                for hot in &candidate.hot {
+                    let id = candidate.first_method + hot.position as u32;
+                    let Some(watch) = self.watches.remove(&id) else {
+                        continue;
+                    };
+                    let counts = now.paths(class, hot.position);
+                    let rates = watch.rates(now.at, &counts);
+                    let reason = match (hot.known, self.account.overdrawn(now.at)) {
+                        (true, _) => Reason::Known,
+                        (false, true) => Reason::Budget,
+                        (false, false) => Reason::Overdue,
+                    };
+                    changed |= ledger.silenced(id, now.at, rates, reason);
+                    state.silent[hot.position] = true;
+                }
+                // What did not change since the last time need not be looked at so soon again.
+                state.pause = match changed {
+                    true => FIRST_PAUSE,
+                    false => (state.pause * 2).min(LONGEST_PAUSE),
+                };
+                state.weight = candidate.rate + others;
+                state.since = now.at;
+                state.ready = None;
+                agent
+                    .registry
+                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                names.insert(state.name.clone());
+            }
+        }
+        debug!("auto: {} classes lose their probes", names.len());
+        agent.watch_recompilations();
+        self.send(agent, jni, &names, false);
+        Ok(())
+    }
+
+    /// Gives some classes their probes back, if the budget allows.
+    fn put_back(&mut self, agent: &Agent, jni: Jni<'_>, now: &Snapshot) -> Result<(), JvmError> {
+        let due = |state: &ClassState| {
+            let pause = self.rearm.unwrap_or(state.pause);
+            state.silent.contains(&true) && now.at.saturating_duration_since(state.since) >= pause
+        };
+        let mut chosen: Vec<(u32, f64)> = self
+            .classes
+            .iter()
+            .filter(|(_, state)| due(state))
+            .map(|(&id, state)| (id, state.weight * (now.at - state.since).as_secs_f64()))
+            .collect();
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        chosen.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        chosen.truncate(AT_ONCE);
+        let weight: f64 = chosen.iter().map(|(id, _)| self.classes[id].weight).sum();
+        let counting = weight * account::COUNT * self.least_time().as_secs_f64();
+        if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
+            return Ok(());
+        }
+        let mut names = rustc_hash::FxHashSet::default();
+        {
+            let mut ledger = agent.ledger();
+            for class in agent.registry.classes() {
+                let first = class.ids.first_method;
+                if !chosen.iter().any(|&(id, _)| id == first) {
+                    continue;
+                }
+                let Some(state) = self.classes.get_mut(&first) else {
+                    continue;
+                };
+                for (position, silent) in state.silent.iter_mut().enumerate() {
+                    if std::mem::take(silent) {
+                        let id = first + position as u32;
+                        ledger.counted_again(id, now.at);
+                        self.watches
+                            .insert(id, Watch::begin(now.at, now.paths(&class, position)));
+                    }
+                }
+                state.since = now.at;
+                agent
+                    .registry
+                    .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
+                names.insert(state.name.clone());
+            }
+        }
+        debug!("auto: {} classes get their probes back", names.len());
+        self.send(agent, jni, &names, true);
+        Ok(())
+    }
+
+    /// Retransforms the classes of these names and keeps the account.
+    fn send(&mut self, agent: &Agent, jni: Jni<'_>, names: &rustc_hash::FxHashSet<String>, rearmed: bool) {
+        self.account.before();
+        let mut longest = Duration::ZERO;
+        let mut all = Duration::ZERO;
+        let mut calls = 0;
+        let done = retransform(
+            agent.jvmti,
+            jni,
+            &agent.registry,
+            |name| names.contains(name),
+            |took| {
+                longest = longest.max(took);
+                all += took;
+                calls += 1;
+            },
+        );
+        self.account.retransformed(all, done.classes);
+        let mut ledger = agent.ledger();
+        let totals = ledger.totals_mut();
+        totals.retransformations += calls;
+        totals.longest_pause = totals.longest_pause.max(longest);
+        totals.pauses += all;
+        totals.failed += done.failed as u64;
+        match rearmed {
+            true => totals.rearmed += done.classes as u64,
+            false => totals.retired += done.classes as u64,
+        }
+    }
+}

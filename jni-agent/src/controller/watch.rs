@@ -1,0 +1,252 @@
+//! Is a method's path profile known well enough to stop counting?
+//!
+//! Counts of a method since its probes were put in are cut in two: what came before a moment in between, and the window since
+//! then, which is at least as long as all before. The profile is *known* if, for every path with at least [`HOT`] of the
+//! method's path ends,
+//!
+//! 1. its share in all counts is known to within [`PRECISION`] of itself with 95 % confidence (normal approximation of
+//!    the binomial distribution), which takes 38,000 path ends for a path of 1 %, and
+//! 2. its shares in both parts differ by no more than [`DRIFT`] of it and what chance explains.
+//!
+//! The first alone would promise too much: path ends that follow each other are not independent, and programs have phases. The second
+//! sees what has changed on the scale of the window; what changes later is seen when the method is counted again.
+
+use std::time::Instant;
+
+use trodden_numbering::StartKind;
+use trodden_profile::MethodMap;
+
+use super::counts::PathCounts;
+use super::ledger::Rates;
+
+/// Paths with a smaller share of their method's path ends may stay uncertain.
+const HOT: f64 = 0.01;
+/// Half of the confidence interval, relative to the share.
+const PRECISION: f64 = 0.1;
+/// Difference between both parts, relative to the share.
+const DRIFT: f64 = 0.1;
+/// Quantile of the normal distribution for 95 %.
+const Z: f64 = 1.96;
+
+/// Path ends that one activation may still have before it when its method is retransformed. It goes on in the interpreter, to its
+/// end: some 50 ns each, so this is half a second.
+const LONG: f64 = 1e7;
+/// Path ends per second that an activation without end may have: a thousandth of the time in the interpreter.
+const HARMLESS: f64 = 20_000.0;
+
+/// What is known of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Shares are known.
+    Known,
+    /// Too few path ends, or shares that move.
+    Unknown,
+}
+
+/// A method that is being counted.
+pub struct Watch {
+    begin: Instant,
+    start: PathCounts,
+    middle: Instant,
+    at_middle: PathCounts,
+    total: u64,
+}
+
+impl Watch {
+    /// From a moment on, at which its counters stood like this.
+    pub fn begin(at: Instant, counts: PathCounts) -> Self {
+        Watch {
+            begin: at,
+            middle: at,
+            at_middle: counts.clone(),
+            start: counts,
+            total: 0,
+        }
+    }
+
+    /// Since when.
+    pub fn since(&self) -> Instant {
+        self.begin
+    }
+
+    /// Path ends at the last look.
+    pub fn path_ends(&self) -> u64 {
+        self.total
+    }
+
+    /// Judges the counts of now. If it is not known yet, and the window is longer than what was before, a new window begins.
+    pub fn judge(&mut self, now: Instant, counts: &PathCounts) -> Verdict {
+        let before = difference(&self.at_middle, &self.start);
+        let window = difference(counts, &self.at_middle);
+        self.total = before.values().sum::<u64>() + window.values().sum::<u64>();
+        if known(&before, &window) {
+            return Verdict::Known;
+        }
+        if now - self.middle >= self.middle - self.begin {
+            self.middle = now;
+            self.at_middle = counts.clone();
+        }
+        Verdict::Unknown
+    }
+
+    /// Path ends per second of each path. Over the last window, if there is one: what was before may not have been compiled.
+    pub fn rates(&self, now: Instant, counts: &PathCounts) -> Rates {
+        let (at, from) = match now > self.middle {
+            true => (self.middle, &self.at_middle),
+            false => (self.begin, &self.start),
+        };
+        let seconds = (now - at).as_secs_f64().max(1e-6);
+        let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
+        difference(counts, from).into_iter().map(rate).collect()
+    }
+
+    /// Path ends per second of each path since the beginning.
+    pub fn all_rates(&self, now: Instant, counts: &PathCounts) -> Rates {
+        let seconds = (now - self.begin).as_secs_f64().max(1e-6);
+        let rate = |(path, count): (u64, u64)| (path, count as f64 / seconds);
+        difference(counts, &self.start).into_iter().map(rate).collect()
+    }
+
+    /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed an activation
+    /// goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
+    pub fn long_activations(&self, map: &MethodMap, now: Instant, counts: &PathCounts) -> bool {
+        let entry = |path: u64| {
+            let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
+            let starts = map.dag.starts().iter().filter(of_entry);
+            starts
+                .into_iter()
+                .any(|s| (s.value..s.value + s.paths).contains(&path))
+        };
+        let all = difference(counts, &self.start);
+        let activations: u64 = all
+            .iter()
+            .filter(|(path, _)| entry(**path))
+            .map(|(_, count)| count)
+            .sum();
+        let inside = all.values().sum::<u64>() - activations;
+        let rate = inside as f64 / (now - self.begin).as_secs_f64().max(1e-6);
+        rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
+    }
+}
+
+/// What was counted in between; paths that were not are left out.
+fn difference(now: &PathCounts, before: &PathCounts) -> PathCounts {
+    let since = |(&path, &count): (&u64, &u64)| {
+        let count = count.saturating_sub(before.get(&path).copied().unwrap_or(0));
+        (count > 0).then_some((path, count))
+    };
+    now.iter().filter_map(since).collect()
+}
+
+fn known(before: &PathCounts, window: &PathCounts) -> bool {
+    let sum = |counts: &PathCounts| counts.values().sum::<u64>() as f64;
+    let (earlier, later) = (sum(before), sum(window));
+    let all = earlier + later;
+    if earlier == 0.0 || later == 0.0 {
+        return false;
+    }
+    let precise = |path: &u64| {
+        let of = |counts: &PathCounts| counts.get(path).copied().unwrap_or(0) as f64;
+        let share = (of(before) + of(window)) / all;
+        if share < HOT {
+            return true;
+        }
+        let spread = share * (1.0 - share);
+        let drift = (of(before) / earlier - of(window) / later).abs();
+        Z * (spread / all).sqrt() <= PRECISION * share
+            && drift <= DRIFT * share + Z * (spread * (1.0 / earlier + 1.0 / later)).sqrt()
+    };
+    before.keys().chain(window.keys()).all(precise)
+}
+
+/// How far two distributions are apart, from 0 to 1 (total variation).
+pub fn distance(one: &Rates, other: &Rates) -> f64 {
+    let (a, b): (f64, f64) = (one.values().sum(), other.values().sum());
+    if a <= 0.0 || b <= 0.0 {
+        return if a == b { 0.0 } else { 1.0 };
+    }
+    let of = |rates: &Rates, path: &u64| rates.get(path).copied().unwrap_or(0.0);
+    let both = one
+        .keys()
+        .chain(other.keys().filter(|path| !one.contains_key(path)));
+    both.map(|path| (of(one, path) / a - of(other, path) / b).abs())
+        .sum::<f64>()
+        / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn counts(pairs: &[(u64, u64)]) -> PathCounts {
+        pairs.iter().copied().collect()
+    }
+
+    #[test]
+    fn shares_are_known_with_enough_of_the_same() {
+        let begin = Instant::now();
+        let mut watch = Watch::begin(begin, counts(&[(0, 500)]));
+        let at = |seconds| begin + SECOND * seconds;
+        // The first window has nothing before it.
+        assert_eq!(
+            watch.judge(at(1), &counts(&[(0, 100_500), (1, 2_000)])),
+            Verdict::Unknown
+        );
+        assert_eq!(
+            watch.judge(at(2), &counts(&[(0, 200_500), (1, 4_000)])),
+            Verdict::Known
+        );
+        assert_eq!(watch.path_ends(), 204_000);
+        // By the second window alone: 100,000 in a second.
+        let rates = watch.rates(at(2), &counts(&[(0, 200_500), (1, 4_000)]));
+        assert_eq!(rates, [(0, 100_000.0), (1, 2_000.0)].into());
+    }
+
+    #[test]
+    fn few_path_ends_and_moving_shares_are_not_known() {
+        let before = counts(&[(0, 1_000), (1, 20)]);
+        assert!(!known(&before, &before), "1,020 path ends of 2 %");
+        let before = counts(&[(0, 100_000), (1, 10_000)]);
+        assert!(known(&before, &counts(&[(0, 100_500), (1, 10_300)])));
+        assert!(
+            !known(&before, &counts(&[(0, 100_000), (1, 20_000)])),
+            "a share doubled"
+        );
+        assert!(
+            !known(&before, &counts(&[(0, 100_000), (2, 10_000)])),
+            "another path"
+        );
+        assert!(
+            known(&before, &counts(&[(0, 100_000), (1, 10_000), (7, 50)])),
+            "rare paths may appear"
+        );
+        assert!(!known(&counts(&[]), &before));
+    }
+
+    #[test]
+    fn windows_grow_while_nothing_is_known() {
+        let begin = Instant::now();
+        let mut watch = Watch::begin(begin, PathCounts::new());
+        let at = |seconds| begin + SECOND * seconds;
+        let mut all = PathCounts::new();
+        for (second, moved) in [(1, 1), (2, 2), (3, 3), (4, 4)] {
+            *all.entry(moved).or_default() += 100_000;
+            assert_eq!(watch.judge(at(second), &all), Verdict::Unknown);
+        }
+        // Windows began at 1, 2 and 4 seconds: at 3, the window was shorter than what was before.
+        assert_eq!(watch.middle, at(4));
+    }
+
+    #[test]
+    fn distances() {
+        let one: Rates = [(0, 3.0), (1, 1.0)].into();
+        assert_eq!(distance(&one, &[(0, 30.0), (1, 10.0)].into()), 0.0);
+        assert_eq!(distance(&one, &[(5, 1.0)].into()), 1.0);
+        assert_eq!(distance(&one, &[(0, 1.0), (1, 1.0)].into()), 0.25);
+        assert_eq!(distance(&Rates::new(), &one), 1.0);
+    }
+}

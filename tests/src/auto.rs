@@ -1,0 +1,144 @@
+//! `probe=auto`: classes lose their probes and get them back while the program runs.
+
+use std::time::Duration;
+
+use trodden_profile::{BlockExit, Profile};
+
+use crate::jdk::Jdk;
+use crate::process;
+use crate::profile::{SUSPICIOUS, agent_flag, methods};
+use crate::stress::{STEADY, java};
+use crate::{Result, events};
+
+/// What came of a run of `stress/Cycles.java`.
+#[derive(Clone, Copy, Debug)]
+pub struct Cycles {
+    /// Retransformations, each of several classes.
+    pub retransformations: u64,
+    /// Rounds of work, all with the same result.
+    pub rounds: u64,
+    /// By how many KiB resident memory grew over the second half.
+    pub resident: i64,
+    /// Likewise the JVM's metaspace.
+    pub metaspace: i64,
+}
+
+/// Runs a program of `stress/` with `probe=auto`; what it printed, and the profile.
+fn run(
+    program: &str,
+    jdk: &Jdk,
+    options: &str,
+    flags: &[&str],
+    arguments: &[&str],
+) -> Result<(String, Profile)> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("out.trodden");
+    let mut all: Vec<String> = SUSPICIOUS.iter().chain(flags).map(|&f| f.to_owned()).collect();
+    all.push(agent_flag(
+        &format!("auto{options}"),
+        &format!("{program}*"),
+        &file,
+    )?);
+    let outcome = process::run(
+        &mut java(program, jdk, &all, arguments)?,
+        Duration::from_secs(600),
+    )?
+    .success()?;
+    if !outcome.stderr.is_empty() {
+        return Err(format!("standard error: {}", outcome.stderr).into());
+    }
+    let profile = Profile::load(&file)?;
+    for fact in ["lost", "panics", "classes_not_retransformed"] {
+        if events::fact(&profile, fact)? != 0 {
+            return Err(format!("{fact}: {:?}", profile.run.facts).into());
+        }
+    }
+    Ok((outcome.stdout, profile))
+}
+
+/// Takes probes out of busy classes and puts them back as fast as it goes: the program computes the same, and no memory is lost.
+///
+/// # Errors
+/// If a result is wrong, or resident memory grows by more than 4 MiB or metaspace by more than 2 MiB over the second half (what
+/// old versions of classes have freed is used again, but counts as used).
+pub fn cycles(jdk: &Jdk, threads: u32, time: Duration) -> Result<Cycles> {
+    let arguments = [threads.to_string(), time.as_millis().to_string()];
+    let arguments = arguments.each_ref().map(String::as_str);
+    let (output, profile) = run("Cycles", jdk, ",rearm=20ms", &STEADY, &arguments)?;
+    let mut numbers = output.split_whitespace().map(str::parse::<i64>);
+    let mut next = || {
+        numbers
+            .next()
+            .ok_or("too few numbers")?
+            .map_err(|e| e.to_string())
+    };
+    let (rounds, early, early_meta, late, late_meta) = (next()?, next()?, next()?, next()?, next()?);
+    let cycles = Cycles {
+        retransformations: events::fact(&profile, "retransformations")?,
+        rounds: rounds as u64,
+        resident: late - early,
+        metaspace: late_meta - early_meta,
+    };
+    let (lost, back) = (
+        events::fact(&profile, "classes_retired")?,
+        events::fact(&profile, "classes_rearmed")?,
+    );
+    if lost < back || lost > back + 8 || back == 0 {
+        return Err(format!("{lost} classes lost probes, {back} got them back").into());
+    }
+    if cycles.resident > 4 << 10 || cycles.metaspace > 2 << 10 {
+        return Err(format!("memory grew: {cycles:?}").into());
+    }
+    Ok(cycles)
+}
+
+/// How often `Phases.step` decided to be in the first and in the second phase, by the profile; how often it was by the program's own
+/// account; and the stretches with probes.
+#[derive(Clone, Copy, Debug)]
+pub struct Phases {
+    /// By the profile: calls in either phase.
+    pub found: [u64; 2],
+    /// By the program.
+    pub called: [u64; 2],
+    /// Stretches with probes.
+    pub windows: u32,
+}
+
+/// Runs a program whose one method takes other paths in the second half.
+///
+/// # Errors
+/// If the program fails or its profile does not know the method.
+pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
+    let (output, profile) = run("Phases", jdk, options, &[], &[&phase.as_millis().to_string()])?;
+    let called: Vec<u64> = output
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<std::result::Result<_, _>>()?;
+    let mut found = [0; 2];
+    for (id, map, counts) in methods(&profile) {
+        if id.name != "step" {
+            continue;
+        }
+        for (&number, &count) in counts {
+            let edges = map.dag.regenerate(&map.graph, number)?.edges;
+            // javac: `if (second)` jumps over the block of the second phase when it is the first.
+            let first = edges
+                .iter()
+                .find(|e| map.blocks[e.from.index()].exit == BlockExit::Branch)
+                .ok_or("a path without a branch")?;
+            found[usize::from(first.index == 1)] += count;
+        }
+    }
+    let mut windows = 0;
+    for one in &profile.coverage {
+        let map = &profile.classes[one.class as usize].map.methods[one.method as usize];
+        if map.name == "step" {
+            windows = one.windows;
+        }
+    }
+    Ok(Phases {
+        found,
+        called: called.try_into().map_err(|c| format!("{c:?}"))?,
+        windows,
+    })
+}

@@ -1,0 +1,44 @@
+//! `probe=auto` on real JVMs; a longer version of the first test is in `cargo run --release -p trodden-tests --bin stress`.
+
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, auto};
+
+/// Long enough for the controller to look often enough on a busy machine.
+const PHASE: Duration = Duration::from_secs(14);
+
+/// They load all processors, and time matters: one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+#[test]
+fn retransformation_again_and_again_changes_nothing() -> Result<()> {
+    let _alone = alone();
+    for jdk in Jdk::ends()? {
+        let cycles = auto::cycles(&jdk, 4, Duration::from_secs(12))?;
+        assert!(cycles.retransformations >= 20, "JDK {}: {cycles:?}", jdk.feature);
+        assert!(cycles.rounds > 10, "JDK {}: {cycles:?}", jdk.feature);
+    }
+    Ok(())
+}
+
+#[test]
+fn the_second_phase_appears_after_rearming() -> Result<()> {
+    let _alone = alone();
+    for jdk in Jdk::ends()? {
+        let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
+        // Without: the method is silent before its second phase begins, and the budget allows nothing so early.
+        let blind = auto::phases(&jdk, "", PHASE)?;
+        assert_eq!(blind.windows, 1, "JDK {}: {blind:?}", jdk.feature);
+        assert_eq!(blind.found[1], 0, "JDK {}: {blind:?}", jdk.feature);
+        let seeing = auto::phases(&jdk, ",rearm=1s", PHASE)?;
+        assert!(seeing.windows >= 3, "JDK {}: {seeing:?}", jdk.feature);
+        let (found, called) = (share(seeing.found), share(seeing.called));
+        assert!((found - called).abs() < 0.25, "JDK {}: {seeing:?}", jdk.feature);
+    }
+    Ok(())
+}
