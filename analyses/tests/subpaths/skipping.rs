@@ -66,8 +66,12 @@ fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) 
     }
     means.check();
     let (mean, of) = (sum / 2000.0, 2000.0);
-    let z = (mean - blocks) / ((squares / of - mean * mean) / of).sqrt();
-    assert!(z.abs() < 4.2, "{mean} blocks, not {blocks}");
+    // None, if every path end is picked.
+    let deviation = ((squares / of - mean * mean) / of).max(0.0).sqrt();
+    assert!(
+        (mean - blocks).abs() <= 4.2 * deviation + 1e-6,
+        "{mean} blocks, not {blocks}"
+    );
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn estimates_are_unbiased_if_path_ends_are_left_out() {
 fn estimates_are_unbiased_in_a_small_footprint_if_path_ends_are_left_out() {
     let stream = stream(12, 400, 4, 4);
     let options = SubpathOptions {
-        lengths: "pow2:32".parse().unwrap(),
+        lengths: "pow2:4".parse().unwrap(),
         footprint: LEAST_FOOTPRINT,
         start: 8,
         floor: 8,
@@ -142,13 +146,13 @@ fn intervals_hold_if_path_ends_are_left_out() {
 /// What it is for.
 #[test]
 fn few_path_ends_are_wanted_in_a_long_run() {
-    let (toy, stream) = (toy(), stream(14, 400_000, 4, 3));
+    let (toy, stream) = (toy(), stream(14, 1_600_000, 4, 3));
     let options = SubpathOptions::default();
     let mut sampler = skipping(&options);
     let told = obey(&toy, &stream, &mut sampler);
     let paths: u32 = stream.iter().map(|&(_, times)| times).sum();
-    assert!(sampler.f() >= 1000, "{}", sampler.f());
-    // The beginning is sampled more densely: some 20,000 samples.
+    assert!(sampler.f() >= 256, "{}", sampler.f());
+    // The beginning is sampled more densely.
     assert!(told < paths as usize / 4, "{told} of {paths}");
     let blocks = toy.blocks_of(&stream).len() as f64;
     assert!((sampler.blocks() / blocks - 1.0).abs() < 0.05);
@@ -160,7 +164,8 @@ proptest! {
         stream in prop::collection::vec((0..4u32, 1..30u32), 0..60),
         (seed, start, footprint) in (any::<u64>(), 1..30u32, LEAST_FOOTPRINT..4000),
     ) {
-        let options = SubpathOptions { seed, start, footprint, ..SubpathOptions::default() };
+        let lengths = "pow2:16".parse().unwrap();
+        let options = SubpathOptions { lengths, seed, start, footprint, ..SubpathOptions::default() };
         let toy = uneven();
         let of = |sampler: &Sampler| {
             let mut all: Vec<(u64, Subpath)> = estimates(&[sampler]).into_iter().collect();

@@ -91,8 +91,8 @@ fn errors_name_the_option_and_suggest() {
             "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events)",
         ),
         (
-            "profile=paths+subpaths",
-            "option 'profile': 'subpaths' is not yet available in this version",
+            "profile=paths+structural",
+            "option 'profile': 'structural' is not yet available in this version",
         ),
         (
             "profile=path",
