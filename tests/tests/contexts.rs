@@ -272,6 +272,9 @@ fn threads_that_run_already() -> Result<()> {
         program.obey("wdwuw")?;
         let said = trodden(&["attach", &pid, "report"])?;
         assert!(said.contains("Calls.caught(int)"), "{said}");
+        // Asked of the same counts: no context has half of all calls.
+        let raised = trodden(&["attach", &pid, "report", "--phi", "0.5"])?;
+        assert!(raised.contains("No context is hot"), "{raised}");
         trodden(&["attach", &pid, "dump"])?;
         let jobs = |prefix: &str, times: u64, leaves: u64| {
             [

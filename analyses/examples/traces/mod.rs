@@ -1,6 +1,7 @@
 //! Recorded streams in memory, and what is in them: shared by the examples that make tables.
 #![allow(dead_code)] // each of them uses a part
 
+pub mod calls;
 pub mod suffixes;
 
 use std::collections::HashMap;
@@ -16,7 +17,7 @@ pub struct Window {
     pub name: String,
     /// The words.
     pub words: Vec<u64>,
-    /// Words of the thread, and of all threads.
+    /// Words of the thread, and of all threads, as far as the file was read.
     pub of: (u64, u64),
 }
 
@@ -46,13 +47,34 @@ impl Window {
             }
             window.len() < limit
         })?;
-        let name = file.rsplit('/').next().unwrap_or_default();
         Ok(Window {
-            name: name.trim_end_matches(".trace").to_owned(),
+            name: name(file),
             words: window,
             of: (of, all),
         })
     }
+
+    /// Of the thread that is first to have `limit` words, or else has most, the first `limit`: for what needs to know all
+    /// activations that are open. The file is read no further.
+    pub fn first(file: &str, limit: usize) -> Result<Window, Box<dyn Error>> {
+        let mut all: HashMap<u64, Vec<u64>> = HashMap::new();
+        each_chunk(file, |thread, words| {
+            let kept = all.entry(thread).or_default();
+            kept.extend(words.iter().take(limit - kept.len()));
+            kept.len() < limit
+        })?;
+        let words = all.into_values().max_by_key(Vec::len).unwrap_or_default();
+        Ok(Window {
+            name: name(file),
+            of: (words.len() as u64, words.len() as u64),
+            words,
+        })
+    }
+}
+
+fn name(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    name.trim_end_matches(".trace").to_owned()
 }
 
 fn each_chunk(file: &str, mut f: impl FnMut(u64, &[u64]) -> bool) -> Result<(), Box<dyn Error>> {

@@ -114,6 +114,9 @@ enum Action {
         /// Folder for the traces and the list of them, README.md
         #[arg(long)]
         into: PathBuf,
+        /// What they are for: kpaths has paths and activations, contexts every call with its call site
+        #[arg(long, default_value = "kpaths", value_parser = ["kpaths", "contexts"])]
+        profile: String,
         #[command(flatten)]
         jvm: JvmArgs,
         /// Warm-up iterations, recorded as well
@@ -321,13 +324,14 @@ fn perform(cli: Cli) -> Result<String> {
         Action::Traces {
             workload,
             into,
+            profile,
             jvm,
             warmup,
             iterations,
         } => {
             let workloads = workload::choose(&workspace, &workload)?;
             let plan = Plan::of(&workspace, jvm, warmup, iterations, true)?;
-            traces::run(&plan, &workloads, &into)
+            traces::run(&plan, &workloads, &profile, &into)
         }
         Action::Rewrite { common, jars, pairs } => {
             let (plan, label) = Plan::new(&workspace, common, false)?;

@@ -15,20 +15,20 @@ use crate::workspace::Jdk;
 use crate::{Plan, progress};
 
 /// Head of the list that is kept beside the traces.
-const HEAD: &str = "# Traces\nRecorded by `trodden-bench traces`: path ends and the activations that they belong to. *words*: \
+const HEAD: &str = "# Traces\nRecorded by `trodden-bench traces`. *words*: \
                     events; *busiest*: words of the thread that has most.\n\n\
                     | file | command | MB | words | path ends | threads | busiest |\n\
                     | --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
 
-/// Records `NAME.trace` of each workload in the folder and appends a line about each to its `README.md`. Returns these
+/// Records `NAME.trace` of each workload, with the events that the profile needs, in the folder and appends a line about each to its `README.md`. Returns these
 /// lines.
 ///
 /// # Errors
 /// If a program fails, a trace is there already, or it cannot be read back to its end.
-pub fn run(plan: &Plan, workloads: &[Workload], folder: &Path) -> Result<String> {
+pub fn run(plan: &Plan, workloads: &[Workload], profile: &str, folder: &Path) -> Result<String> {
     std::fs::create_dir_all(folder).map_err(io("create", folder))?;
     let folder = folder.canonicalize().map_err(io("find", folder))?;
-    let config = Config::parse("trace:probe=events,profile=kpaths")?;
+    let config = Config::parse(&format!("trace:probe=events,profile={profile}"))?;
     let mut text = String::new();
     for jdk in &plan.jdks {
         for workload in workloads {
@@ -45,7 +45,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], folder: &Path) -> Result<String>
             };
             launch.run_workload(workload, plan.warmup, plan.iterations)?;
             let contents = Contents::of(&file, &workload.name)?;
-            let line = contents.line(plan, jdk, workload);
+            let line = contents.line(plan, jdk, workload, profile);
             list(&folder, &line)?;
             text += &line;
         }
@@ -92,13 +92,13 @@ impl Contents {
         *self.threads.entry(thread).or_default() += words.len() as u64;
     }
 
-    fn line(&self, plan: &Plan, jdk: &Jdk, workload: &Workload) -> String {
+    fn line(&self, plan: &Plan, jdk: &Jdk, workload: &Workload, profile: &str) -> String {
         let include = workload
             .include
             .map_or(String::new(), |i| format!(", include={i}"));
         let jvm: String = plan.jvm_options.iter().map(|o| format!(" --jvm={o}")).collect();
         format!(
-            "| {name}.trace | `trodden-bench traces --workload {name} --warmup {} --iterations {}{jvm}` (JDK {}{include}) \
+            "| {name}.trace | `trodden-bench traces --profile {profile} --workload {name} --warmup {} --iterations {}{jvm}` (JDK {}{include}) \
              | {:.1} | {} | {} | {} | {} |\n",
             plan.warmup,
             plan.iterations,

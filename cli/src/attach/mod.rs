@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FilePattern};
+use trodden_report::ContextsOptions;
 
 use crate::agent_library;
 use crate::error::CliError;
@@ -48,7 +49,7 @@ enum AttachAction {
     Reset,
     /// Tell what is going on.
     Status,
-    /// Show the hot paths until now and go on.
+    /// Show the hot paths or contexts until now and go on; of contexts those of a larger --phi, if it is given.
     Report,
 }
 
@@ -99,8 +100,14 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     }
     if args.action == AttachAction::Report {
         let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
+        // What the JVM counts stays as it is: a larger share is asked of what it has counted.
+        let phi = args.profile.has("phi").then(|| command.options.phi.get());
         let options = RenderOptions {
             colour: output::colour(&io::stdout()),
+            contexts: ContextsOptions {
+                phi,
+                ..ContextsOptions::default()
+            },
             ..RenderOptions::default()
         };
         return output::write(None, &render::render(&profile, Format::Text, &options)?);
