@@ -82,9 +82,9 @@ def main():
     out = pathlib.Path(args.out)
     out.mkdir(parents=True)
     (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY") + "\n")
-    raw = csv.writer(open(out / "raw.csv", "w"))
+    raw = csv.writer(open(out / "raw.csv", "w", buffering=1))
     raw.writerow(["jdk", "app", "config", "round", "iteration", "nanos", "cpu_nanos", "checksum"])
-    facts = csv.writer(open(out / "facts.csv", "w"))
+    facts = csv.writer(open(out / "facts.csv", "w", buffering=1))
     facts.writerow(["jdk", "app", "round", "fact", "value"])
     table = []
     for jdk in args.jdk.split(","):
