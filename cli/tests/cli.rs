@@ -82,7 +82,7 @@ fn wrong_usage_is_2() {
         ),
         (&["run", "--prob", "counters", "--", "java"], "--probe"),
         (
-            &["run", "--window", "5", "--", "java"],
+            &["run", "--profile", "structural", "--", "java"],
             "not yet available in this version",
         ),
         (
