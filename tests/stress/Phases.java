@@ -26,12 +26,13 @@ public final class Phases {
 
     public static void main(String[] arguments) {
         long milliseconds = Long.parseLong(arguments[0]);
-        // Short activations: one that is in a loop when its class is retransformed stays in the interpreter.
+        // Short activations: one that is in a loop when its class is retransformed stays in the interpreter, so classes
+        // whose activations may take 10 million iterations keep their probes.
         long[] calls = new long[2];
         for (int phase = 0; phase < 2; phase++) {
             long end = System.nanoTime() + milliseconds * 1_000_000;
             while (System.nanoTime() < end) {
-                calls[phase] += calls(phase == 1, 20);
+                calls[phase] += calls(phase == 1, 2);
             }
         }
         System.out.println(calls[0] + " " + calls[1]);

@@ -7,7 +7,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, auto};
 
 /// Long enough for the controller to look often enough on a busy machine.
-const PHASE: Duration = Duration::from_secs(14);
+const PHASE: Duration = Duration::from_secs(10);
 
 /// They load all processors, and time matters: one at a time.
 fn alone() -> MutexGuard<'static, ()> {

@@ -126,8 +126,8 @@ fn errors_name_the_option_and_suggest() {
         ("k=1", "option 'k': '1' is not a number from 2 to 1024"),
         ("k=5000", "option 'k': '5000' is not a number from 2 to 1024"),
         (
-            "budget=5%",
-            "option 'budget': '5%' is not a number of nodes such as 200k, nor 'none'",
+            "budget=5x",
+            "option 'budget': '5x' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'",
         ),
         (
             "budget=39",
