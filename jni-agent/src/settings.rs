@@ -78,7 +78,7 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {:?} {} {} {} {} {}",
+                " {:?} {} {:?} {} {} {:?} {} {} {} {:?} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
@@ -88,6 +88,7 @@ impl Settings {
                 o.algorithm,
                 o.footprint,
                 o.lengths,
+                o.subpaths,
                 o.seed,
                 o.skips_in_probes()
             ),

@@ -248,7 +248,7 @@ impl<'p> View<'p> {
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
             subpaths: (profile.subpaths.as_ref())
-                .map(|about| SubpathsView::new(about, &profile.classes, pattern)),
+                .map(|about| SubpathsView::new(about, profile, pattern)),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::values::parse_amount;
 use super::{
     Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+    SubpathCounts,
 };
 
 /// With less, there would be more counters than memory.
@@ -134,6 +135,7 @@ impl ProfileOptions {
     /// wanted next is known only once what came before has been consumed.
     pub fn skips_in_probes(&self) -> bool {
         self.skipping == Skipping::Probes
+            && self.subpaths.counts == SubpathCounts::Sampled
             && self.profile == [ProfileKind::Subpaths]
             && self.consumer == ConsumedBy::Program
             && self.file.format() != FileFormat::Trace
