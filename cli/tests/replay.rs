@@ -235,11 +235,17 @@ fn subpaths_are_counted_compared_and_cut() {
     };
     let exact = replay("--counts exact --lengths pow2:8", "exact.trodden");
     assert!(exact.run.exact && exact.subpaths.as_ref().unwrap().is_exact());
-    assert_eq!(exact.run.facts["replay"], "profile=subpaths,lengths=pow2:8,counts=exact");
+    assert_eq!(
+        exact.run.facts["replay"],
+        "profile=subpaths,lengths=pow2:8,counts=exact"
+    );
     // Every block begins a sample of two blocks: nothing can be wrong.
     replay("--lengths pow2:2 --distance 1:1 --footprint 1M", "all.trodden");
     let text = run(&["compare", "exact.trodden", "all.trodden"]);
-    assert!(text.contains("among the ten that really are the most frequent"), "{text}");
+    assert!(
+        text.contains("among the ten that really are the most frequent"),
+        "{text}"
+    );
     let json = run(&["compare", "exact.trodden", "all.trodden", "--format", "json"]);
     let all: serde_json::Value = serde_json::from_str(&json).unwrap();
     let all = &all["subpaths"];
@@ -253,26 +259,67 @@ fn subpaths_are_counted_compared_and_cut() {
     assert!(all["often_sampled"].as_u64().unwrap() > 2);
     assert_eq!(all["often_sampled"], all["intervals_that_hold"]);
     // A sample says what it says.
-    replay("--starts prefer:3 --identity rotation --half-life none --distance 5:9 --seed 3", "some.trodden");
+    replay(
+        "--starts prefer:3 --identity rotation --half-life none --distance 5:9 --seed 3",
+        "some.trodden",
+    );
     let json = run(&["compare", "exact.trodden", "some.trodden", "--format", "json"]);
     let some: serde_json::Value = serde_json::from_str(&json).unwrap();
     let first = &some["subpaths"]["hottest"][0];
-    assert!(first["exact_rank"].as_u64().unwrap() <= 5 && first["error"].as_f64().unwrap() < 0.2, "{json}");
+    assert!(
+        first["exact_rank"].as_u64().unwrap() <= 5 && first["error"].as_f64().unwrap() < 0.2,
+        "{json}"
+    );
 
     let whole = run(&["report", "some.trodden", "--top", "1000"]);
     let lines = |text: &str| text.lines().filter(|line| line.contains(" times (±")).count();
     for threshold in ["top:4", "samples:20", "share:0.2"] {
-        let text = run(&["report", "some.trodden", "--top", "1000", "--threshold", threshold]);
+        let text = run(&[
+            "report",
+            "some.trodden",
+            "--top",
+            "1000",
+            "--threshold",
+            threshold,
+        ]);
         assert!((1..lines(&whole)).contains(&lines(&text)), "{threshold}: {text}");
-        assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("were left out"), "{text}");
+        assert!(
+            text.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains("were left out"),
+            "{text}"
+        );
     }
-    let at_once = replay("--starts prefer:3 --distance 5:9 --seed 3 --threshold top:4", "top.trodden");
+    let at_once = replay(
+        "--starts prefer:3 --distance 5:9 --seed 3 --threshold top:4",
+        "top.trodden",
+    );
     assert_eq!(at_once.subpaths.as_ref().unwrap().subpaths.len(), 4);
     assert!(at_once.subpaths_left_out().0 > 0);
-    for wrong in [["--starts", "prefer:0"], ["--threshold", "5"], ["--distance", "9:5"], ["--half-life", "0"]] {
+    for wrong in [
+        ["--starts", "prefer:0"],
+        ["--threshold", "5"],
+        ["--distance", "9:5"],
+        ["--half-life", "0"],
+    ] {
         let mut command = trodden();
-        let args = ["replay", "a.trace", "--profile", "subpaths", "-o", "x.trodden", wrong[0], wrong[1]];
-        command.current_dir(room.path()).args(args).assert().code(2).stderr(contains(&wrong[0][2..]));
+        let args = [
+            "replay",
+            "a.trace",
+            "--profile",
+            "subpaths",
+            "-o",
+            "x.trodden",
+            wrong[0],
+            wrong[1],
+        ];
+        command
+            .current_dir(room.path())
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains(&wrong[0][2..]));
     }
 }
 

@@ -48,6 +48,6 @@ pub use merge::{MergeError, merge};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};
 pub use subpaths::{
-    KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths, least_rotation,
-    subpath_accuracy,
+    KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    least_rotation, subpath_accuracy,
 };

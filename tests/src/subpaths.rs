@@ -83,7 +83,11 @@ pub fn report(jdk: &Jdk, program: &str, options: &str) -> Result<(Report, String
 /// Runs a program of `stress/` under the agent with probe `events` and these options, which write to `file`.
 fn run(jdk: &Jdk, program: &str, options: &str, file: &Path) -> Result<()> {
     let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
-    flags.push(agent_flag(&format!("events,{options}"), &format!("{program}*"), file)?);
+    flags.push(agent_flag(
+        &format!("events,{options}"),
+        &format!("{program}*"),
+        file,
+    )?);
     process::run(&mut java(program, jdk, &flags, &[])?, LIMIT)?.success()?;
     Ok(())
 }
@@ -108,7 +112,12 @@ pub type Blocks = Vec<(String, u32)>;
 ///
 /// # Errors
 /// If the program cannot be run, or its trace not be read.
-pub fn counted(jdk: &Jdk, program: &str, lengths: &[usize], options: &[&str]) -> Result<(HashMap<Blocks, u64>, u64, Profile)> {
+pub fn counted(
+    jdk: &Jdk,
+    program: &str,
+    lengths: &[usize],
+    options: &[&str],
+) -> Result<(HashMap<Blocks, u64>, u64, Profile)> {
     let folder = tempfile::tempdir()?;
     let trace = folder.path().join("out.trace");
     run(jdk, program, "profile=subpaths", &trace)?;
@@ -148,8 +157,10 @@ fn brute_force(trace: &Path, lengths: &[usize]) -> Result<(HashMap<Blocks, u64>,
                     let map = methods.get(&method).ok_or("no such method")?;
                     let regenerated = map.dag.regenerate(&map.graph, u64::from(path))?;
                     let blocks = regenerated.blocks(&map.graph);
-                    let blocks: Vec<(u32, u32)> =
-                        blocks.iter().map(|block| (method, block.index() as u32)).collect();
+                    let blocks: Vec<(u32, u32)> = blocks
+                        .iter()
+                        .map(|block| (method, block.index() as u32))
+                        .collect();
                     stream.extend(&blocks);
                     known.insert((method, path), blocks);
                 }

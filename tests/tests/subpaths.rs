@@ -88,9 +88,8 @@ fn live_estimates_are_unbiased() -> Result<()> {
             let mut sums = vec![(0.0, 0.0); hot.len()];
             let (mut all_blocks, mut inside) = (0.0, 0);
             for seed in 1..=SEEDS {
-                let options = format!(
-                    ",skipping={skipping},lengths=pow2:16,distance=64:64,footprint=4M,seed={seed}"
-                );
+                let options =
+                    format!(",skipping={skipping},lengths=pow2:16,distance=64:64,footprint=4M,seed={seed}");
                 let profile = live(jdk, "Wander", &options)?;
                 let section = profile.subpaths.as_ref().ok_or("no subpaths")?;
                 assert_eq!(section.distance, (64, 64), "nothing was resampled");
@@ -109,7 +108,10 @@ fn live_estimates_are_unbiased() -> Result<()> {
             let runs = SEEDS as f64;
             for ((subpath, count), (sum, _)) in hot.iter().zip(&sums) {
                 let z = sum / runs.sqrt();
-                assert!(z.abs() < 4.5, "{skipping}: {subpath:?}, executed {count} times: {z} standard deviations off");
+                assert!(
+                    z.abs() < 4.5,
+                    "{skipping}: {subpath:?}, executed {count} times: {z} standard deviations off"
+                );
             }
             let all = runs * hot.len() as f64;
             let variance = sums.iter().map(|(_, squares)| squares).sum::<f64>() / all;
@@ -117,7 +119,10 @@ fn live_estimates_are_unbiased() -> Result<()> {
             let share = inside as f64 / all;
             assert!(share > 0.88, "{skipping}: {share} of the intervals hold");
             let mean = all_blocks / runs;
-            assert!((mean / blocks as f64 - 1.0).abs() < 0.03, "{skipping}: {mean} blocks of {blocks}");
+            assert!(
+                (mean / blocks as f64 - 1.0).abs() < 0.03,
+                "{skipping}: {mean} blocks of {blocks}"
+            );
         }
     }
     Ok(())
@@ -131,22 +136,44 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
         let of = |options: &str| -> Result<(Section, String)> {
             let (json, text) = report(&jdk, "OddEven", options)?;
             // Lines are broken anywhere.
-            Ok((json.subpaths, text.split_whitespace().collect::<Vec<_>>().join(" ")))
+            Ok((
+                json.subpaths,
+                text.split_whitespace().collect::<Vec<_>>().join(" "),
+            ))
         };
 
         let (headers, text) = of(",starts=headers,lengths=pow2:8")?;
         assert_eq!(headers.starts, "headers");
         // 200 calls with 20,001 tests of the condition each.
-        assert!((headers.places / ROUNDS - 1.0).abs() < 0.1, "{} headers", headers.places);
+        assert!(
+            (headers.places / ROUNDS - 1.0).abs() < 0.1,
+            "{} headers",
+            headers.places
+        );
         // Two turns, whichever comes first, are one subpath.
-        let eight = headers.subpaths.iter().find(|s| s.length == 8).ok_or("none of eight")?;
+        let eight = headers
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
         assert!(eight.share > 0.9, "{text}");
-        assert!(text.contains("Only subpaths that begin at a loop's header"), "{text}");
+        assert!(
+            text.contains("Only subpaths that begin at a loop's header"),
+            "{text}"
+        );
 
         let (prefer, text) = of(",starts=prefer:20")?;
         assert_eq!(prefer.starts, "prefer:20");
-        assert!((prefer.blocks / 16e6 - 1.0).abs() < 0.1, "{} blocks", prefer.blocks);
-        let eight = prefer.subpaths.iter().find(|s| s.length == 8).ok_or("none of eight")?;
+        assert!(
+            (prefer.blocks / 16e6 - 1.0).abs() < 0.1,
+            "{} blocks",
+            prefer.blocks
+        );
+        let eight = prefer
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
         assert!(eight.share > 0.75, "{text}");
 
         let (xor, text) = of(",identity=xor,lengths=pow2:4")?;
@@ -155,15 +182,25 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
 
         let (fading, text) = of(",half-life=1M")?;
         assert_eq!(fading.half_life, Some(1_000_000));
-        assert!((0.9e6..2.3e6).contains(&fading.blocks), "{} blocks", fading.blocks);
-        assert!(text.contains("What lies 1,000,000 blocks back counts half"), "{text}");
+        assert!(
+            (0.9e6..2.3e6).contains(&fading.blocks),
+            "{} blocks",
+            fading.blocks
+        );
+        assert!(
+            text.contains("What lies 1,000,000 blocks back counts half"),
+            "{text}"
+        );
 
         let (five, text) = of(",threshold=top:5")?;
         assert_eq!(five.subpaths.len(), 5);
         assert!(five.left_out > 0 && five.distinct == five.left_out + 5);
         assert!(text.contains("of them were left out"), "{text}");
         let (half, text) = of(",threshold=share:0.5")?;
-        assert!(!half.subpaths.is_empty() && half.subpaths.iter().all(|s| s.share >= 0.5), "{text}");
+        assert!(
+            !half.subpaths.is_empty() && half.subpaths.iter().all(|s| s.share >= 0.5),
+            "{text}"
+        );
 
         let (far, text) = of(",distance=5000:5000")?;
         assert_eq!(far.distance, [5000, 5000], "{text}");
@@ -183,7 +220,11 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
 
         let (exact, text) = of(",counts=exact,lengths=pow2:8")?;
         assert!(exact.exact && exact.left_out == 0, "{text}");
-        let eight = exact.subpaths.iter().find(|s| s.length == 8).ok_or("none of eight")?;
+        let eight = exact
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
         assert!(eight.share > 0.999, "{text}");
         assert!(text.contains("were counted"), "{text}");
     }

@@ -93,7 +93,8 @@ impl Pipeline {
         if options.profile.contains(&ProfileKind::Contexts) {
             pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
         }
-        if options.profile.contains(&ProfileKind::Subpaths) && options.subpaths.counts == SubpathCounts::Exact {
+        if options.profile.contains(&ProfileKind::Subpaths) && options.subpaths.counts == SubpathCounts::Exact
+        {
             return Ok(pipeline.with(SubpathCounting::of(options, methods)?));
         }
         if options.profile.contains(&ProfileKind::Subpaths) {

@@ -7,6 +7,7 @@ use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileOptions, SubpathThreshold};
 use trodden_profile::{Profile, SubpathRun};
 
+use super::SubpathError;
 use super::exact::{ExactCounts, ExactSubpaths};
 use super::merged::placed;
 use super::options::{Starts, SubpathOptions};
@@ -14,7 +15,6 @@ use super::order::{BlockStream, Order, OrderTally, WordOrder};
 use super::runs::{self, Run};
 use super::shapes::{MethodShapes, PathShapes};
 use super::window::Window;
-use super::SubpathError;
 use crate::stream::{StreamAnalysis, StreamError, add_fact};
 use crate::{MethodLookup, MethodPlaces};
 
@@ -212,7 +212,8 @@ impl StreamAnalysis for SubpathCounting {
             subpaths: Vec::new(),
         };
         for (key, length, count) in counts.ranking() {
-            let Some((_, pieces, missing)) = result.looks.get(&key).and_then(|text| runs::unpack(text)) else {
+            let Some((_, pieces, missing)) = result.looks.get(&key).and_then(|text| runs::unpack(text))
+            else {
                 once += 1;
                 continue;
             };

@@ -135,7 +135,9 @@ impl ConciseSample {
     /// Bytes that one description may take.
     pub fn text_limit(&self) -> usize {
         // A quarter is left for descriptions at least. One may exceed the limit by one run, of 25 bytes at most.
-        (self.footprint / 4 / 8).saturating_sub(25 + HEAD).clamp(16, 60_000)
+        (self.footprint / 4 / 8)
+            .saturating_sub(25 + HEAD)
+            .clamp(16, 60_000)
     }
 
     /// A subpath of `length` blocks was sampled once more. `text` appends its description, if that is wanted. Nothing is counted
@@ -402,8 +404,11 @@ mod tests {
         assert!((10..20).contains(&described(&sample)), "{}", described(&sample));
         // All of those that come again are, if the others make room.
         (20..45).for_each(|key| sample.add(key, 7, true, describe).unwrap());
-        let again = sample.iter().filter(|found| (20..45).contains(&found.key));
-        assert!(again.clone().count() == 25 && again.clone().all(|found| found.text.len() == 40));
+        let again: Vec<Sampled> = sample
+            .iter()
+            .filter(|found| (20..45).contains(&found.key))
+            .collect();
+        assert!(again.len() == 25 && again.iter().all(|found| found.text.len() == 40));
         assert!(sample.peak() <= 4096);
     }
 }

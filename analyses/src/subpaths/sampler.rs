@@ -381,7 +381,9 @@ impl Sampler {
 
     /// Blocks executed, by which counts age: an estimate, if path ends are left out.
     fn clock(&self) -> u64 {
-        self.picker.as_ref().map_or(self.position, |picker| picker.passed as u64)
+        self.picker
+            .as_ref()
+            .map_or(self.position, |picker| picker.passed as u64)
     }
 
     fn age(&mut self) {

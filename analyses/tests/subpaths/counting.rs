@@ -186,14 +186,22 @@ fn options_reach_the_sampler() {
     let fading = of(&[("half-life", "1k")]);
     let section = fading.subpaths.as_ref().unwrap();
     assert_eq!(section.half_life, Some(1000));
-    assert!(section.blocks < 2 * 2 * 1000 + 100 && section.blocks > 2 * 1000 - 100, "{}", section.blocks);
+    assert!(
+        section.blocks < 2 * 2 * 1000 + 100 && section.blocks > 2 * 1000 - 100,
+        "{}",
+        section.blocks
+    );
 }
 
 #[test]
 fn a_threshold_leaves_out_and_says_so() {
     let paths = stream(3000);
     let of = |threshold: &str| {
-        let options = [("threshold", threshold), ("distance", "4:4"), ("lengths", "pow2:8")];
+        let options = [
+            ("threshold", threshold),
+            ("distance", "4:4"),
+            ("lengths", "pow2:8"),
+        ];
         profile(&options, &paths)
     };
     let whole = of("none");
@@ -203,8 +211,17 @@ fn a_threshold_leaves_out_and_says_so() {
         let some = of(threshold);
         let kept = some.subpaths.as_ref().unwrap();
         let mut expected: Vec<Subpath> = expected.into_iter().cloned().collect();
-        assert!(!expected.is_empty() && expected.len() < all.subpaths.len(), "{threshold}");
-        let order = |subpath: &Subpath| (std::cmp::Reverse(subpath.estimate), subpath.length, subpath.runs.clone());
+        assert!(
+            !expected.is_empty() && expected.len() < all.subpaths.len(),
+            "{threshold}"
+        );
+        let order = |subpath: &Subpath| {
+            (
+                std::cmp::Reverse(subpath.estimate),
+                subpath.length,
+                subpath.runs.clone(),
+            )
+        };
         let mut found = kept.subpaths.clone();
         found.sort_by_key(order);
         expected.sort_by_key(order);

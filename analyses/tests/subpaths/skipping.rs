@@ -54,7 +54,13 @@ fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) 
     let counts = |header| f64::from(options.starts != Starts::HeadersOnly || header);
     let mut truth = brute_force(&all, &lengths, |_, header| counts(header));
     truth.retain(|_, &mut count| count > 0.0);
-    check_against(toy, stream, options, &truth, all.iter().map(|&(_, header)| counts(header)).sum());
+    check_against(
+        toy,
+        stream,
+        options,
+        &truth,
+        all.iter().map(|&(_, header)| counts(header)).sum(),
+    );
 }
 
 /// Means over many seeds against the truth; `places`: how many there are where a subpath might have begun.
@@ -227,7 +233,10 @@ fn a_phase_that_is_over_fades_if_path_ends_are_left_out() {
         [[1, 2], [3, 4]].map(|pair| found.get(&key(&pair)).map_or(0.0, |subpath| subpath.share))
     };
     let [first, second] = shares(None);
-    assert!((first - 0.5).abs() < 0.05 && (second - 0.5).abs() < 0.05, "{first} {second}");
+    assert!(
+        (first - 0.5).abs() < 0.05 && (second - 0.5).abs() < 0.05,
+        "{first} {second}"
+    );
     // Eight half-lives back: 1 of 256, as the sum of all weights is that of two half-lives.
     let [first, second] = shares(Some(100_000));
     assert!(first < 0.02 && second > 0.95, "{first} {second}");

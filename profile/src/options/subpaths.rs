@@ -46,7 +46,8 @@ impl SubpathChoices {
             "half-life" if value == "none" => self.half_life = None,
             "half-life" => {
                 let blocks = amount(value).and_then(NonZeroU64::new);
-                let reason = || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
+                let reason =
+                    || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
                 self.half_life = Some(blocks.ok_or_else(reason)?);
             }
             "distance" => self.distance = value.parse()?,
@@ -102,7 +103,11 @@ impl FromStr for SubpathStarts {
     type Err = String;
 
     fn from_str(given: &str) -> Result<Self, String> {
-        let weight = |text: &str| text.parse().ok().filter(|w: &NonZeroU32| w.get() <= MOST_PREFERENCE);
+        let weight = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|w: &NonZeroU32| w.get() <= MOST_PREFERENCE)
+        };
         match given {
             "anywhere" => Ok(SubpathStarts::Anywhere),
             "headers" => Ok(SubpathStarts::Headers),
@@ -248,11 +253,17 @@ mod tests {
     #[test]
     fn values_read_back() {
         for (name, values) in [
-            ("starts", &["anywhere", "headers", "prefer:1", "prefer:1000000"][..]),
+            (
+                "starts",
+                &["anywhere", "headers", "prefer:1", "prefer:1000000"][..],
+            ),
             ("identity", &["rotation", "xor"]),
             ("half-life", &["none", "1", "50000000"]),
             ("distance", &["auto", "1:1", "16:4096", "expect:200000000:10"]),
-            ("threshold", &["none", "top:10", "samples:20", "share:0.01", "share:1e-4"]),
+            (
+                "threshold",
+                &["none", "top:10", "samples:20", "share:0.01", "share:1e-4"],
+            ),
             ("counts", &["sampled", "exact"]),
         ] {
             for value in values {
@@ -263,8 +274,14 @@ mod tests {
                 others.for_each(|other| assert_eq!(choices.value(other), default.value(other)));
             }
         }
-        assert_eq!(set("half-life", "50M").unwrap().half_life, NonZeroU64::new(50_000_000));
-        assert_eq!(set("distance", "expect:2G").unwrap().distance.to_string(), "expect:2000000000:1");
+        assert_eq!(
+            set("half-life", "50M").unwrap().half_life,
+            NonZeroU64::new(50_000_000)
+        );
+        assert_eq!(
+            set("distance", "expect:2G").unwrap().distance.to_string(),
+            "expect:2000000000:1"
+        );
     }
 
     #[test]
@@ -284,7 +301,10 @@ mod tests {
             ("counts", "all", "exact"),
         ] {
             let error = set(name, value).unwrap_err();
-            assert!(error.contains(hint) && error.contains(value), "{name}={value}: {error}");
+            assert!(
+                error.contains(hint) && error.contains(value),
+                "{name}={value}: {error}"
+            );
         }
     }
 }

@@ -416,7 +416,10 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
     let large = || (1u64..).prop_map(|n| std::num::NonZeroU64::new(n).unwrap());
     let distance = prop_oneof![
         Just(SubpathDistance::Auto),
-        (number(), number()).prop_map(|(a, b)| SubpathDistance::From { start: a.min(b), floor: a.max(b) }),
+        (number(), number()).prop_map(|(a, b)| SubpathDistance::From {
+            start: a.min(b),
+            floor: a.max(b)
+        }),
         (large(), number()).prop_map(|(blocks, gain)| SubpathDistance::Expect { blocks, gain }),
     ];
     let threshold = prop_oneof![
@@ -427,16 +430,24 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
     ];
     let identity = prop::sample::select(SubpathIdentity::ALL);
     let counts = prop::sample::select(SubpathCounts::ALL);
-    (starts, identity, prop::option::of(large()), distance, threshold, counts).prop_map(
-        |(starts, identity, half_life, distance, threshold, counts)| SubpathChoices {
-            starts,
-            identity,
-            half_life,
-            distance,
-            threshold,
-            counts,
-        },
+    (
+        starts,
+        identity,
+        prop::option::of(large()),
+        distance,
+        threshold,
+        counts,
     )
+        .prop_map(
+            |(starts, identity, half_life, distance, threshold, counts)| SubpathChoices {
+                starts,
+                identity,
+                half_life,
+                distance,
+                threshold,
+                counts,
+            },
+        )
 }
 
 prop_compose! {

@@ -2,8 +2,8 @@
 
 use super::values::parse_amount;
 use super::{
-    Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
-    SubpathCounts,
+    Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops,
+    Skipping, SubpathCounts,
 };
 
 /// With less, there would be more counters than memory.

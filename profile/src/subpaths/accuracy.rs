@@ -65,8 +65,8 @@ pub fn subpath_accuracy(exact: &Profile, estimate: &Profile) -> Option<SubpathAc
     }
     let mut ranking: Vec<u64> = counts.values().copied().collect();
     ranking.sort_unstable_by_key(|&count| Reverse(count));
-    let counted: Option<Vec<&str>> = (exact.run.facts.get("subpaths_lengths_counted"))
-        .map(|lengths| lengths.split('+').collect());
+    let counted: Option<Vec<&str>> =
+        (exact.run.facts.get("subpaths_lengths_counted")).map(|lengths| lengths.split('+').collect());
     let has = |length: u32| {
         let word = length.to_string();
         counted.as_ref().is_none_or(|all| all.contains(&word.as_str()))

@@ -61,7 +61,9 @@ impl Subpaths {
 impl Profile {
     /// Leaves only those subpaths that a threshold lets through; facts of the run tell how many it did not.
     pub fn keep_subpaths(&mut self, threshold: SubpathThreshold) {
-        let Some(subpaths) = &mut self.subpaths else { return };
+        let Some(subpaths) = &mut self.subpaths else {
+            return;
+        };
         let (lost, samples) = subpaths.keep(threshold);
         if lost == 0 {
             return;

@@ -52,11 +52,7 @@ pub(crate) struct Shown<'p> {
 }
 
 impl<'p> SubpathsView<'p> {
-    pub(crate) fn new(
-        about: &'p Subpaths,
-        profile: &'p Profile,
-        pattern: Option<&MethodPattern>,
-    ) -> Self {
+    pub(crate) fn new(about: &'p Subpaths, profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
         let classes = &profile.classes;
         let wanted = |subpath: &Subpath| {
             pattern.is_none_or(|pattern| {

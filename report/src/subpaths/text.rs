@@ -26,13 +26,17 @@ pub(crate) fn about(view: &SubpathsView) -> String {
         "anywhere" => String::new(),
         "headers" => " Only subpaths that begin at a loop's header were looked at.".to_owned(),
         other => match other.strip_prefix("prefer:") {
-            Some(weight) => format!(" Loop headers were {weight} times as likely to begin a sample; estimates allow for that."),
+            Some(weight) => format!(
+                " Loop headers were {weight} times as likely to begin a sample; estimates allow for that."
+            ),
             None => format!(" Begun at: {other}."),
         },
     };
     let identity = match about.identity.as_str() {
         "rotation" => "",
-        _ => " Different subpaths with the same blocks an odd number of times and the same length are taken together (xor).",
+        _ => {
+            " Different subpaths with the same blocks an odd number of times and the same length are taken together (xor)."
+        }
     };
     if about.is_exact() {
         return format!(
@@ -52,7 +56,11 @@ pub(crate) fn about(view: &SubpathsView) -> String {
         thousands(sampled),
         thousands(distinct),
         thousands(about.places),
-        places = if about.starts == "headers" { "loop headers" } else { "blocks" }
+        places = if about.starts == "headers" {
+            "loop headers"
+        } else {
+            "blocks"
+        }
     )
 }
 
