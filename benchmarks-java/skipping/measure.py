@@ -17,7 +17,9 @@ CONFIGS = {
     "blocks-idle": "blocks",
     "copies": "copies",
     "copies-idle": "copies",
+    "checks": "checks",
     "checks-idle": "checks",
+    "local": "local",
     "local-idle": "local",
 }
 
@@ -47,8 +49,8 @@ def run(args, jdk, jar, config, kernel, scratch):
         options = CONFIGS[config]
         flags.append(f"-agentpath:{args.agent}=start,{options},include=trodden.kernels.*,quiet=true,file={profile}")
     elif config != "base":
-        # Of the fast copy's checks there is one for every few blocks.
-        mean = FAR if config.endswith("idle") else {"blocks": 4096, "copies": 4096 // 3}[config]
+        # There is a check for every few blocks.
+        mean = FAR if config.endswith("idle") else 4096 if config == "blocks" else 4096 // 3
         flags += [f"-Dskip.mean={mean}", f"-javaagent:{jar}={CONFIGS[config]},trodden/kernels/"]
     done = subprocess.run([jdk + "/bin/java", *flags, "-cp", f"{args.classes}:{jar}:{args.asm}", "trodden.kernels.Main",
                            "--warmup", str(args.warmup), "--iterations", str(args.iterations), kernel],
@@ -71,7 +73,7 @@ def main():
     parser.add_argument("--kernels", default="fft,heapsort,moldyn,raytracer,lexergen")
     parser.add_argument("--classes", default="build/kernels")
     parser.add_argument("--configs", default=",".join(CONFIGS))
-    for name, value in (("pairs", 4), ("warmup", 5), ("iterations", 5)):
+    for name, value in (("first-pair", 0), ("pairs", 4), ("warmup", 5), ("iterations", 5)):
         parser.add_argument("--" + name, type=int, default=value)
     args = parser.parse_args()
     out = pathlib.Path(args.out)
@@ -91,15 +93,15 @@ def main():
         if first:
             raw.writerow(["jdk", "workload", "config", "pair", "iteration", "nanos", "cpu_nanos", "checksum"])
         samples = open(out / "samples.txt", "a", buffering=1)
-        for jdk in args.jdk.split(","):
-            for pair in range(args.pairs):
+        for pair in range(args.first_pair, args.first_pair + args.pairs):
+            for jdk in args.jdk.split(","):
                 for kernel in args.kernels.split(","):
                     checks = set()
                     for config in configs:
                         lines, told = run(args, jdk, jar, config, kernel, scratch)
                         checks |= {check for *_, check in lines}
                         raw.writerows([version(jdk), kernel, config, pair, *line] for line in lines)
-                        if pair == 0:
+                        if pair == args.first_pair:
                             samples.writelines(f"{version(jdk)} {kernel} {config}: {line}\n" for line in told)
                     if len(checks) != 1:
                         sys.exit(f"{kernel}: results differ")
