@@ -71,6 +71,10 @@ impl FromStr for ProbeKind {
 /// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
 /// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
 /// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
+/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed (`InstrumentOptions::timed`) | as without time, after telling how much has passed |
+/// | `static void begins(int upper)`, `initialises(int upper)` | `events` in bursts (`InstrumentOptions::bursts`) | an activation begins, of a class initialiser |
+/// | `static void calls(int upper, int bci)` | the same | it is about to call |
+/// | `static void ends(int upper)` | the same | it ends |
 /// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are left out (`InstrumentOptions::skips`) |
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +111,10 @@ pub struct InstrumentOptions {
     pub probe: ProbeKind,
     /// Which events, if the probe is [`ProbeKind::Events`].
     pub events: EventKinds,
+    /// Are calls and returns told in bursts only, between which probes do no more than test a flag? Nothing else is told then.
+    pub bursts: bool,
+    /// Do calls and returns tell how much time has passed since the last one? Only where they are told with call sites, and paths are not.
+    pub timed: bool,
     /// Are path ends left out of the stream that nobody wants? Only where activations are none of its events.
     pub skips: bool,
     /// Which classes and methods.
@@ -127,6 +135,8 @@ impl InstrumentOptions {
         InstrumentOptions {
             probe,
             events: EventKinds::ACTIVATION_PATHS,
+            bursts: false,
+            timed: false,
             skips: false,
             filter: Filter::default(),
             shim: Shim::default(),

@@ -6,7 +6,9 @@ use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
-use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
+use trodden_profile::options::{
+    Burst, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathMethods,
+};
 
 use crate::controller::TICK;
 use crate::log::{self, Level, error};
@@ -56,6 +58,8 @@ impl Settings {
             single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
             events: events(&options)?,
             skips: options.skips_in_probes(),
+            bursts: options.has_bursts_in_program(),
+            timed: options.weight == ContextWeight::Time,
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -78,11 +82,12 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {:?} {} {} {} {} {}",
+                " {:?} {} {:?} {} {} {} {:?} {} {} {} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
                 o.burst,
+                o.weight,
                 o.phi,
                 o.epsilon,
                 o.algorithm,
@@ -117,6 +122,25 @@ impl Settings {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
     }
 
+    /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
+    pub fn bursts(&self) -> Option<(Duration, Revisits)> {
+        match self.options.burst {
+            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => Some((length, revisits)),
+            _ => None,
+        }
+    }
+
+    /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
+    pub fn reads_frames(&self) -> bool {
+        self.probe == ProbeKind::Safepoint || self.bursts().is_some()
+    }
+
+    /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.
+    pub fn alloc_interval(&self) -> Option<u32> {
+        let charges = self.options.profile.contains(&ProfileKind::Contexts) && self.options.weight == ContextWeight::Alloc;
+        charges.then_some(self.options.alloc_interval)
+    }
+
     /// How windows lie in the ring.
     pub fn strata(&self) -> Strata {
         match self.options.schedule {
@@ -138,7 +162,7 @@ impl Settings {
     /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
     /// no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
-        self.span().map(|_| self.options.seed)
+        (self.span().is_some() || self.bursts().is_some()).then_some(self.options.seed)
     }
 
     /// Most ring entries that one sampling window takes.
@@ -154,7 +178,11 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.retires {
+        if let Burst::Timed { interval, .. } = self.options.burst
+            && self.bursts().is_some()
+        {
+            Some(interval)
+        } else if self.retires {
             Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
         } else if self.samples() {
             Some(self.options.interval)

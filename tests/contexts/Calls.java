@@ -330,6 +330,66 @@ public final class Calls {
         work(seed);
     }
 
+    // ---- native code that calls back (contexts/native.c) ----------------------------------------------------------------
+
+    interface Job {
+        int run(int n);
+    }
+
+    /** Runs the job twice; what it throws is forgotten, and the job run once more. */
+    static native int nativeTwice(Job job, int n);
+
+    /** Runs the job, and throws on what it throws. */
+    static native int nativeOnce(Job job, int n);
+
+    static int throughNative(int n) {
+        int sum = nativeTwice(x -> leaf(x), n) + nativeTwice(x -> caught(x), 2);
+        // The activations of fail() have ended by the time native code calls again.
+        sum += nativeTwice(x -> {
+            fail(x);
+            return 1;
+        }, 3);
+        sum += nativeOnce(x -> nativeOnce(y -> branch(y), x) + nativeTwice(y -> leaf(y), x), n);
+        try {
+            nativeOnce(x -> {
+                fail(x);
+                return 1;
+            }, 2);
+        } catch (Thrown e) {
+            sum += leaf(n);
+        }
+        return sum + branch(n);
+    }
+
+    // ---- what contexts weigh -------------------------------------------------------------------------------------------
+
+    static volatile Object last;
+
+    static void makes(int n) {
+        for (int i = 0; i < n; i++) {
+            last = new byte[1000];
+        }
+    }
+
+    static void makesMore(int n) {
+        makes(n);
+        makes(n);
+    }
+
+    static void naps(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new Thrown();
+        }
+    }
+
+    static void napsTwice(int millis) {
+        naps(millis);
+        leaf(1);
+        naps(millis);
+    }
+
     // ---- depth -----------------------------------------------------------------------------------------------------
 
     static int deep(int n) {
@@ -400,6 +460,20 @@ public final class Calls {
                     System.out.println(sum);
                 }
                 threads(4);
+                break;
+            case "native":
+                System.load(System.getProperty("native"));
+                for (int i = 0; i < n; i++) {
+                    System.out.println(throughNative(i));
+                }
+                break;
+            case "makes":
+                makes(n);
+                makesMore(n);
+                break;
+            case "naps":
+                naps(n);
+                napsTwice(n);
                 break;
             case "virtual":
                 virtual(n);

@@ -37,6 +37,7 @@ pub(super) fn of(
         });
     }
     let section = trodden_profile::Contexts {
+        weight: options.weight,
         algorithm: options.algorithm.name().to_owned(),
         thresholds: snapshot.thresholds().map(|t| (t.phi(), t.epsilon())),
         bursts: None,

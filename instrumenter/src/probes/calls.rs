@@ -21,14 +21,24 @@ use crate::classfile::pool::PoolFull;
 pub struct Calls {
     /// Are path ends among the events?
     paths: bool,
+    /// Do beginnings and ends of activations tell how much time has passed?
+    timed: bool,
 }
 
-static CALLS: Calls = Calls { paths: false };
-static CALLS_AND_PATHS: Calls = Calls { paths: true };
+static CALLS: Calls = Calls {
+    paths: false,
+    timed: false,
+};
+static CALLS_AND_PATHS: Calls = Calls { paths: true, ..CALLS };
+static TIMED_CALLS: Calls = Calls { timed: true, ..CALLS };
 
-/// The strategy, with or without path ends.
-pub fn calls(paths: bool) -> &'static Calls {
-    if paths { &CALLS_AND_PATHS } else { &CALLS }
+/// The strategy, with or without path ends, or with time (and no path ends).
+pub fn calls(paths: bool, timed: bool) -> &'static Calls {
+    match (paths, timed) {
+        (_, true) => &TIMED_CALLS,
+        (true, false) => &CALLS_AND_PATHS,
+        (false, false) => &CALLS,
+    }
 }
 
 impl Calls {
@@ -55,10 +65,11 @@ impl ProbeStrategy for Calls {
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let slot = self.block_slot(method);
         // The JVM runs initialisers by itself, wherever a class is used first: no call is under way there.
-        let enter = if method.is_initialiser {
-            "initialise"
-        } else {
-            "enterFrom"
+        let enter = match (method.is_initialiser, self.timed) {
+            (true, false) => "initialise",
+            (false, false) => "enterFrom",
+            (true, true) => "initialiseTimed",
+            (false, true) => "enterTimed",
         };
         asm.call_shim("events", "()J")?; // … block
         asm.lstore(slot); // …
@@ -100,6 +111,7 @@ impl ProbeStrategy for Calls {
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push_id(upper(Kind::Exit, method))?; // … block caller upper
-        asm.call_shim("exit", "(JJI)V") // …
+        let exit = if self.timed { "exitTimed" } else { "exit" };
+        asm.call_shim(exit, "(JJI)V") // …
     }
 }

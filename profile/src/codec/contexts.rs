@@ -3,6 +3,7 @@
 use super::SECTION_TARGET;
 use super::wire::{Decoded, Decoder, Encoder};
 use crate::contexts::{ContextNode, ContextTree, Contexts};
+use crate::options::ContextWeight;
 
 /// Tag of the section about all contexts.
 pub(super) const ABOUT: super::Tag = *b"ctxt";
@@ -29,6 +30,9 @@ pub(super) fn payloads(contexts: &Contexts) -> (Vec<u8>, Vec<Vec<u8>>) {
         about.uint(number);
     }
     about.len(contexts.tree.nodes().len());
+    if contexts.weight != ContextWeight::Calls {
+        about.string(contexts.weight.name());
+    }
 
     let mut sections = Vec::new();
     let mut plain = Encoder::default();
@@ -67,7 +71,8 @@ impl Reading {
         if self.about.is_some() {
             return Err("the file tells about its contexts twice".to_owned());
         }
-        let contexts = Contexts {
+        let mut contexts = Contexts {
+            weight: ContextWeight::Calls,
             algorithm: d.string("algorithm")?,
             thresholds: d.option("thresholds", |d| {
                 let phi = f64::from_le_bytes(d.array("phi")?);
@@ -82,7 +87,11 @@ impl Reading {
             orphans: d.uint("orphans")?,
             tree: ContextTree::default(),
         };
-        self.about = Some((contexts, d.uint("number of contexts")?));
+        let nodes = d.uint("number of contexts")?;
+        if !d.is_at_end() {
+            contexts.weight = d.string("weight")?.parse()?;
+        }
+        self.about = Some((contexts, nodes));
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::tree::Key;
 use super::{ContextNode, ContextRow, ContextTree, Contexts};
 use crate::map::MethodMap;
-use crate::merge::SEPARATOR;
+use crate::merge::{MergeError, SEPARATOR};
 use crate::profile::{ClassProfile, Profile};
 
 /// Where a method went: class and index.
@@ -23,13 +23,24 @@ struct Sum {
 
 /// Adds up the contexts of profiles whose classes were merged into `classes` already (sorted by name and hash). Bounds stay bounds
 /// of the sum: a context that only one profile counted may have had up to `absent` calls in each of the others.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<Contexts> {
+///
+/// # Errors
+/// If they count different things.
+pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Contexts>, MergeError> {
     let all: Vec<(&Profile, &Contexts)> = profiles
         .iter()
         .filter_map(|profile| Some((*profile, profile.contexts.as_ref()?)))
         .collect();
-    let (_, first) = all.first()?;
+    let Some((_, first)) = all.first() else {
+        return Ok(None);
+    };
+    if let Some((_, other)) = all.iter().find(|(_, own)| own.weight != first.weight) {
+        return Err(MergeError::DifferentWeights {
+            weights: [first.weight.name(), other.weight.name()],
+        });
+    }
     let mut merged = Contexts {
+        weight: first.weight,
         thresholds: first.thresholds,
         ..Contexts::default()
     };
@@ -85,7 +96,7 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
             .then_some((sum.least, sum.most.saturating_add(elsewhere)));
     }
     merged.tree = ContextTree::from_rows(&rows);
-    Some(merged)
+    Ok(Some(merged))
 }
 
 /// Where the methods of a class are in the merged classes.

@@ -8,6 +8,7 @@ use super::ContextsView;
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     algorithm: &'a str,
+    weight: &'static str,
     exact: bool,
     phi: Option<f64>,
     epsilon: Option<f64>,
@@ -67,6 +68,7 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
     });
     Document {
         algorithm: &contexts.algorithm,
+        weight: contexts.weight.name(),
         exact: contexts.is_exact(),
         phi: contexts.thresholds.map(|(phi, _)| phi),
         epsilon: contexts.thresholds.map(|(_, epsilon)| epsilon),

@@ -137,10 +137,11 @@ impl<'p> ContextsView<'p> {
     pub(crate) fn summary(&self) -> String {
         let contexts = self.contexts;
         let hot = self.hot.iter().filter(|&&hot| hot).count() as u64;
+        let unit = contexts.weight.unit();
         let how = match contexts.thresholds {
             None => "all of them, exactly".to_owned(),
             Some((phi, epsilon)) => format!(
-                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} calls at most",
+                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} {unit} at most",
                 contexts.algorithm,
                 words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
             ),
@@ -149,7 +150,7 @@ impl<'p> ContextsView<'p> {
             format!(" Only bursts were counted: {bursts}.")
         });
         format!(
-            "{} calls in {} contexts ({how}). {} are hot: {} calls or more.{bursts}",
+            "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}",
             words::thousands(contexts.calls),
             words::thousands(contexts.tree.nodes().len() as u64),
             words::thousands(hot),

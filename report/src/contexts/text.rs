@@ -18,7 +18,7 @@ pub(crate) fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     }
     let exact = view.contexts.is_exact();
     let most = if exact { "" } else { "at most" };
-    out.push(format!("{:>15} {most:>15} {:>8}  context", "calls", "share"));
+    out.push(format!("{:>15} {most:>15} {:>8}  context", view.contexts.weight.unit(), "share"));
     let list = view.with_callers(&chosen);
     let mut children = vec![0u32; list.len()];
     for (_, parent) in &list {
