@@ -190,7 +190,7 @@ impl Row {
             ways.push(way(&name, replayed));
             ways.push(Way {
                 bursts: Some(cut(words, bursts, SEED ^ THREAD.wrapping_mul(0x9e37_79b9_7f4a_7c15))?),
-                ..way(&format!("{name}, alone"), alone)
+                ..way(&format!("{name} alone"), alone)
             });
         }
         for round in 0..rounds {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use trodden_profile::Profile;
-use trodden_tests::Result;
+use trodden_profile::options::ContextWeight;
+use trodden_tests::contexts_apps::Program;
+use trodden_tests::{Result, build};
 use trodden_tests::contexts::{
     Counts, INCLUDE, counts, difference, expected, java, live, plain, trodden, under_agent,
 };
@@ -47,6 +50,139 @@ fn all_contexts_are_those_of_the_stack() -> Result<()> {
             assert_eq!(found.stdout, outcome.stdout, "{options}");
             assert_eq!(found.stderr, "", "{options}");
             check(options, &expected, &profile)?;
+        }
+    }
+    Ok(())
+}
+
+/// A part of what the command `contexts` compares; it takes applications as well.
+#[test]
+fn kernels_have_the_contexts_of_the_oracle() -> Result<()> {
+    let sources = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
+    for jdk in Jdk::ends()? {
+        for program in Program::kernels(&jdk, &sources)? {
+            if ["recursion", "dispatch", "lexergen"].contains(&program.name.as_str()) {
+                let comparison = program.compare(&jdk)?;
+                assert!(comparison.calls > 1_000, "{comparison:#?}");
+                assert_eq!(comparison.differing, 0, "{}: {comparison:#?}", program.name);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Native code that calls back, and forgets exceptions, is code without probes like any other.
+#[test]
+fn native_frames_between_java_frames() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let arguments = ["native", "20"];
+        let (outcome, expected) = expected(&jdk, &arguments)?;
+        assert_eq!(outcome.stdout.lines().count(), 20, "{outcome:#?}");
+        assert!(expected.len() > 15, "{} contexts", expected.len());
+        let (found, profile) = live(&jdk, "profile=contexts,algorithm=exact", &arguments)?;
+        assert_eq!((found.stdout, found.stderr), (outcome.stdout, outcome.stderr));
+        check("native", &expected, &profile)?;
+    }
+    Ok(())
+}
+
+/// Whatever a burst falls upon: what is counted in it is a context that there is. Where bursts begin is chance, so the program
+/// does the same again and again.
+#[test]
+fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for (program, few, many) in [("all", "4", "3000"), ("native", "2", "30000")] {
+            let (_, known) = expected(&jdk, &[program, few])?;
+            let (all, _) = live(&jdk, "profile=contexts,algorithm=exact", &[program, many])?;
+            for burst in ["static:3ms:1ms", "adaptive:3ms:1ms:10", "adaptive:3ms:1ms:none"] {
+                let how = format!("JDK {} {program} {burst}", jdk.feature);
+                let options = format!("profile=contexts,algorithm=exact,burst={burst}");
+                let (found, profile) = live(&jdk, &options, &[program, many])?;
+                assert_eq!(found.stdout, all.stdout, "{how}");
+                assert_eq!(found.stderr, all.stderr, "{how}");
+                whole(&profile).map_err(|e| format!("{how}: {e}"))?;
+                for name in ["contexts_orphans", "contexts_lost_exits", "contexts_bad_words", "bursts_too_deep"] {
+                    assert_eq!(fact(&profile, name)?, 0, "{how}: {name}");
+                }
+                let counted = counts(&profile)?;
+                let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+                assert!(unknown.is_empty(), "{how}: {unknown:#?}");
+                assert!(counted.len() > 10, "{how}: {} contexts of {}", counted.len(), known.len());
+                let skipped = fact(&profile, "bursts_skipped")?;
+                assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bursts_and_virtual_threads() -> Result<()> {
+    match Jdk::all()?.last() {
+        Some(jdk) if jdk.feature >= 21 => {
+            let (_, known) = expected(jdk, &["virtual", "30"])?;
+            let options = "profile=contexts,algorithm=exact,burst=static:3ms:1500us";
+            let (_, profile) = live(jdk, options, &["virtual", "20000"])?;
+            whole(&profile)?;
+            let counted = counts(&profile)?;
+            let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+            assert!(unknown.is_empty(), "{unknown:#?}");
+            assert!(counted.len() > 10, "{} contexts of {}", counted.len(), known.len());
+            Ok(())
+        }
+        _ => {
+            eprintln!("no JDK with virtual threads here");
+            Ok(())
+        }
+    }
+}
+
+#[test]
+fn bytes_are_charged_to_who_allocates_them() -> Result<()> {
+    // An array of 1,000 bytes, with its header.
+    const SIZE: u64 = 1016;
+    for jdk in Jdk::ends()? {
+        let all = "profile=contexts,algorithm=exact,weight=alloc,alloc-interval=0";
+        let (_, profile) = live(&jdk, all, &["makes", "3000"])?;
+        whole(&profile)?;
+        let contexts = by_name(&profile)?;
+        assert_eq!(contexts.get("main makes"), Some(&(3000 * SIZE)), "{contexts:?}");
+        assert_eq!(contexts.get("main makesMore makes"), Some(&(6000 * SIZE)), "{contexts:?}");
+        assert_eq!(contexts.get("main makesMore"), None, "{contexts:?}");
+        let weighed = profile.contexts.as_ref().map(|contexts| contexts.weight);
+        assert_eq!(weighed, Some(ContextWeight::Alloc));
+        // An estimate: some 4,650 samples of 300 MB in all, so a standard deviation of 1.5 per cent.
+        let (_, profile) = live(&jdk, "profile=contexts,weight=alloc", &["makes", "100000"])?;
+        whole(&profile)?;
+        let samples = fact(&profile, "alloc_samples")?;
+        assert!((3_500..6_000).contains(&samples), "{samples} samples");
+        let contexts = by_name(&profile)?;
+        for (path, bytes) in [("main makes", 100_000 * SIZE), ("main makesMore makes", 200_000 * SIZE)] {
+            let found = contexts.get(path).copied().unwrap_or(0);
+            assert!(found.abs_diff(bytes) < bytes / 6, "{path}: {found}, not {bytes}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn time_is_charged_to_who_takes_it() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for algorithm in ["exact", "lss"] {
+            let options = format!("profile=contexts,algorithm={algorithm},weight=time");
+            let (_, profile) = live(&jdk, &options, &["naps", "60"])?;
+            whole(&profile)?;
+            let contexts = by_name(&profile)?;
+            // Sleeping may take longer, but not shorter.
+            let least = |path: &str, millis: u64| {
+                let found = contexts.get(path).copied().unwrap_or(0);
+                assert!(found >= millis * 1_000_000, "{algorithm}: {path}: {contexts:?}");
+            };
+            least("main naps", 60);
+            least("main napsTwice naps", 120);
+            let all = profile.contexts.as_ref().ok_or("no contexts")?;
+            let seconds = all.calls as f64 / 1e9;
+            assert!(seconds <= profile.run.seconds, "{seconds} of {}", profile.run.seconds);
         }
     }
     Ok(())
