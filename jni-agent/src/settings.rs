@@ -7,7 +7,7 @@ use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter,
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{
-    Burst, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathMethods,
+    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathMethods,
 };
 
 use crate::controller::TICK;
@@ -60,6 +60,7 @@ impl Settings {
             skips: options.skips_in_probes(),
             bursts: options.has_bursts_in_program(),
             timed: options.weight == ContextWeight::Time,
+            call_paths: options.call_paths == CallPaths::On,
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -82,12 +83,13 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {} {:?} {} {} {} {} {}",
+                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
                 o.burst,
                 o.weight,
+                o.call_paths,
                 o.phi,
                 o.epsilon,
                 o.algorithm,

@@ -19,6 +19,7 @@ fn with_contexts(thresholds: Option<(f64, f64)>, absent: u64, nodes: &[Node]) ->
             class: 0,
             method,
             site,
+            prefix: None,
             calls,
         })
         .collect();

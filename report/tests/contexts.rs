@@ -22,6 +22,7 @@ fn profile(thresholds: Option<(f64, f64)>, nodes: &[Node]) -> Profile {
             class: 0,
             method,
             site,
+            prefix: None,
             calls,
         })
         .collect();

@@ -361,6 +361,39 @@ public final class Calls {
         return sum + branch(n);
     }
 
+    // ---- paths that lead to calls --------------------------------------------------------------------------------------
+
+    /** Four paths lead to the call, as often as numbers are divisible by two, by three, by both and by none. */
+    static int along(int i) {
+        int n = 0;
+        if (i % 2 == 0) {
+            n++;
+        }
+        if (i % 3 == 0) {
+            n += 2;
+        }
+        return leaf(n);
+    }
+
+    /** The call is the same while code without probes calls back, and so is the path to it. */
+    static int alongTwice(int i) {
+        int n = 0;
+        if (i % 5 == 0) {
+            n++;
+        }
+        return OtherCaller.twice(x -> leaf(x), n);
+    }
+
+    static int alongAll(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += along(i) + alongTwice(i);
+            // What a callee called last is not what its caller calls.
+            sum += OtherCaller.twice(x -> x % 7 == 0 ? Integer.bitCount(leaf(x)) : Integer.bitCount(x), i);
+        }
+        return sum;
+    }
+
     // ---- what contexts weigh -------------------------------------------------------------------------------------------
 
     static volatile Object last;
@@ -466,6 +499,9 @@ public final class Calls {
                 for (int i = 0; i < n; i++) {
                     System.out.println(throughNative(i));
                 }
+                break;
+            case "along":
+                System.out.println(alongAll(n));
                 break;
             case "makes":
                 makes(n);

@@ -137,6 +137,65 @@ fn bursts_and_virtual_threads() -> Result<()> {
     }
 }
 
+/// Contexts told apart by the paths that led to the calls: without them, they are the oracle's.
+#[test]
+fn calls_along_each_path() -> Result<()> {
+    const TIMES: u64 = 3000;
+    for jdk in Jdk::ends()? {
+        let options = "profile=contexts,algorithm=exact,call-paths=on";
+        for arguments in [["all", "2"], ["native", "5"], ["along", "300"]] {
+            let (outcome, expected) = expected(&jdk, &arguments)?;
+            let (found, profile) = live(&jdk, options, &arguments)?;
+            assert_eq!((&found.stdout, &found.stderr), (&outcome.stdout, &outcome.stderr));
+            check(options, &expected, &profile)?;
+        }
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("along.trodden");
+        under_agent(&jdk, options, &["along", &TIMES.to_string()], &file)?;
+        let json = trodden(&["report", &file.display().to_string(), "--format", "json"])?;
+        let json: serde_json::Value = serde_json::from_str(&json)?;
+        let tree = json["contexts"]["tree"].as_array().ok_or("no tree")?.clone();
+        // Of the calls of `leaf` by these: which branches were taken on the way to them, and how often.
+        let paths = |callers: [&str; 2]| -> Vec<(Vec<String>, u64)> {
+            let mut found: Vec<(Vec<String>, u64)> = Vec::new();
+            for node in &tree {
+                let parent = node["parent"].as_u64().map(|at| &tree[at as usize]["name"]);
+                let caller = parent.and_then(|name| name.as_str()).unwrap_or_default();
+                let steps = node["along"]["steps"].as_array();
+                let (Some(steps), Some(calls)) = (steps, node["calls"].as_u64()) else {
+                    continue;
+                };
+                if callers[0] == caller && node["name"].as_str().is_some_and(|name| name.starts_with(callers[1])) {
+                    let steps = steps.iter().map(|step| step["branch"].as_str().unwrap_or_default().to_owned());
+                    found.push((steps.collect(), calls));
+                }
+            }
+            found.sort();
+            found
+        };
+        let times = |test: fn(u64) -> bool| (0..TIMES).filter(|&i| test(i)).count() as u64;
+        // javac jumps over what is not to be done.
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        assert_eq!(
+            paths(["along", "leaf"]),
+            [
+                (words(&["not-taken", "not-taken"]), times(|i| i % 2 == 0 && i % 3 == 0)),
+                (words(&["not-taken", "taken"]), times(|i| i % 2 == 0 && i % 3 != 0)),
+                (words(&["taken", "not-taken"]), times(|i| i % 2 != 0 && i % 3 == 0)),
+                (words(&["taken", "taken"]), times(|i| i % 2 != 0 && i % 3 != 0)),
+            ]
+        );
+        assert_eq!(
+            paths(["alongTwice", "lambda"]),
+            [
+                (words(&["not-taken"]), 2 * times(|i| i % 5 == 0)),
+                (words(&["taken"]), 2 * times(|i| i % 5 != 0)),
+            ]
+        );
+    }
+    Ok(())
+}
+
 #[test]
 fn bytes_are_charged_to_who_allocates_them() -> Result<()> {
     // An array of 1,000 bytes, with its header.

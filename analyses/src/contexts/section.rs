@@ -32,6 +32,7 @@ pub(super) fn of(
                 class: class as u32,
                 method: method as u32,
                 site: site(frame),
+                prefix: frame.prefix.and_then(|register| u32::try_from(register).ok()),
                 calls: bounds.map(|Bounds { lower, upper }| (lower, upper)),
             },
         });

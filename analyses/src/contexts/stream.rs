@@ -355,6 +355,8 @@ struct Words<S> {
     sink: S,
     /// Methods of the open activations.
     methods: Vec<u32>,
+    /// Where the stream tells paths to calls: of each of them, the path to its call under way.
+    along: Vec<Option<u32>>,
     /// Open activations below those, of which nothing is known.
     below: usize,
     /// Weight of a call.
@@ -370,6 +372,7 @@ impl<S: ContextSink> Words<S> {
         Words {
             sink,
             methods: Vec::new(),
+            along: Vec::new(),
             below: 0,
             per_call: u64::from(weight == ContextWeight::Calls),
             prefix: None,
@@ -381,13 +384,33 @@ impl<S: ContextSink> Words<S> {
     #[inline]
     fn enter(&mut self, method: u32, site: Option<u16>) {
         let mut frame = Frame::new(method, site.unwrap_or(UNKNOWN_SITE));
-        frame.prefix = self.prefix.take().map(u64::from);
+        if self.prefix.is_some() || !self.along.is_empty() {
+            self.tell_prefix(&mut frame);
+        }
         self.methods.push(method);
         if self.rebuild > 0 {
             self.rebuild -= 1;
             self.sink.place(frame);
         } else {
             self.sink.enter(frame, self.per_call);
+        }
+    }
+
+    /// The path that led to a call: told right before it, or as for the caller's last callee, if it is still the same call (code without
+    /// probes calls back). The JVM calls initialisers by itself: no path is theirs.
+    #[inline(never)]
+    fn tell_prefix(&mut self, frame: &mut Frame) {
+        // Its own, and of no activation that was there before.
+        self.along.truncate(self.methods.len());
+        self.along.resize(self.methods.len() + 1, None);
+        let Some(caller) = self.methods.len().checked_sub(1) else {
+            self.prefix = None;
+            return;
+        };
+        let told = self.prefix.take().or(self.along[caller]);
+        self.along[caller] = told;
+        if frame.site != UNKNOWN_SITE {
+            frame.prefix = told.map(u64::from);
         }
     }
 

@@ -131,9 +131,10 @@ fn a_prefix_belongs_to_the_next_enter() {
         prefix(6),
         enter(2, 3),
         Word::exit(2).0,
+        Word::path_end(1, 0).0,
         prefix(7), // the callee was not instrumented
         Word::path_end(1, 0).0,
-        enter(2, 3),
+        enter(2, 3), // so this is the same call as before
         Word::exit(2).0,
     ];
     let (_, result) = contexts(Algorithm::Exact, &[words]);
@@ -144,7 +145,48 @@ fn a_prefix_belongs_to_the_next_enter() {
         .map(|node| (node.frame.method, node.frame.prefix))
         .collect();
     prefixes.sort_unstable();
-    assert_eq!(prefixes, [(1, None), (2, None), (2, Some(6))]);
+    assert_eq!(prefixes, [(1, None), (2, Some(6))]);
+}
+
+#[test]
+fn paths_to_calls_hold_for_the_call() {
+    let prefix = |method, register| Event::Prefix { method, register }.word().0;
+    let words = vec![
+        enter(1, 0),
+        prefix(1, 6),
+        enter(2, 3),
+        prefix(2, 9),
+        enter(3, 1),
+        Word::exit(3).0,
+        Word::exit(2).0,
+        enter(4, 3), // code without probes, which 1 called on that path, calls back
+        Word::exit(4).0,
+        prefix(1, 7),
+        Word::enter(5, None).0, // an initialiser: the JVM calls it
+        Word::exit(5).0,
+        enter(2, 8), // the call for which 5 was initialised
+        enter(6, 1), // 2 has not told any path yet
+    ];
+    let (_, result) = contexts(Algorithm::Exact, &[words]);
+    let hot = result.contexts.hot(0.0).unwrap();
+    let mut prefixes: Vec<_> = (0..hot.nodes().len())
+        .map(|at| {
+            let path = hot.path(at);
+            let methods: Vec<u32> = path.iter().map(|frame| frame.method).collect();
+            (methods, path.last().unwrap().prefix)
+        })
+        .collect();
+    prefixes.sort_unstable();
+    let expected = [
+        (vec![1], None),
+        (vec![1, 2], Some(6)),
+        (vec![1, 2], Some(7)),
+        (vec![1, 2, 3], Some(9)),
+        (vec![1, 2, 6], None),
+        (vec![1, 4], Some(6)),
+        (vec![1, 5], None),
+    ];
+    assert_eq!(prefixes, expected);
 }
 
 #[test]

@@ -108,7 +108,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
         ProbeKind::Events if options.bursts => &bursts::Bursts,
-        ProbeKind::Events if options.events.call_sites => calls::calls(options.events.paths, options.timed),
+        ProbeKind::Events if options.events.call_sites => calls::calls(options),
         ProbeKind::Events => events::events(options.events, options.skips),
     }
 }

@@ -7,6 +7,7 @@ use super::{ContextNode, ContextRow, ContextTree, Contexts};
 use crate::map::MethodMap;
 use crate::merge::{MergeError, SEPARATOR};
 use crate::profile::{ClassProfile, Profile};
+use crate::translate::translate_partial;
 
 /// Where a method went: class and index.
 type Place = Option<(u32, u32)>;
@@ -56,8 +57,11 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             .collect();
         // The row of each activation on the way to the current node.
         let mut path: Vec<Option<u32>> = Vec::new();
+        // The methods of these, as the profile has them.
+        let mut callers: Vec<(u32, u32)> = Vec::new();
         for node in own.tree.nodes() {
             path.truncate(node.depth as usize - 1);
+            callers.truncate(node.depth as usize - 1);
             let place = places
                 .get(node.class as usize)
                 .and_then(|of| *of.get(node.method as usize)?);
@@ -65,12 +69,23 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             // A context of a method that is not there is none; a writer refuses it.
             let (Some((class, method)), false) = (place, above == Some(None)) else {
                 path.push(None);
+                callers.push((node.class, node.method));
                 continue;
             };
             let parent = above.flatten();
+            let prefix = match (node.prefix, parent) {
+                (Some(register), Some(row)) => {
+                    let caller: &ContextNode = &rows[row as usize].node;
+                    let to = &classes[caller.class as usize].map.methods[caller.method as usize];
+                    Some(in_other_numbers(profile, callers.last(), to, node.site, register)?)
+                }
+                (prefix, _) => prefix,
+            };
+            callers.push((node.class, node.method));
             let node = ContextNode {
                 class,
                 method,
+                prefix,
                 ..*node
             };
             let next = rows.len() as u32;
@@ -97,6 +112,33 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     }
     merged.tree = ContextTree::from_rows(&rows);
     Ok(Some(merged))
+}
+
+/// The path register of a caller in the numbers of the merged map, where those of the profile are others.
+fn in_other_numbers(
+    profile: &Profile,
+    caller: Option<&(u32, u32)>,
+    to: &MethodMap,
+    site: Option<u16>,
+    register: u32,
+) -> Result<u32, MergeError> {
+    let from = caller.and_then(|&(class, method)| {
+        let class = &profile.classes.get(class as usize)?.map;
+        Some((class, class.methods.get(method as usize)?))
+    });
+    let (Some((class, from)), Some(bci)) = (from, site) else {
+        return Ok(register);
+    };
+    let (true, Some(block)) = (from.dag != to.dag, from.block_at(bci.into())) else {
+        return Ok(register);
+    };
+    let number = translate_partial(from, to, block.index() as u32, register.into());
+    let fits = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    fits.map_err(|source| MergeError::NoSuchPath {
+        class: class.name.clone(),
+        method: format!("{}{}", from.name, from.descriptor),
+        source,
+    })
 }
 
 /// Where the methods of a class are in the merged classes.

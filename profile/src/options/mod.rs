@@ -21,7 +21,7 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Revisits, Probe, ProfileKind, Share, SinglePathLoops,
+    Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Revisits, Probe, ProfileKind, Share, SinglePathLoops,
     SinglePathMethods, Skipping, SubpathLengths, format_duration, parse_duration,
 };
 
@@ -137,6 +137,8 @@ pub struct ProfileOptions {
     pub epsilon: Option<Share>,
     /// Profile `contexts`: what decides which are kept.
     pub algorithm: ContextAlgorithm,
+    /// Profile `contexts`: are they told apart by the path that led to each call?
+    pub call_paths: CallPaths,
     /// Profile `contexts`: what is counted.
     pub weight: ContextWeight,
     /// Profile `contexts` with `weight=alloc`: mean number of bytes from one allocation that is charged to the next; 0: all are.
@@ -193,6 +195,7 @@ impl Default for ProfileOptions {
             phi: Share::new(1e-4).expect("a share"),
             epsilon: None,
             algorithm: ContextAlgorithm::LazySpaceSaving,
+            call_paths: CallPaths::Off,
             weight: ContextWeight::Calls,
             alloc_interval: 64 << 10,
             burst: Burst::Off,
@@ -405,6 +408,7 @@ impl ProfileOptions {
             "epsilon" if value == "phi/5" => self.epsilon = None,
             "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
             "algorithm" => self.algorithm = value.parse().map_err(wrong)?,
+            "call-paths" => self.call_paths = value.parse().map_err(wrong)?,
             "weight" => self.weight = value.parse().map_err(wrong)?,
             "alloc-interval" => {
                 let reason = || format!("'{value}' is not a number of bytes such as 0, 4096, 64k or 1M");
@@ -532,6 +536,7 @@ impl ProfileOptions {
             "phi" => Some(self.phi.to_string()),
             "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
             "algorithm" => Some(self.algorithm.to_string()),
+            "call-paths" => Some(self.call_paths.to_string()),
             "weight" => Some(self.weight.to_string()),
             "alloc-interval" => Some(values::format_bytes(self.alloc_interval)),
             "burst" => Some(self.burst.to_string()),

@@ -112,6 +112,12 @@ pub const OPTIONS: &[OptionName] = &[
         "contexts: what decides which are kept (exact: all; null: none, to see what following the calls costs)",
     ),
     option(
+        "call-paths",
+        "off|on",
+        "off",
+        "contexts: are calls from one place told apart by the path that the caller took to get there?",
+    ),
+    option(
         "weight",
         "calls|time|alloc",
         "calls",

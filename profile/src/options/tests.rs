@@ -166,6 +166,10 @@ fn errors_name_the_option_and_suggest() {
             "option 'algorithm': 'lc' counts calls only; other weights take lss, exact or null",
         ),
         (
+            "profile=contexts,call-paths=on,weight=time",
+            "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+        ),
+        (
             "profile=contexts,alloc-interval=64b",
             "option 'alloc-interval': '64b' is not a number of bytes such as 0, 4096, 64k or 1M",
         ),

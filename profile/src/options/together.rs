@@ -2,7 +2,7 @@
 
 use super::values::parse_amount;
 use super::{
-    Burst, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+    Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
 };
 
 /// With less, there would be more counters than memory.
@@ -67,6 +67,14 @@ impl ProfileOptions {
             (_, Burst::Off) => Some(("weight", "weights other than calls are")),
             _ => return wrong("weight", "weights other than calls go without bursts".to_owned()),
         };
+        if self.call_paths == CallPaths::On
+            && (self.profile != [ProfileKind::Contexts]
+                || self.weight != ContextWeight::Calls
+                || self.has_bursts_in_program())
+        {
+            let reason = "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
+            return wrong("call-paths", reason.to_owned());
+        }
         if self.weight != ContextWeight::Calls && self.profile != [ProfileKind::Contexts] {
             return wrong("weight", format!("'{}' is for profile=contexts alone", self.weight));
         }

@@ -184,6 +184,16 @@ words! {
 }
 
 words! {
+    /// Are contexts told apart by the path that led to each call?
+    CallPaths, "choice" {
+        /// No. The default.
+        Off = "off",
+        /// Yes: by the caller's path register at the call.
+        On = "on",
+    }
+}
+
+words! {
     /// What is counted per context.
     #[derive(Default)]
     ContextWeight, "weight" {

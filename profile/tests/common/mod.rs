@@ -332,6 +332,7 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                                 class,
                                 method,
                                 site,
+                                prefix: None,
                                 calls,
                             },
                         }

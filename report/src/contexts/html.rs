@@ -74,6 +74,7 @@ fn row(view: &ContextsView, at: usize) -> Markup {
                         @if above.is_some() { li { "…" } }
                     }
                     @if let Some(line) = view.call_line(at) { p.note { "Called in line " (line) "." } }
+                    @if let Some(path) = view.call_path_text(at) { p.note { "Path to the call: " (path) "." } }
                 }
             }
         }

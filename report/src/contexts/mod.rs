@@ -5,7 +5,8 @@ mod html;
 mod json;
 mod text;
 
-use trodden_profile::{ContextNode, Contexts, MethodMap, PhiOutOfRange, Profile};
+use trodden_numbering::StartKind;
+use trodden_profile::{ContextNode, Contexts, MethodMap, PathDescription, PhiOutOfRange, Profile};
 
 use crate::pattern::MethodPattern;
 use crate::words;
@@ -92,6 +93,28 @@ impl<'p> ContextsView<'p> {
     pub fn call_line(&self, at: usize) -> Option<u32> {
         let caller = &self.nodes()[self.parents[at]? as usize];
         self.method(caller).1.line(u32::from(self.nodes()[at].site?))
+    }
+
+    /// The path that the caller took to get to the call, where that was recorded and the number names one.
+    pub fn call_path(&self, at: usize) -> Option<PathDescription> {
+        let node = &self.nodes()[at];
+        let (register, site) = (node.prefix?, node.site?);
+        let (_, caller) = self.method(&self.nodes()[self.parents[at]? as usize]);
+        let block = caller.block_at(site.into())?;
+        let path = caller.dag.regenerate_partial(&caller.graph, register.into(), block);
+        Some(caller.describe_path(&path.ok()?))
+    }
+
+    /// That path in words: where it began if not at the caller's beginning, and each decision on it.
+    pub(crate) fn call_path_text(&self, at: usize) -> Option<String> {
+        let path = self.call_path(at)?;
+        let start = (path.start_kind != StartKind::Entry).then(|| words::starts(path.start_kind, path.start));
+        let steps = path.steps.iter().map(|step| format!("{} {}", words::place(step.at), words::decision_short(&step.label)));
+        let parts: Vec<String> = start.into_iter().chain(steps).collect();
+        Some(match parts.is_empty() {
+            true => "straight".to_owned(),
+            false => parts.join(", "),
+        })
     }
 
     /// `a.b.C.m(int)`.

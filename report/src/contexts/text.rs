@@ -87,8 +87,9 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         (Some(bci), None) => format!("bci {bci}: "),
         (None, None) => String::new(),
     };
+    let along = view.call_path_text(at).map_or(String::new(), |path| format!("  [{path}]"));
     format!(
-        "{calls:>15} {most:>15} {share:>8}  {}{called}{}",
+        "{calls:>15} {most:>15} {share:>8}  {}{called}{}{along}",
         indent(level),
         view.title(node)
     )

@@ -35,6 +35,7 @@ pub struct Probe {
     events: EventKinds,
     bursts: bool,
     timed: bool,
+    call_paths: bool,
 }
 
 impl Probe {
@@ -46,10 +47,11 @@ impl Probe {
             events,
             bursts: false,
             timed: false,
+            call_paths: false,
         }
     }
 
-    /// All kinds; of `events` also those with call sites, with and without paths, with time, and in bursts.
+    /// All kinds; of `events` also those with call sites, with and without paths, with time, with paths to calls, and in bursts.
     pub fn all() -> Vec<Probe> {
         let calls = |paths| Probe {
             kind: ProbeKind::Events,
@@ -61,6 +63,11 @@ impl Probe {
             },
             bursts: false,
             timed: false,
+            call_paths: false,
+        };
+        let along = Probe {
+            call_paths: true,
+            ..calls(false)
         };
         let bursts = Probe {
             bursts: true,
@@ -71,7 +78,7 @@ impl Probe {
             ..calls(false)
         };
         let kinds = ProbeKind::ALL.map(Probe::of);
-        kinds.into_iter().chain([calls(false), calls(true), bursts, timed]).collect()
+        kinds.into_iter().chain([calls(false), calls(true), bursts, timed, along]).collect()
     }
 
     /// The name in tables.
@@ -79,6 +86,7 @@ impl Probe {
         match (self.events.call_sites, self.events.paths) {
             _ if self.bursts => "bursts",
             _ if self.timed => "timed calls",
+            _ if self.call_paths => "calls along paths",
             (false, _) => self.kind.name(),
             (true, false) => "calls",
             (true, true) => "calls+paths",
@@ -197,6 +205,7 @@ fn one(
     options.events = probe.events;
     options.bursts = probe.bursts;
     options.timed = probe.timed;
+    options.call_paths = probe.call_paths;
     options.filter = Filter::everything();
     let instrumenter = Instrumenter::new(options);
     let made: Vec<Made> = classes

@@ -320,6 +320,44 @@ public final class Trodden {
         append(block, upper, path & 0xffff_ffffL);
     }
 
+    // With the paths to calls. The word of the register waits until there is a callee with probes: most calls have none. Who is called
+    // without such a word is called by the same call as the one before.
+
+    @ForceInline
+    public static long enterAlong(long block, int upper) {
+        prefix(block);
+        return enterFrom(block, upper);
+    }
+
+    @ForceInline
+    public static long initialiseAlong(long block, int upper) {
+        prefix(block);
+        return initialise(block, upper);
+    }
+
+    @ForceInline
+    private static void prefix(long block) {
+        long prefix = UNSAFE.getLong(block + PENDING);
+        if (prefix != 0) {
+            UNSAFE.putLong(block + PENDING, 0);
+            append(block, (int) (prefix >>> 32), prefix & DEPTH_MASK);
+        }
+    }
+
+    /** The activation that was called with that word is about to call something at a bytecode index, and has taken a path to get there. */
+    @ForceInline
+    public static void callAlong(long block, long caller, int bci, int upper, int register) {
+        call(block, caller, bci);
+        UNSAFE.putLong(block + PENDING, (long) upper << 32 | register & DEPTH_MASK);
+    }
+
+    @ForceInline
+    public static void exitAlong(long block, long caller, int upper) {
+        // Of the activation's own last call.
+        UNSAFE.putLong(block + PENDING, 0);
+        exit(block, caller, upper);
+    }
+
     // With time: what has passed since the last word is the topmost activation's. Probes take part of it.
 
     @ForceInline
