@@ -445,6 +445,42 @@ fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
     Ok(all)
 }
 
+/// Activations from before the attach have no probes: walks leave them out, as if they were code without.
+#[test]
+fn bursts_in_threads_that_run_already() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("late.trodden").display().to_string();
+    for jdk in Jdk::ends()? {
+        let mut program = Obedient::start(&jdk)?;
+        let pid = program.child.id().to_string();
+        program.obey("dd")?;
+        let start = ["--profile", "contexts", "--algorithm", "exact", "--burst", "static:4ms:3ms"];
+        let rest = ["--include", INCLUDE, "--file", &file];
+        trodden(&[&["attach", &pid, "start"], &start[..], &rest[..]].concat())?;
+        program.obey(&"w".repeat(300))?;
+        program.obey("d")?;
+        program.obey(&"w".repeat(300))?;
+        program.obey("uu")?;
+        program.obey(&"w".repeat(300))?;
+        trodden(&["attach", &pid, "stop"])?;
+        let profile = Profile::load(&file)?;
+        for name in ["contexts_orphans", "contexts_lost_exits", "contexts_bad_words"] {
+            assert_eq!(fact(&profile, name)?, 0, "JDK {}: {name}", jdk.feature);
+        }
+        let found = by_name(&profile)?;
+        let jobs = ["branch", "branch leaf", "caught", "caught fail", "caught fail fail", "caught fail fail fail", "caught fail fail fail <init>", "caught leaf"];
+        let below = |prefix: &str| jobs.map(|job| format!("{prefix}{job}"));
+        let known = [&below("")[..], &below("obey ")[..], &["obey".to_owned()]].concat();
+        assert!(found.keys().all(|path| known.contains(path)), "{found:#?}");
+        assert!(found.len() >= 2 * jobs.len(), "{found:#?}");
+        program.obey("u")?;
+        program.input.write_all(b"u\n")?;
+        drop(program.input);
+        assert!(program.child.wait()?.success());
+    }
+    Ok(())
+}
+
 #[test]
 fn threads_that_run_already() -> Result<()> {
     let folder = tempfile::tempdir()?;
