@@ -131,10 +131,19 @@ struct Found {
 
 /// Whoever cuts the bursts out: what is counted in them is the same.
 fn same_bursts(ways: &[Way]) -> Result<(), String> {
-    let counted = |way: &Way| way.found.as_ref().map(|found| (found.calls, found.accuracy.hot, found.accuracy.overlap.to_bits()));
+    let counted = |way: &Way| {
+        way.found
+            .as_ref()
+            .map(|found| (found.calls, found.accuracy.hot, found.accuracy.overlap.to_bits()))
+    };
     for pair in ways.windows(2) {
         if pair[1].bursts.is_some() && counted(&pair[0]) != counted(&pair[1]) {
-            return Err(format!("{}: {:?} and {:?} calls, hot contexts, overlap", pair[0].name, counted(&pair[0]), counted(&pair[1])));
+            return Err(format!(
+                "{}: {:?} and {:?} calls, hot contexts, overlap",
+                pair[0].name,
+                counted(&pair[0]),
+                counted(&pair[1])
+            ));
         }
     }
     Ok(())
@@ -189,7 +198,11 @@ impl Row {
             let alone = ContextOptions { in_program, ..plain };
             ways.push(way(&name, replayed));
             ways.push(Way {
-                bursts: Some(cut(words, bursts, SEED ^ THREAD.wrapping_mul(0x9e37_79b9_7f4a_7c15))?),
+                bursts: Some(cut(
+                    words,
+                    bursts,
+                    SEED ^ THREAD.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                )?),
                 ..way(&format!("{name} alone"), alone)
             });
         }
@@ -446,10 +459,7 @@ fn space(rows: &[Row]) {
 
 /// Without bursts.
 fn of_all_events(row: &Row) -> Vec<&Way> {
-    row.ways
-        .iter()
-        .filter(|way| !way.in_bursts())
-        .collect()
+    row.ways.iter().filter(|way| !way.in_bursts()).collect()
 }
 
 fn times(rows: &[Row]) {
@@ -485,7 +495,12 @@ fn in_bursts(rows: &[Row]) {
     head(&title, 2, &columns);
     for row in rows {
         for (way, alone) in row.bursts() {
-            let speed = |way: &Way| show(&way.ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>(), 2);
+            let speed = |way: &Way| {
+                show(
+                    &way.ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>(),
+                    2,
+                )
+            };
             if let Some(found) = &way.found {
                 println!(
                     "| {} | {} | {} | {} | {} | {} |",

@@ -111,7 +111,9 @@ fn contexts(
     if let [Some(one), Some(other)] = weights
         && one != other
     {
-        return Err(CliError::failed(format!("contexts of the one count {one}, of the other {other}")));
+        return Err(CliError::failed(format!(
+            "contexts of the one count {one}, of the other {other}"
+        )));
     }
     compare_contexts(exact, estimate, args.phi.map(Share::get), &TAUS).map_err(CliError::failed)
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_END,
-    JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+    JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
 };
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::ProbeKind;
@@ -438,7 +438,11 @@ impl Agent {
             let _ = shim.disarm(jni);
             let _ = shim.set_burst(jni, 0);
         }
-        if control.settings.as_ref().is_some_and(|settings| settings.alloc_interval().is_some()) {
+        if control
+            .settings
+            .as_ref()
+            .is_some_and(|settings| settings.alloc_interval().is_some())
+        {
             let _ = self.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
         }
         if let Some(since) = control.since.take() {

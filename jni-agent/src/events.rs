@@ -211,7 +211,9 @@ impl Streams {
             return false;
         };
         open.consume(true);
-        let entries = stack.iter().filter(|&&word| Word(word).kind() == Some(Kind::Enter));
+        let entries = stack
+            .iter()
+            .filter(|&&word| Word(word).kind() == Some(Kind::Enter));
         let mut words = vec![Word::burst(factor, entries.count() as u32).0];
         words.extend_from_slice(stack);
         open.send(&words);
@@ -562,7 +564,10 @@ mod tests {
         streams.charge(1, 1 << 32);
         streams.charge(2, 16);
         streams.flush();
-        assert_eq!((streams.charges(), streams.pipeline().unwrap().words()), (301, 302));
+        assert_eq!(
+            (streams.charges(), streams.pipeline().unwrap().words()),
+            (301, 302)
+        );
     }
 
     #[test]

@@ -7,7 +7,8 @@ use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, Guide, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{
-    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathMethods,
+    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits,
+    SinglePathMethods,
 };
 use trodden_profile::{LoadError, Profile, Schedule};
 
@@ -133,7 +134,9 @@ impl Settings {
     /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
     pub fn bursts(&self) -> Option<(Duration, Revisits)> {
         match self.options.burst {
-            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => Some((length, revisits)),
+            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => {
+                Some((length, revisits))
+            }
             _ => None,
         }
     }
@@ -145,7 +148,8 @@ impl Settings {
 
     /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.
     pub fn alloc_interval(&self) -> Option<u32> {
-        let charges = self.options.profile.contains(&ProfileKind::Contexts) && self.options.weight == ContextWeight::Alloc;
+        let charges = self.options.profile.contains(&ProfileKind::Contexts)
+            && self.options.weight == ContextWeight::Alloc;
         charges.then_some(self.options.alloc_interval)
     }
 

@@ -128,5 +128,7 @@ fn old_place(method: &Method, location: i64) -> Option<u16> {
     let places = &method.code[method.position].pc_map;
     let location = u32::try_from(location).ok()?;
     let at = places.binary_search_by_key(&location, |&(new, _)| new).ok()?;
-    u16::try_from(places[at].1).ok().filter(|&bci| bci < CALL_UNDER_WAY)
+    u16::try_from(places[at].1)
+        .ok()
+        .filter(|&bci| bci < CALL_UNDER_WAY)
 }

@@ -487,7 +487,10 @@ mod tests {
             method: 1,
             path: 0x7fff_ffff,
         },
-        Event::Call { method: 7, bci: 65534 },
+        Event::Call {
+            method: 7,
+            bci: 65534,
+        },
         Event::Charge { weight: u32::MAX },
         Event::Burst {
             factor: 1,

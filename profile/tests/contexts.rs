@@ -132,9 +132,15 @@ fn what_was_counted_is_kept_and_not_mixed() {
     for profile in all.clone() {
         assert_eq!(Profile::read(&profile.to_bytes().unwrap()).unwrap(), profile);
         let twice = merge([&profile, &profile]).unwrap().contexts.unwrap();
-        assert_eq!((twice.weight, twice.calls), (profile.contexts.unwrap().weight, 140));
+        assert_eq!(
+            (twice.weight, twice.calls),
+            (profile.contexts.unwrap().weight, 140)
+        );
     }
     let all: Vec<Profile> = all.collect();
     let error = merge([&all[0], &all[1]]).unwrap_err().to_string();
-    assert_eq!(error, "contexts of some profiles count calls, those of others time (option weight)");
+    assert_eq!(
+        error,
+        "contexts of some profiles count calls, those of others time (option weight)"
+    );
 }

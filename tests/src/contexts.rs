@@ -117,17 +117,22 @@ fn oracle(jdk: &Jdk) -> Result<PathBuf> {
 fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
     let source = Path::new(build::ROOT).join(source);
     let include = jdk.home.join("include");
-    let folder = build::cached(name, std::slice::from_ref(&source), &[&jdk.feature.to_string()], |out| {
-        let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        cc.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"])
-            .arg("-I")
-            .arg(&include)
-            .arg("-I")
-            .arg(include.join(std::env::consts::OS));
-        cc.arg("-o").arg(out.join("lib.so")).arg(&source);
-        process::run(&mut cc, LIMIT)?.success()?;
-        Ok(())
-    })?;
+    let folder = build::cached(
+        name,
+        std::slice::from_ref(&source),
+        &[&jdk.feature.to_string()],
+        |out| {
+            let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+            cc.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"])
+                .arg("-I")
+                .arg(&include)
+                .arg("-I")
+                .arg(include.join(std::env::consts::OS));
+            cc.arg("-o").arg(out.join("lib.so")).arg(&source);
+            process::run(&mut cc, LIMIT)?.success()?;
+            Ok(())
+        },
+    )?;
     Ok(folder.join("lib.so"))
 }
 
@@ -136,7 +141,11 @@ fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
 /// # Errors
 /// If it cannot be compiled.
 pub fn oracle_flag(jdk: &Jdk, log: &Path, prefix: &str) -> Result<String> {
-    Ok(format!("-agentpath:{}={},{prefix}", oracle(jdk)?.display(), log.display()))
+    Ok(format!(
+        "-agentpath:{}={},{prefix}",
+        oracle(jdk)?.display(),
+        log.display()
+    ))
 }
 
 /// Hands on what the oracle wrote: contexts, the outermost frame first, and their calls.

@@ -4,12 +4,12 @@
 //! small inputs. What is compared is each context's number of calls, in two runs of the same program, which therefore must not depend
 //! on time: one thread, identity hashes in sequence.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trodden_profile::Profile;
+use trodden_profile::{Profile, Skipped};
 
 use crate::contexts::{Frame, oracle_flag};
 use crate::jdk::Jdk;
@@ -21,22 +21,66 @@ const LIMIT: Duration = Duration::from_secs(1800);
 
 /// A kernel with smaller numbers: its name, its source file, what is replaced there.
 const KERNELS: &[(&str, &str, &[(&str, &str)])] = &[
-    ("fft", "Fft", &[("1 << 15", "1 << 8"), ("ROUNDS = 40", "ROUNDS = 2")]),
+    (
+        "fft",
+        "Fft",
+        &[("1 << 15", "1 << 8"), ("ROUNDS = 40", "ROUNDS = 2")],
+    ),
     ("heapsort", "HeapSort", &[("1_000_000", "20_000")]),
-    ("moldyn", "MolecularDynamics", &[("SIDE = 10", "SIDE = 4"), ("STEPS = 60", "STEPS = 4")]),
+    (
+        "moldyn",
+        "MolecularDynamics",
+        &[("SIDE = 10", "SIDE = 4"), ("STEPS = 60", "STEPS = 4")],
+    ),
     ("raytracer", "RayTracer", &[("800", "40"), ("600", "30")]),
-    ("lexergen", "LexerGenerator", &[("400_000", "4_000"), ("ROUNDS = 12", "ROUNDS = 1")]),
+    (
+        "lexergen",
+        "LexerGenerator",
+        &[("400_000", "4_000"), ("ROUNDS = 12", "ROUNDS = 1")],
+    ),
     ("compress", "Lzw", &[("4_000_000", "40_000")]),
-    ("db", "Database", &[("12_000", "600"), ("60_000", "2_000"), ("10_000", "500")]),
-    ("mandelbrot", "Mandelbrot", &[("SIZE = 401", "SIZE = 41"), ("1200", "100")]),
+    (
+        "db",
+        "Database",
+        &[("12_000", "600"), ("60_000", "2_000"), ("10_000", "500")],
+    ),
+    (
+        "mandelbrot",
+        "Mandelbrot",
+        &[("SIZE = 401", "SIZE = 41"), ("1200", "100")],
+    ),
     ("sieve", "Sieve", &[("20_000_000", "20_000")]),
     ("matmul", "MatrixMultiply", &[("SIZE = 840", "SIZE = 40")]),
     ("montecarlo", "MonteCarlo", &[("200_000", "1_000")]),
-    ("convolution", "MaskedConvolution", &[("ROWS = 1200", "ROWS = 40"), ("COLUMNS = 1600", "COLUMNS = 40"), ("ROUNDS = 20", "ROUNDS = 1")]),
-    ("tasktags", "TaskTagScanner", &[("600_000", "6_000"), ("ROUNDS = 100", "ROUNDS = 3")]),
+    (
+        "convolution",
+        "MaskedConvolution",
+        &[("ROUNDS = 20", "ROUNDS = 1")],
+    ),
+    (
+        "tasktags",
+        "TaskTagScanner",
+        &[("600_000", "6_000"), ("ROUNDS = 100", "ROUNDS = 3")],
+    ),
     ("nestedreturn", "NestedReturn", &[("150_000", "3_000")]),
-    ("recursion", "Recursion", &[("fibonacci(36)", "fibonacci(16)"), ("takeuchi(18, 12, 6)", "takeuchi(10, 6, 3)"), ("<< 13", "<< 7")]),
-    ("dispatch", "VirtualDispatch", &[("TREES = 40", "TREES = 4"), ("DEPTH = 12", "DEPTH = 7"), ("INPUTS = 60", "INPUTS = 6")]),
+    (
+        "recursion",
+        "Recursion",
+        &[
+            ("fibonacci(36)", "fibonacci(16)"),
+            ("takeuchi(18, 12, 6)", "takeuchi(10, 6, 3)"),
+            ("<< 13", "<< 7"),
+        ],
+    ),
+    (
+        "dispatch",
+        "VirtualDispatch",
+        &[
+            ("TREES = 40", "TREES = 4"),
+            ("DEPTH = 12", "DEPTH = 7"),
+            ("INPUTS = 60", "INPUTS = 6"),
+        ],
+    ),
 ];
 
 /// A program to run.
@@ -72,12 +116,16 @@ impl Program {
                 for (_, of, changes) in KERNELS {
                     for (from, to) in changes.iter().filter(|_| stem.as_deref() == Some(of)) {
                         if !text.contains(from) {
-                            return Err(format!("{}: there is no '{from}' to make smaller", file.display()).into());
+                            return Err(
+                                format!("{}: there is no '{from}' to make smaller", file.display()).into(),
+                            );
                         }
                         text = text.replacen(from, to, 1);
                     }
                 }
-                let copy = small.path().join(file.file_name().ok_or("a file without a name")?);
+                let copy = small
+                    .path()
+                    .join(file.file_name().ok_or("a file without a name")?);
                 std::fs::write(&copy, text)?;
                 copies.push(copy);
             }
@@ -86,9 +134,18 @@ impl Program {
         let program = |(name, ..): &(&str, &str, &[(&str, &str)])| Program {
             name: (*name).to_owned(),
             include: "trodden.kernels.*".to_owned(),
-            arguments: ["-cp", &classes.display().to_string(), "trodden.kernels.Main", "--warmup", "0", "--iterations", "1", name]
-                .map(str::to_owned)
-                .into(),
+            arguments: [
+                "-cp",
+                &classes.display().to_string(),
+                "trodden.kernels.Main",
+                "--warmup",
+                "0",
+                "--iterations",
+                "1",
+                name,
+            ]
+            .map(str::to_owned)
+            .into(),
         };
         Ok(KERNELS.iter().map(program).collect())
     }
@@ -99,27 +156,69 @@ impl Program {
     /// If inputs cannot be written, or jars are not there.
     pub fn applications(apps: &Path, folder: &Path) -> Result<Vec<Program>> {
         let at = |name: &str| folder.join(name).display().to_string();
-        let source = Path::new(build::ROOT).join("contexts/Calls.java").display().to_string();
+        let source = Path::new(build::ROOT)
+            .join("contexts/Calls.java")
+            .display()
+            .to_string();
         let rows: String = (0..30)
-            .map(|n| format!("<row id='{n}'><name>n{}</name><sum>{}</sum></row>", n * 7 % 10, n * n))
+            .map(|n| {
+                format!(
+                    "<row id='{n}'><name>n{}</name><sum>{}</sum></row>",
+                    n * 7 % 10,
+                    n * n
+                )
+            })
             .collect();
         std::fs::write(at("in.xml"), format!("<table>{rows}</table>"))?;
         std::fs::write(at("by.xsl"), STYLE)?;
         std::fs::write(at("small.py"), SCRIPT)?;
         let program = |name: &str, include: &str, main: &str, arguments: &[&str]| -> Result<Program> {
             let class_path = jars(&apps.join(name))?;
-            let line = ["-cp", &class_path, main].into_iter().chain(arguments.iter().copied());
+            let line = ["-cp", &class_path, main]
+                .into_iter()
+                .chain(arguments.iter().copied());
             Ok(Program {
                 name: name.to_owned(),
                 include: include.to_owned(),
                 arguments: line.map(str::to_owned).collect(),
             })
         };
-        let javac = ["--add-modules", "jdk.compiler", "-m", "jdk.compiler/com.sun.tools.javac.Main", "-proc:none", "-d", &at("out"), &source];
+        let javac = [
+            "--add-modules",
+            "jdk.compiler",
+            "-m",
+            "jdk.compiler/com.sun.tools.javac.Main",
+            "-proc:none",
+            "-d",
+            &at("out"),
+            &source,
+        ];
         Ok(vec![
-            program("ecj", "org.eclipse.jdt.*", "org.eclipse.jdt.internal.compiler.batch.Main", &["-17", "-d", "none", &source])?,
-            program("xalan", "org.apache.*", "org.apache.xalan.xslt.Process", &["-IN", &at("in.xml"), "-XSL", &at("by.xsl"), "-OUT", &at("out.html")])?,
-            program("jython", "org.python.*", "org.python.util.jython", &["-S", &at("small.py")])?,
+            program(
+                "ecj",
+                "org.eclipse.jdt.*",
+                "org.eclipse.jdt.internal.compiler.batch.Main",
+                &["-17", "-d", "none", &source],
+            )?,
+            program(
+                "xalan",
+                "org.apache.*",
+                "org.apache.xalan.xslt.Process",
+                &[
+                    "-IN",
+                    &at("in.xml"),
+                    "-XSL",
+                    &at("by.xsl"),
+                    "-OUT",
+                    &at("out.html"),
+                ],
+            )?,
+            program(
+                "jython",
+                "org.python.*",
+                "org.python.util.jython",
+                &["-S", &at("small.py")],
+            )?,
             Program {
                 name: "javac".to_owned(),
                 include: "com.sun.tools.javac.*".to_owned(),
@@ -130,7 +229,12 @@ impl Program {
 
     fn run(&self, jdk: &Jdk, flags: &[String]) -> Result<Outcome> {
         let mut java = jdk.command("java");
-        java.args(["-Xmx1g", "-XX:+UseSerialGC", "-XX:+UnlockExperimentalVMOptions", "-XX:hashCode=3"]);
+        java.args([
+            "-Xmx1g",
+            "-XX:+UseSerialGC",
+            "-XX:+UnlockExperimentalVMOptions",
+            "-XX:hashCode=3",
+        ]);
         java.args(flags).args(&self.arguments);
         process::run(&mut java, LIMIT)
     }
@@ -144,15 +248,23 @@ impl Program {
         let (log, file) = (folder.path().join("log"), folder.path().join("live.trodden"));
         let prefix = format!("L{}", self.include.trim_end_matches('*').replace('.', "/"));
         let one = self.run(jdk, &[oracle_flag(jdk, &log, &prefix)?])?;
-        let expected = Tree::of_oracle(&log).map_err(|e| format!("{e}\n{one:#?}"))?;
+        // With smaller numbers, some kernels miss the checksum that they know; but they tell theirs.
+        if !one.status.success() && !one.stdout.starts_with(&format!("{} ", self.name)) {
+            return Err(format!("it failed: {one:#?}").into());
+        }
         let flag = agent_flag("events,profile=contexts,algorithm=exact", &self.include, &file)?;
         let other = self.run(jdk, &[flag])?;
         let profile = Profile::load(&file).map_err(|e| format!("{e}\n{other:#?}"))?;
+        let left_alone = LeftAlone::of(&profile);
+        let expected = Tree::of_oracle(&log, &left_alone).map_err(|e| format!("{e}\n{one:#?}"))?;
         let (said, said_now) = (without_times(&one.stdout), without_times(&other.stdout));
         if said != said_now || one.status != other.status {
             return Err(format!("under the oracle:\n{one:#?}\nunder the agent:\n{other:#?}").into());
         }
-        Ok(expected.compare(&Tree::of_profile(&profile)?))
+        Ok(Comparison {
+            left_alone: profile.skipped.len(),
+            ..expected.compare(&Tree::of_profile(&profile)?)
+        })
     }
 }
 
@@ -211,7 +323,10 @@ fn without_times(text: &str) -> Vec<Vec<&str>> {
     text.lines()
         .map(|line| {
             let words = line.split(' ').enumerate();
-            words.filter(|(at, _)| ![2, 3].contains(at)).map(|(_, word)| word).collect()
+            words
+                .filter(|(at, _)| ![2, 3].contains(at))
+                .map(|(_, word)| word)
+                .collect()
         })
         .collect()
 }
@@ -238,11 +353,31 @@ pub struct Comparison {
     pub differing: usize,
     /// Sum of the differences.
     pub difference: u64,
+    /// Methods and classes that the agent gave no probes, and listed.
+    pub left_alone: usize,
     /// The first differences, in words.
     pub examples: Vec<String>,
 }
 
 const NOBODY: u64 = 0;
+
+/// What the agent gave no probes: classes, and methods as the oracle names them.
+struct LeftAlone(HashSet<String>);
+
+impl LeftAlone {
+    fn of(profile: &Profile) -> Self {
+        let name = |skipped: &Skipped| match &skipped.method {
+            Some(method) => format!("{}.{method}", skipped.class),
+            None => skipped.class.clone(),
+        };
+        LeftAlone(profile.skipped.iter().map(name).collect())
+    }
+
+    fn has(&self, method: &str) -> bool {
+        let class = method.split('.').next().unwrap_or_default();
+        self.0.contains(method) || self.0.contains(class)
+    }
+}
 
 impl Tree {
     /// The context of a frame below another context.
@@ -283,11 +418,24 @@ impl Tree {
         Ok(tree)
     }
 
-    fn of_oracle(log: &Path) -> Result<Tree> {
+    /// What the agent left alone, and says so, is code without probes: who it calls was called by its caller, from the same place.
+    fn of_oracle(log: &Path, left_alone: &LeftAlone) -> Result<Tree> {
         let mut tree = Tree::default();
         crate::contexts::each_of_oracle(log, |path, calls| {
-            let context = path.iter().fold(NOBODY, |caller, frame| tree.below(caller, frame));
-            tree.add(context, calls);
+            let (mut context, mut passed) = (NOBODY, None);
+            for (name, site) in &path {
+                let site = passed.take().unwrap_or(*site);
+                if left_alone.has(name) {
+                    passed = Some(site);
+                    continue;
+                }
+                // The JVM runs initialisers, wherever they are.
+                let site = site.filter(|_| !name.contains(".<clinit>"));
+                context = tree.below(context, &(name.clone(), site));
+            }
+            if passed.is_none() {
+                tree.add(context, calls);
+            }
         })?;
         Ok(tree)
     }
@@ -318,6 +466,7 @@ impl Tree {
             calls: self.0.values().map(|context| context.calls).sum(),
             differing: differ.len(),
             difference: differ.iter().map(|&(_, a, b)| a.abs_diff(b)).sum(),
+            left_alone: 0,
             examples: differ.iter().take(3).map(example).collect(),
         }
     }

@@ -34,8 +34,7 @@ impl ContextSink for Writer {
         self.used = true;
         if let (Some(&caller), true) = (self.open.last(), frame.site != UNKNOWN_SITE) {
             self.words.push(Word::call(caller, frame.site.into()).0);
-            self.words
-                .push(Word::enter(frame.method, Some(CALL_UNDER_WAY)).0);
+            self.words.push(Word::enter(frame.method, Some(CALL_UNDER_WAY)).0);
         } else {
             self.words.push(Word::enter(frame.method, None).0);
         }

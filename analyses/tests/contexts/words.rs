@@ -262,7 +262,11 @@ fn weights(options: ContextOptions, words: &[u64]) -> (Vec<(Vec<(u32, u16)>, u64
     let mut all: Vec<_> = (0..)
         .zip(hot.nodes())
         .filter_map(|(at, node)| {
-            let path = hot.path(at).iter().map(|frame| (frame.method, frame.site)).collect();
+            let path = hot
+                .path(at)
+                .iter()
+                .map(|frame| (frame.method, frame.site))
+                .collect();
             Some((path, node.bounds?.lower)).filter(|&(_, weight)| weight > 0)
         })
         .collect();
@@ -287,7 +291,7 @@ fn bursts_of_the_program_bring_their_stacks() {
         under_way(4), // code without probes calls again
         Word::exit(4).0,
         Word::exit(3).0,
-        under_way(5), // 2 called it at 20, by code without probes
+        under_way(5),           // 2 called it at 20, by code without probes
         Word::enter(6, None).0, // an initialiser
         Word::call(6, 1).0,
         under_way(4),
@@ -364,7 +368,11 @@ fn weights_are_charged_to_the_current_context() {
         for weight in [ContextWeight::Time, ContextWeight::Alloc] {
             let (all, result) = weights(options(algorithm, weight), &words);
             let heavy = 80_070;
-            assert_eq!(all, [(vec![(1, 0)], 18), (vec![(1, 0), (2, 0)], heavy)], "{algorithm}");
+            assert_eq!(
+                all,
+                [(vec![(1, 0)], 18), (vec![(1, 0), (2, 0)], heavy)],
+                "{algorithm}"
+            );
             assert_eq!(result.contexts.total(), heavy + 18, "{algorithm}");
         }
     }

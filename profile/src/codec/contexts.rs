@@ -170,7 +170,8 @@ impl Reading {
         let found = self.nodes.len() as u64;
         for (at, prefix) in self.prefixes {
             let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));
-            node.ok_or_else(|| format!("there is no context {at} for a prefix"))?.prefix = Some(prefix);
+            node.ok_or_else(|| format!("there is no context {at} for a prefix"))?
+                .prefix = Some(prefix);
         }
         match self.about {
             None if found == 0 => Ok(None),

@@ -77,7 +77,13 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
                 (Some(register), Some(row)) => {
                     let caller: &ContextNode = &rows[row as usize].node;
                     let to = &classes[caller.class as usize].map.methods[caller.method as usize];
-                    Some(in_other_numbers(profile, callers.last(), to, node.site, register)?)
+                    Some(in_other_numbers(
+                        profile,
+                        callers.last(),
+                        to,
+                        node.site,
+                        register,
+                    )?)
                 }
                 (prefix, _) => prefix,
             };

@@ -21,8 +21,9 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Revisits, Probe, ProfileKind, Share, SinglePathLoops,
-    SinglePathMethods, Skipping, SubpathLengths, format_duration, parse_duration,
+    Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe, ProfileKind,
+    Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathLengths, format_duration,
+    parse_duration,
 };
 
 use crate::Schedule;

@@ -297,7 +297,11 @@ fn the_automatic_probe_follows_what_is_profiled() {
     }
     for (given, length, revisits) in [
         ("static:2ms:200us", 200, Revisits::All),
-        ("adaptive:2000us:1ms:10", 1000, Revisits::OneIn(NonZeroU32::new(10).unwrap())),
+        (
+            "adaptive:2000us:1ms:10",
+            1000,
+            Revisits::OneIn(NonZeroU32::new(10).unwrap()),
+        ),
         ("adaptive:2ms:1us:none", 1, Revisits::None),
     ] {
         let o = parse(&format!("profile=contexts,burst={given},weight=calls")).options;

@@ -2,7 +2,8 @@
 
 use super::values::parse_amount;
 use super::{
-    Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+    Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
+    ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
 };
 
 /// With less, there would be more counters than memory.
@@ -72,11 +73,15 @@ impl ProfileOptions {
                 || self.weight != ContextWeight::Calls
                 || self.has_bursts_in_program())
         {
-            let reason = "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
+            let reason =
+                "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
             return wrong("call-paths", reason.to_owned());
         }
         if self.weight != ContextWeight::Calls && self.profile != [ProfileKind::Contexts] {
-            return wrong("weight", format!("'{}' is for profile=contexts alone", self.weight));
+            return wrong(
+                "weight",
+                format!("'{}' is for profile=contexts alone", self.weight),
+            );
         }
         if let Some((name, what)) = of_running
             && self.file.format() == FileFormat::Trace
@@ -89,7 +94,10 @@ impl ProfileOptions {
             ContextAlgorithm::Null,
         ];
         if self.weight != ContextWeight::Calls && !weighs.contains(&self.algorithm) {
-            let reason = format!("'{}' counts calls only; other weights take lss, exact or null", self.algorithm);
+            let reason = format!(
+                "'{}' counts calls only; other weights take lss, exact or null",
+                self.algorithm
+            );
             return wrong("algorithm", reason);
         }
         if epsilon < LEAST_EPSILON {

@@ -365,7 +365,11 @@ impl FromStr for Burst {
                     length,
                     revisits,
                 }),
-                false => Err(format!("a window of {} leaves no time between windows of an interval of {}", format_duration(length), format_duration(interval))),
+                false => Err(format!(
+                    "a window of {} leaves no time between windows of an interval of {}",
+                    format_duration(length),
+                    format_duration(interval)
+                )),
             };
         }
         let interval: NonZeroU64 = interval.parse().map_err(|_| shape())?;

@@ -75,7 +75,7 @@ pub fn two_ifs(name: &str, weights: Option<[[f64; 2]; 2]>) -> MethodMap {
                         from,
                         index: index as u32,
                     },
-                    weight: ContextWeight::default(),
+                    weight,
                 );
             }
         }

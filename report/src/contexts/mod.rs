@@ -101,7 +101,9 @@ impl<'p> ContextsView<'p> {
         let (register, site) = (node.prefix?, node.site?);
         let (_, caller) = self.method(&self.nodes()[self.parents[at]? as usize]);
         let block = caller.block_at(site.into())?;
-        let path = caller.dag.regenerate_partial(&caller.graph, register.into(), block);
+        let path = caller
+            .dag
+            .regenerate_partial(&caller.graph, register.into(), block);
         Some(caller.describe_path(&path.ok()?))
     }
 
@@ -109,7 +111,10 @@ impl<'p> ContextsView<'p> {
     pub(crate) fn call_path_text(&self, at: usize) -> Option<String> {
         let path = self.call_path(at)?;
         let start = (path.start_kind != StartKind::Entry).then(|| words::starts(path.start_kind, path.start));
-        let steps = path.steps.iter().map(|step| format!("{} {}", words::place(step.at), words::decision_short(&step.label)));
+        let steps = path
+            .steps
+            .iter()
+            .map(|step| format!("{} {}", words::place(step.at), words::decision_short(&step.label)));
         let parts: Vec<String> = start.into_iter().chain(steps).collect();
         Some(match parts.is_empty() {
             true => "straight".to_owned(),

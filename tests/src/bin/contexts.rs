@@ -27,15 +27,18 @@ fn main() -> Result<ExitCode> {
     let jdks = match arguments.jdk.is_empty() {
         true => Jdk::ends()?,
         false => {
-            let at = |home: &PathBuf| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into());
+            let at =
+                |home: &PathBuf| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into());
             arguments.jdk.iter().map(at).collect::<Result<_>>()?
         }
     };
     let kernels = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
     let inputs = tempfile::tempdir()?;
     let mut failed = false;
-    println!("| JDK | program | contexts | calls | contexts that differ | by calls |");
-    println!("| --- | --- | ---: | ---: | ---: | ---: |");
+    println!(
+        "| JDK | program | contexts | calls | methods without probes | contexts that differ | by calls |"
+    );
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
     for jdk in &jdks {
         let mut programs = Program::kernels(jdk, &kernels)?;
         if let Some(apps) = &arguments.apps {
@@ -49,14 +52,22 @@ fn main() -> Result<ExitCode> {
                 Ok(c) => {
                     failed |= c.differing > 0;
                     println!(
-                        "| {} | {} | {} | {} | {} | {} |",
-                        jdk.feature, program.name, c.contexts, c.calls, c.differing, c.difference
+                        "| {} | {} | {} | {} | {} | {} | {} |",
+                        jdk.feature,
+                        program.name,
+                        c.contexts,
+                        c.calls,
+                        c.left_alone,
+                        c.differing,
+                        c.difference
                     );
-                    c.examples.iter().for_each(|example| eprintln!("  {}: {example}", program.name));
+                    c.examples
+                        .iter()
+                        .for_each(|example| eprintln!("  {}: {example}", program.name));
                 }
                 Err(e) => {
                     failed = true;
-                    println!("| {} | {} | failed | | | |", jdk.feature, program.name);
+                    println!("| {} | {} | failed | | | | |", jdk.feature, program.name);
                     eprintln!("  {}: {e}", program.name);
                 }
             }

@@ -78,7 +78,10 @@ impl Probe {
             ..calls(false)
         };
         let kinds = ProbeKind::ALL.map(Probe::of);
-        kinds.into_iter().chain([calls(false), calls(true), bursts, timed, along]).collect()
+        kinds
+            .into_iter()
+            .chain([calls(false), calls(true), bursts, timed, along])
+            .collect()
     }
 
     /// The name in tables.
