@@ -333,7 +333,7 @@ impl Open {
         (seed, self.info.id, self.revisited).hash(&mut hasher);
         // The upper half: the hash is a product, and its lower bits are poor.
         let random = hasher.finish() >> 32;
-        (random * u64::from(n.get()) >> 32 == 0).then_some(n.get())
+        ((random * u64::from(n.get())) >> 32 == 0).then_some(n.get())
     }
 
     /// Activations end in silence when an exception passes them. The next event of one below them tells; but if the

@@ -58,7 +58,7 @@ impl Walker {
         let found = frames[..count].iter().filter_map(|frame| {
             let method = self.method(agent, jni, frame)?;
             // An activation from before its class got probes tells nothing: it is like code without.
-            (!agent.jvmti.is_obsolete(frame.method)).then(|| (method, frame.location))
+            (!agent.jvmti.is_obsolete(frame.method)).then_some((method, frame.location))
         });
         let mut found: Vec<(Method, i64)> = found.collect();
         if found.first().is_some_and(|(method, _)| method.index == begins) {

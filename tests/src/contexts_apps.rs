@@ -20,7 +20,13 @@ use crate::{Result, build};
 const LIMIT: Duration = Duration::from_secs(1800);
 
 /// A kernel with smaller numbers: its name, its source file, what is replaced there.
-const KERNELS: &[(&str, &str, &[(&str, &str)])] = &[
+type SmallKernel = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+const KERNELS: &[SmallKernel] = &[
     (
         "fft",
         "Fft",
@@ -131,7 +137,7 @@ impl Program {
             }
             build::javac(jdk, ".", &copies, out)
         })?;
-        let program = |(name, ..): &(&str, &str, &[(&str, &str)])| Program {
+        let program = |(name, ..): &SmallKernel| Program {
             name: (*name).to_owned(),
             include: "trodden.kernels.*".to_owned(),
             arguments: [
