@@ -61,7 +61,12 @@ const KERNELS: &[SmallKernel] = &[
     (
         "convolution",
         "MaskedConvolution",
-        &[("ROUNDS = 20", "ROUNDS = 1")],
+        &[
+            ("ROWS = 1200", "ROWS = 60"),
+            ("COLUMNS = 1600", "COLUMNS = 80"),
+            ("60 + random.nextInt(60)", "6 + random.nextInt(6)"),
+            ("ROUNDS = 20", "ROUNDS = 1"),
+        ],
     ),
     (
         "tasktags",
