@@ -102,6 +102,8 @@ struct Candidate<'a> {
     one_end: bool,
     /// Instructions that call, if the probes want to know of them.
     calls: usize,
+    /// Was it numbered by frequencies of a former run?
+    guided: bool,
 }
 
 pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
@@ -138,7 +140,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         if !options.filter.method(&name, &decode(method.name)) {
             continue;
         }
-        let verdict = judge(options, &class, index, method, &mut scratch)
+        let verdict = judge(options, (&class, &name), index, method, &mut scratch)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
             Verdict::Takes(candidate, map) => {
@@ -306,6 +308,11 @@ impl Prepared<'_> {
     /// The path map of the methods that will carry probes.
     pub fn map(&self) -> &Arc<ClassMap> {
         &self.map
+    }
+
+    /// Methods that were numbered by frequencies of a former run ([`InstrumentOptions::guide`]).
+    pub fn guided(&self) -> usize {
+        self.methods.iter().filter(|m| m.guided).count()
     }
 
     /// What is left alone although it has branches.

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
+use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
     jvmtiEventCallbacks,
@@ -16,7 +16,7 @@ use crate::jvm::guard::guard;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{error, info, warning};
-use crate::settings::{Settings, apply_log_options};
+use crate::settings::{apply_log_options, probe_kind};
 use crate::{control, dump, hook, natives};
 
 /// The command of the command line, kept from Agent_OnLoad until the JVM is up.
@@ -46,7 +46,7 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     let jvmti = vm.jvmti()?;
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows nothing
     // else but should not be held for nothing.
-    let wants_frames = Settings::new(command.options.clone()).is_ok_and(|s| s.probe == ProbeKind::Safepoint);
+    let wants_frames = probe_kind(&command.options) == ProbeKind::Safepoint;
     let reads_frames = wants_frames && add_capabilities(jvmti, true).is_ok();
     if !reads_frames {
         add_capabilities(jvmti, false)?;
@@ -74,6 +74,7 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.VirtualThreadEnd = Some(thread_end);
     callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
     jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
@@ -225,6 +226,23 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
             && let Some(id) = agent.thread_id(jni, thread)
         {
             agent.streams.thread_ends(&agent.blocks, id);
+        }
+    });
+}
+
+unsafe extern "system" fn sampled_object_alloc(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    _: jobject,
+    _: jclass,
+    size: jlong,
+) {
+    guard("SampledObjectAlloc", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
+            agent.allocated(jni, thread, size.max(0) as u64);
         }
     });
 }

@@ -18,6 +18,7 @@
 //! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
 //! | `controller` | `probe=auto`: takes probes out where enough is known |
 //! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
+//! | `walk` | the stack of a thread that joins a burst |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
@@ -45,3 +46,4 @@ mod settings;
 mod shim;
 mod stack;
 mod strata;
+mod walk;

@@ -1,15 +1,19 @@
 //! From the user's options to those of the instrumenter and the agent.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use trodden_analyses::stream::{Pipeline, StreamError};
-use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
-use trodden_profile::Schedule;
+use trodden_instrumenter::{Filter, FilterError, Guide, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::events::EventKinds;
-use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
+use trodden_profile::options::{
+    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits,
+    SinglePathMethods,
+};
+use trodden_profile::{LoadError, Profile, Schedule};
 
 use crate::controller::TICK;
-use crate::log::{self, Level, error};
+use crate::log::{self, Level, error, info};
 use crate::strata::Strata;
 
 /// Why nothing can be recorded with these options.
@@ -21,6 +25,12 @@ pub enum SettingsError {
     /// An analysis cannot be set up.
     #[error(transparent)]
     Stream(#[from] StreamError),
+    /// The profile of a former run cannot be read.
+    #[error("use-profile: {0}")]
+    Guide(#[from] LoadError),
+    /// It has nothing to tell.
+    #[error("use-profile: {0} holds no counts of paths (those of profile=paths do)")]
+    EmptyGuide(String),
 }
 
 /// What a profile is recorded with.
@@ -38,17 +48,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the filters and fixes the probe.
+    /// Reads the filters and the profile of a former run, and fixes the probe.
     ///
     /// # Errors
-    /// If a pattern cannot be understood, or an analysis cannot be set up.
+    /// If a pattern cannot be understood, an analysis cannot be set up, or the former profile is no help.
     pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
-        let probe = match options.probe_in_use() {
-            Probe::Counters => ProbeKind::Counters,
-            Probe::Safepoint => ProbeKind::Safepoint,
-            Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
-            Probe::Events => ProbeKind::Events,
-        };
+        let probe = probe_kind(&options);
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.include, &options.exclude)?,
             path_limit: options.path_limit.into(),
@@ -56,6 +61,10 @@ impl Settings {
             single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
             events: events(&options)?,
             skips: options.skips_in_probes(),
+            bursts: options.has_bursts_in_program(),
+            timed: options.weight == ContextWeight::Time,
+            call_paths: options.call_paths == CallPaths::On,
+            guide: options.use_profile.as_deref().map(guide).transpose()?,
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -78,11 +87,13 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {:?} {} {} {} {:?} {} {}",
+                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {:?} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
                 o.burst,
+                o.weight,
+                o.call_paths,
                 o.phi,
                 o.epsilon,
                 o.algorithm,
@@ -94,8 +105,11 @@ impl Settings {
             ),
             _ => String::new(),
         };
+        // The file may be another one by now, so it has no place in a text that tells equal classes: the guide has.
+        let guide = self.instrumenter.options().guide.as_ref();
+        let guide = guide.map_or(0, |guide| guide.fingerprint());
         format!(
-            "{name}{analyses} {} {loops} {} {:?} {:?}",
+            "{name}{analyses} {} {loops} {} {:?} {:?} {guide:x}",
             o.path_limit, o.single_path_methods, o.include, o.exclude
         )
     }
@@ -116,6 +130,28 @@ impl Settings {
     /// Does the clock drive this probe?
     pub fn samples(&self) -> bool {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
+    }
+
+    /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
+    pub fn bursts(&self) -> Option<(Duration, Revisits)> {
+        match self.options.burst {
+            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => {
+                Some((length, revisits))
+            }
+            _ => None,
+        }
+    }
+
+    /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
+    pub fn reads_frames(&self) -> bool {
+        self.probe == ProbeKind::Safepoint || self.bursts().is_some()
+    }
+
+    /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.
+    pub fn alloc_interval(&self) -> Option<u32> {
+        let charges = self.options.profile.contains(&ProfileKind::Contexts)
+            && self.options.weight == ContextWeight::Alloc;
+        charges.then_some(self.options.alloc_interval)
     }
 
     /// How windows lie in the ring.
@@ -139,7 +175,7 @@ impl Settings {
     /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
     /// no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
-        self.span().map(|_| self.options.seed)
+        (self.span().is_some() || self.bursts().is_some()).then_some(self.options.seed)
     }
 
     /// Most ring entries that one sampling window takes.
@@ -155,7 +191,11 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.retires {
+        if let Burst::Timed { interval, .. } = self.options.burst
+            && self.bursts().is_some()
+        {
+            Some(interval)
+        } else if self.retires {
             Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
         } else if self.samples() {
             Some(self.options.interval)
@@ -163,6 +203,26 @@ impl Settings {
             self.options.dump
         }
     }
+}
+
+/// The probe that options ask for.
+pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
+    match options.probe_in_use() {
+        Probe::Counters => ProbeKind::Counters,
+        Probe::Safepoint => ProbeKind::Safepoint,
+        Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+        Probe::Events => ProbeKind::Events,
+    }
+}
+
+/// What a former profile tells of the frequencies of edges.
+fn guide(file: &str) -> Result<Arc<Guide>, SettingsError> {
+    let guide = Guide::new(&Profile::load(file)?);
+    if guide.methods() == 0 {
+        return Err(SettingsError::EmptyGuide(file.to_owned()));
+    }
+    info!("use-profile: {file} has counts of {} methods", guide.methods());
+    Ok(Arc::new(guide))
 }
 
 /// The events that the probes must tell: a trace has all that any analysis of paths may want, unless it is for contexts
