@@ -25,8 +25,7 @@ pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStar
 pub use values::{
     Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe, ProfileKind,
     Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts, SubpathIdentity,
-    SubpathLengths, format_duration,
-    parse_duration,
+    SubpathLengths, format_duration, parse_duration,
 };
 
 use crate::Schedule;
