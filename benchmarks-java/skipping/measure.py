@@ -109,35 +109,31 @@ def main():
 
 
 def summarise(out):
-    """Ratios to `base` of the same pair: processor time of all measured iterations, and the median iteration's time."""
+    """Ratios to `base` of the same pair: processor time of all measured iterations. (Elapsed times are in raw.csv.)"""
     rows = list(csv.DictReader(open(out / "raw.csv")))
-    text = ["Ratios to `base` of interleaved JVMs, median of the pairs (least–greatest). *CPU*: processor time of all measured",
-            "iterations, compiler and collector included; *elapsed*: the median iteration. Results (checksums) were equal everywhere."]
+    text = ["Ratios to `base` of interleaved JVMs, median of the pairs (least–greatest): processor time of all measured",
+            "iterations, compiler and collector included. Results (checksums) were equal everywhere."]
     for jdk in sorted({row["jdk"] for row in rows}, key=lambda v: int(v.split(".")[0])):
         mine = [row for row in rows if row["jdk"] == jdk and int(row["iteration"]) >= 0]
-        text += ["", f"## JDK {jdk}", "| workload | base, ms | configuration | CPU | elapsed |", "| --- | ---: | --- | --- | --- |"]
+        text += ["", f"## JDK {jdk}", "| workload | base, ms | configuration | processor time | pairs |", "| --- | ---: | --- | --- | ---: |"]
         means = {}
         for kernel in dict.fromkeys(row["workload"] for row in mine):
             values = {}
             for row in (row for row in mine if row["workload"] == kernel):
-                entry = values.setdefault((row["config"], row["pair"]), ([], []))
-                entry[0].append(int(row["cpu_nanos"]))
-                entry[1].append(int(row["nanos"]))
+                values.setdefault((row["config"], row["pair"]), []).append(int(row["cpu_nanos"]))
             pairs = sorted({pair for _, pair in values})
             base = {pair: values["base", pair] for pair in pairs}
-            milliseconds = statistics.median(statistics.median(base[pair][1]) for pair in pairs) / 1e6
+            milliseconds = statistics.median(statistics.median(base[pair]) for pair in pairs) / 1e6
             for config in dict.fromkeys(config for config, _ in values):
                 if config == "base":
                     continue
                 both = [pair for pair in pairs if (config, pair) in values]
-                cpu = [sum(values[config, p][0]) / sum(base[p][0]) for p in both]
-                wall = [statistics.median(values[config, p][1]) / statistics.median(base[p][1]) for p in both]
-                means.setdefault(config, []).append((statistics.median(cpu), statistics.median(wall)))
-                show = lambda v: f"{statistics.median(v):.3f} ({min(v):.3f}–{max(v):.3f})"
-                text.append(f"| {kernel} | {milliseconds:.1f} | {config} | {show(cpu)} | {show(wall)} |")
+                cpu = [sum(values[config, p]) / sum(base[p]) for p in both]
+                means.setdefault(config, []).append(statistics.median(cpu))
+                spread = f" ({min(cpu):.2f}–{max(cpu):.2f})" if len(cpu) > 1 else ""
+                text.append(f"| {kernel} | {milliseconds:.0f} | {config} | {statistics.median(cpu):.2f}{spread} | {len(cpu)} |")
         for config, values in means.items():
-            mean = [statistics.geometric_mean(v[i] for v in values) for i in (0, 1)]
-            text.append(f"| **geometric mean** | | {config} | {mean[0]:.3f} | {mean[1]:.3f} |")
+            text.append(f"| **geometric mean of {len(values)}** | | {config} | {statistics.geometric_mean(values):.2f} | |")
     (out / "summary.md").write_text("\n".join(text) + "\n")
 
 
