@@ -11,7 +11,7 @@ use super::{SubpathCounts, SubpathIdentity};
 ///
 /// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; these are the
 /// choices that it leaves open in sections 2.3, 2.4 and 5.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubpathChoices {
     /// Where subpaths begin.
     pub starts: SubpathStarts,
@@ -25,6 +25,19 @@ pub struct SubpathChoices {
     pub threshold: SubpathThreshold,
     /// A sample, or all.
     pub counts: SubpathCounts,
+}
+
+impl Default for SubpathChoices {
+    fn default() -> Self {
+        SubpathChoices {
+            starts: SubpathStarts::Anywhere,
+            identity: SubpathIdentity::Rotation,
+            half_life: None,
+            distance: SubpathDistance::Auto,
+            threshold: SubpathThreshold::None,
+            counts: SubpathCounts::Sampled,
+        }
+    }
 }
 
 /// The names of these options.

@@ -169,18 +169,6 @@ words! {
     }
 }
 
-impl Default for SubpathIdentity {
-    fn default() -> Self {
-        SubpathIdentity::Rotation
-    }
-}
-
-impl Default for SubpathCounts {
-    fn default() -> Self {
-        SubpathCounts::Sampled
-    }
-}
-
 words! {
     /// Kind of profile.
     ProfileKind, "profile" {
