@@ -1,7 +1,7 @@
 //! Estimated subpaths against counted ones (OSP section 3.1, "Accuracy of Results").
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::merge::blocks;
 use super::{Subpath, least_rotation};
@@ -52,8 +52,8 @@ impl RankedSubpath {
     }
 }
 
-/// Compares the subpaths of two profiles of the same program, the first one of exact counts. Those of lengths that were given up for want of
-/// memory are left out. `None` if one has no subpaths.
+/// Compares the subpaths of two profiles of the same program, the first one of exact counts. Those of lengths of which nothing was counted
+/// are left out. `None` if one has no subpaths.
 pub fn subpath_accuracy(exact: &Profile, estimate: &Profile) -> Option<SubpathAccuracy> {
     let truth = exact.subpaths.as_ref()?;
     let judged = estimate.subpaths.as_ref()?;
@@ -65,18 +65,18 @@ pub fn subpath_accuracy(exact: &Profile, estimate: &Profile) -> Option<SubpathAc
     }
     let mut ranking: Vec<u64> = counts.values().copied().collect();
     ranking.sort_unstable_by_key(|&count| Reverse(count));
-    let counted: Option<Vec<&str>> =
-        (exact.run.facts.get("subpaths_lengths_counted")).map(|lengths| lengths.split('+').collect());
-    let has = |length: u32| {
-        let word = length.to_string();
-        counted.as_ref().is_none_or(|all| all.contains(&word.as_str()))
-    };
+    // Only those that were counted can be compared.
+    let lengths: HashSet<u32> = truth.subpaths.iter().map(|subpath| subpath.length).collect();
     let count = |subpath: &Subpath| {
         let key = canonical(subpath, &estimate.classes)?;
         counts.get(&key).copied()
     };
     let mut accuracy = SubpathAccuracy::default();
-    for subpath in judged.ranking().into_iter().filter(|s| has(s.length)) {
+    for subpath in judged
+        .ranking()
+        .into_iter()
+        .filter(|s| lengths.contains(&s.length))
+    {
         let known = count(subpath);
         if accuracy.hottest.len() < HOTTEST {
             let row = RankedSubpath {
