@@ -159,6 +159,11 @@ pub(super) struct Rates {
 }
 
 impl Rates {
+    /// The one for a sample that counts as one that begins at a header, or not.
+    pub fn of(self, header: bool) -> f64 {
+        if header { self.header } else { self.elsewhere }
+    }
+
     /// The shares of samples that stay when these rates follow others.
     pub fn keep(self, before: Rates) -> Rates {
         let share = |now: f64, before: f64| if before > 0.0 { now / before } else { 0.0 };
