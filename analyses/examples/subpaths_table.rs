@@ -12,7 +12,7 @@
 //! Two samplers see the same blocks: one as in replay (`consumer`), and one from which path ends are left out as it says (`probes`,
 //! the default of a live run). Everything but the times depends on the trace and the seed alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs::File;
 use std::hint::black_box;
@@ -358,7 +358,9 @@ fn time(
 
 fn sampled(threads: &BTreeMap<u64, Thread>, options: &SubpathOptions, way: usize) -> MergedSubpaths {
     let mut all = MergedSubpaths::new(options);
-    threads.values().for_each(|thread| all.add(thread.all.sampler(way)));
+    threads
+        .values()
+        .for_each(|thread| all.add(thread.all.sampler(way)));
     all
 }
 
@@ -558,8 +560,8 @@ fn samples(outcomes: &[Outcome]) {
         }
     }
     println!("\nBy length: distance f (of the thread with most blocks) / in the sample / distinct.\n");
-    let lengths: Vec<u32> = outcomes.iter().flat_map(|o| &o.ways[0].distances).map(|d| d.0).collect();
-    let lengths: std::collections::BTreeSet<u32> = lengths.into_iter().collect();
+    let all = outcomes.iter().flat_map(|o| &o.ways[0].distances);
+    let lengths: BTreeSet<u32> = all.map(|&(length, _)| length).collect();
     let head: Vec<String> = lengths.iter().map(|&n| thousands(u64::from(n))).collect();
     println!("| run | skipping by | {} |", head.join(" | "));
     println!("| --- | --- |{}", " ---: |".repeat(head.len()));
@@ -569,7 +571,12 @@ fn samples(outcomes: &[Outcome]) {
                 let (_, f) = way.distances.iter().find(|d| d.0 == length)?;
                 let own = way.report.iter().filter(|s| s.length == length);
                 let (sum, distinct) = own.fold((0, 0), |(sum, all), s| (sum + s.sampled, all + 1));
-                Some(format!("{} / {} / {}", thousands(*f), thousands(sum), thousands(distinct)))
+                Some(format!(
+                    "{} / {} / {}",
+                    thousands(*f),
+                    thousands(sum),
+                    thousands(distinct)
+                ))
             };
             let row: Vec<String> = lengths.iter().map(|n| cell(n).unwrap_or_default()).collect();
             println!("| {} | {name} | {} |", o.name, row.join(" | "));
@@ -626,7 +633,11 @@ fn incremental(outcomes: &[Outcome]) {
     );
     for o in outcomes {
         let head: Vec<String> = o.at.iter().map(|&blocks| thousands(blocks)).collect();
-        println!("\n| {}, after so many blocks | skipping by | {} |", o.name, head.join(" | "));
+        println!(
+            "\n| {}, after so many blocks | skipping by | {} |",
+            o.name,
+            head.join(" | ")
+        );
         println!("| --- | --- |{}", " ---: |".repeat(head.len()));
         for (name, way) in WAYS.iter().zip(&o.ways) {
             for true_rank in 0..5 {

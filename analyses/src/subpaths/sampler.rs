@@ -385,7 +385,9 @@ impl Sampler {
             f
         };
         let now = self.options.rates(f);
-        let keep = self.apart.map(|apart| (apart < f).then(|| now.keep(self.options.rates(apart))));
+        let keep = self
+            .apart
+            .map(|apart| (apart < f).then(|| now.keep(self.options.rates(apart))));
         self.f = f;
         self.apart = self.apart.map(|apart| apart.max(f));
         self.tally.raised += 1;

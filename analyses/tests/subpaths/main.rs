@@ -73,7 +73,11 @@ fn estimates_are_unbiased_in_a_small_footprint() {
     let mut one = sampler(&options, 0);
     toy().feed(&stream, &mut one);
     let (least, most) = one.distances();
-    assert!(one.tally().raised > 10 && most > 10 * least, "{:?} {least} {most}", one.tally());
+    assert!(
+        one.tally().raised > 10 && most > 10 * least,
+        "{:?} {least} {most}",
+        one.tally()
+    );
     let truth = brute_force(&toy().blocks_of(&stream), &all_lengths(&options), |_, _| 1.0);
     check_over(MORE_SEEDS, &options, &stream, &truth);
 }
@@ -101,7 +105,10 @@ fn lengths_share_the_footprint() {
     let shorts = found.values().filter(|s| s.length == 2);
     let samples: u64 = shorts.map(|s| s.sampled).sum();
     let expected = blocks / 16.0 * options.lengths.probability(2);
-    assert!((samples as f64 / expected - 1.0).abs() < 0.1, "{samples}, not {expected}");
+    assert!(
+        (samples as f64 / expected - 1.0).abs() < 0.1,
+        "{samples}, not {expected}"
+    );
     // Each length has some.
     for length in options.lengths.all() {
         let all: Vec<&Subpath> = found.values().filter(|s| s.length == length).collect();
@@ -110,7 +117,10 @@ fn lengths_share_the_footprint() {
         let sum: f64 = all.iter().map(|s| s.estimate.value).sum();
         let samples: u64 = all.iter().map(|s| s.sampled).sum();
         let error = (sum / blocks - 1.0) * (samples as f64).sqrt();
-        assert!(error.abs() < 4.0, "{length}: {sum} of {blocks} places, from {samples} samples");
+        assert!(
+            error.abs() < 4.0,
+            "{length}: {sum} of {blocks} places, from {samples} samples"
+        );
     }
 }
 
