@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::draws::Draws;
 use super::lengths::{MAGNITUDES, magnitude};
-use super::options::{ENOUGH, Rates, Starts, SubpathOptions};
+use super::options::{ENOUGH, PLENTY, Rates, Starts, SubpathOptions};
 use super::order::BlockStream;
 use super::runs::{self, Run};
 use super::sample::{ConciseSample, Full, Sampled};
@@ -38,7 +38,7 @@ impl Open {
 /// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as a
 /// whole, by one addition; nothing is known of its blocks.
 ///
-/// **Resampling.** `f` only grows, up to the floor of the options. Then each element of the sample, and each one that is
+/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are [`PLENTY`] of samples. Then each element of the sample, and each one that is
 /// just being taken, stays with probability `f / f'`, and the next beginning is drawn anew. `f'` is determined before
 /// chance decides who stays, hence each step leaves the expectation of count times `f` where it was: estimates are
 /// unbiased at any time, however `f` got there.
@@ -374,6 +374,8 @@ impl Sampler {
         };
         if self.f < floor && self.sample.total() >= ENOUGH {
             self.raise(floor.min(2 * self.f));
+        } else if self.sample.total() >= PLENTY * self.options.footprint as u64 {
+            self.raise(2 * self.f);
         }
     }
 

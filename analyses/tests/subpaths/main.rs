@@ -82,6 +82,41 @@ fn estimates_are_unbiased_in_a_small_footprint() {
     check_over(MORE_SEEDS, &options, &stream, &truth);
 }
 
+/// However long a run is, there are only so many samples: what more of them would cost, nobody needs.
+#[test]
+fn a_long_run_is_sampled_ever_more_rarely() {
+    let options = SubpathOptions {
+        lengths: Lengths::powers(4),
+        footprint: 4096,
+        start: 1,
+        floor: 1,
+        ..SubpathOptions::default()
+    };
+    let most = PLENTY * 4096;
+    let (toy, mut one) = (toy(), sampler(&options, 0));
+    let turns = 400_000u32;
+    (0..turns).for_each(|_| toy.feed(&[(0, 1), (3, 1)], &mut one));
+    assert!(
+        (most / 4..=most).contains(&one.sampled().0),
+        "{:?}",
+        one.sampled()
+    );
+    // Each doubling takes half as many again.
+    assert!(one.tally().drawn < most * 9, "{:?}", one.tally());
+    assert!(one.f() >= 128, "{}", one.f());
+    // Of five blocks, 1 2 3 1 8, each pair begins in every turn.
+    let found = estimates(&[&one]);
+    for pair in [[1, 2], [2, 3], [3, 1], [1, 8], [8, 1]] {
+        let estimate = found[&key(&pair)].estimate;
+        // 1 8 and 8 1 are the same.
+        let truth = f64::from(turns) * if pair.contains(&8) { 2.0 } else { 1.0 };
+        assert!(
+            (estimate.value / truth - 1.0).abs() < 0.2,
+            "{pair:?}: {estimate:?}"
+        );
+    }
+}
+
 /// Long subpaths that come once do not push out short ones that come again and again.
 #[test]
 fn lengths_share_the_footprint() {
