@@ -225,6 +225,7 @@ impl Sampler {
         self.sample.clear();
         self.open.clear();
         self.tally = SamplerTally::default();
+        self.begun = 0;
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
         if let Some(picker) = &mut self.picker {
@@ -467,6 +468,7 @@ impl Sampler {
             && self.clock() >= self.ageing
         {
             self.thin(|_| Some(half));
+            self.begun /= 2;
             match &mut self.picker {
                 Some(picker) => {
                     picker.blocks /= 2.0;
