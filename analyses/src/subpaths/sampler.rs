@@ -54,6 +54,8 @@ pub struct Sampler {
     f: u64,
     /// The distances of lengths, by magnitude: at least `f`.
     apart: [u64; MAGNITUDES],
+    /// Samples begun so far, taken or not, each for its share in what would be there had all been begun at this `f`.
+    begun: u64,
     /// Blocks so far.
     position: u64,
     /// Up to here nothing happens but that blocks are passed.
@@ -106,6 +108,7 @@ impl Sampler {
             draws: Draws::new(options.seed, number),
             f: u64::from(f.max(1)),
             apart: [u64::from(f.max(1)); MAGNITUDES],
+            begun: 0,
             position: 0,
             quiet: 0,
             next: 0,
@@ -222,6 +225,7 @@ impl Sampler {
         self.sample.clear();
         self.open.clear();
         self.tally = SamplerTally::default();
+        self.begun = 0;
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
         if let Some(picker) = &mut self.picker {
@@ -301,6 +305,7 @@ impl Sampler {
 
     fn begin(&mut self, at: u64, header: bool) {
         let length = self.options.lengths.draw(&mut self.draws);
+        self.begun += 1;
         let apart = self.apart[magnitude(length)];
         if apart > self.f {
             let keep = self.options.rates(apart).keep(self.options.rates(self.f));
@@ -372,7 +377,9 @@ impl Sampler {
             Some(_) => u64::from(self.options.skipping_floor),
             None => u64::from(self.options.floor),
         };
-        if self.f < floor && self.sample.total() >= ENOUGH {
+        // Or if the footprint is too small for so many: beginning them costs all the same.
+        let enough = self.sample.total() >= ENOUGH || self.begun >= 2 * ENOUGH;
+        if self.f < floor && enough {
             self.raise(floor.min(2 * self.f));
         } else if self.sample.total() >= PLENTY * self.options.footprint as u64 {
             self.raise(2 * self.f);
@@ -390,6 +397,7 @@ impl Sampler {
         let keep = self
             .apart
             .map(|apart| (apart < f).then(|| now.keep(self.options.rates(apart))));
+        self.begun = self.begun * self.f / f;
         self.f = f;
         self.apart = self.apart.map(|apart| apart.max(f));
         self.tally.raised += 1;
@@ -416,6 +424,7 @@ impl Sampler {
             least
         };
         if f > self.f {
+            self.begun = self.begun * self.f / f;
             self.f = f;
             self.draw_beginnings();
         }
@@ -460,6 +469,7 @@ impl Sampler {
             && self.clock() >= self.ageing
         {
             self.thin(|_| Some(half));
+            self.begun /= 2;
             match &mut self.picker {
                 Some(picker) => {
                     picker.blocks /= 2.0;
