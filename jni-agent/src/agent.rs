@@ -32,6 +32,7 @@ use crate::safepoint::SafepointSampler;
 use crate::settings::Settings;
 use crate::shim::Shim;
 use crate::strata::Strata;
+use crate::structural::Windows;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
 pub struct Agent {
@@ -60,6 +61,8 @@ pub struct Agent {
     pub collector: Mutex<Collector>,
     /// Which methods were counted when.
     ledger: Mutex<Ledger>,
+    /// Structure graphs.
+    windows: Mutex<Windows>,
     /// Methods compiled again since probes were first taken out of their classes.
     recompilations: AtomicU64,
 }
@@ -159,6 +162,7 @@ impl Agent {
             control: Mutex::default(),
             collector: Mutex::default(),
             ledger: Mutex::default(),
+            windows: Mutex::default(),
             recompilations: AtomicU64::new(0),
         })
     }
@@ -225,6 +229,11 @@ impl Agent {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The windows' lock; taken after the collector's and before the ledger's.
+    pub fn windows(&self) -> MutexGuard<'_, Windows> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks to be told of every method that is compiled from now on.
     pub fn watch_recompilations(&self) {
         let mut capabilities = jvmtiCapabilities::default();
@@ -258,13 +267,16 @@ impl Agent {
         &'static self,
         jni: Jni<'_>,
         control: &mut Control,
-        settings: Settings,
+        mut settings: Settings,
     ) -> Result<Restored, StartError> {
         if control.running() {
             return Err(StartError::Running);
         }
         if settings.probe == ProbeKind::Safepoint && !self.reads_frames {
             return Err(StartError::NeedsStartUp);
+        }
+        if settings.probe == ProbeKind::Structural {
+            settings.switches = Some(self.blocks.switches().ok_or(StartError::NoRoom)?);
         }
         let settings = Arc::new(settings);
         let shim = self.shim(jni, settings.window())?;
@@ -275,7 +287,11 @@ impl Agent {
                 room: shim.ring_entries(),
             });
         }
-        if matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events) && shim.first_block().is_none() {
+        let counts = matches!(
+            settings.probe,
+            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural
+        );
+        if counts && shim.first_block().is_none() {
             return Err(StartError::NoRoom);
         }
         if self.registry.configure(&settings.configuration()) && control.started.is_some() {
@@ -284,10 +300,14 @@ impl Agent {
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             *control = Control::default();
             self.ledger().reset();
+            self.windows().forget();
             self.registry.silence_none();
         }
         self.ledger().begin(control.before);
         shim.lay_out(jni, settings.strata())?;
+        if settings.probe == ProbeKind::Structural {
+            self.windows().begin(&self.blocks, settings.options.window);
+        }
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
         }
@@ -358,7 +378,7 @@ impl Agent {
             sampler: SafepointSampler::default(),
             controller: settings
                 .retires
-                .then(|| Controller::new(settings.options.allowance(), settings.options.rearm)),
+                .then(|| Controller::new(&settings)),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
         Clock::start(
@@ -377,6 +397,7 @@ impl Agent {
             return Restored::default();
         }
         self.set_active(None);
+        self.windows().stop(&self.blocks);
         self.ledger().stop();
         self.registry.silence_none();
         let names = self.registry.names();
@@ -416,6 +437,7 @@ impl Agent {
                 pipeline.reset();
             }
         }
+        self.windows().reset(&self.blocks);
         self.ledger().reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
@@ -449,10 +471,15 @@ impl Ticker {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
             }
-            ProbeKind::Counters | ProbeKind::Events => match &mut self.controller {
-                Some(controller) => controller.tick(self.agent, jni),
-                None => Ok(()),
-            },
+            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural => {
+                if let Some(window) = self.settings.windows() {
+                    self.agent.windows().tick(self.agent, window);
+                }
+                match &mut self.controller {
+                    Some(controller) => controller.tick(self.agent, jni),
+                    None => Ok(()),
+                }
+            }
         };
         if let Err(e) = result {
             error!("sampling stops: {e}");

@@ -13,6 +13,7 @@ use crate::controller::complete;
 use crate::jvm::guard::panics;
 use crate::jvm::{Jni, JvmError};
 use crate::settings::Settings;
+use crate::structural;
 
 /// Why there is no profile file.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +76,7 @@ pub fn dump(
     let tally = collector.tally;
     let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
     match settings.probe {
-        ProbeKind::Counters => {
+        ProbeKind::Counters | ProbeKind::Structural => {
             fact("lost", shim.lost(jni)?.max(0) as u64);
         }
         probe => {
@@ -106,6 +107,9 @@ pub fn dump(
         skipped: agent.registry.skipped(),
         ..Profile::default()
     };
+    if settings.probe == ProbeKind::Structural {
+        structural::complete(&mut profile, &first_methods, agent, settings, shim, jni)?;
+    }
     if settings.retires {
         complete(&mut profile, &first_methods, &agent.ledger());
         let recompilations = agent.recompilations().to_string();

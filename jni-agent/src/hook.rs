@@ -1,12 +1,14 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
-use trodden_instrumenter::{Preparation, ProbeKind, SkipReason};
+use trodden_instrumenter::{ClassIds, Preparation, Prepared, ProbeKind, SkipReason};
 use trodden_profile::Skipped;
 
+use crate::blocks::Switches;
 use crate::jvm::guard::catch;
 use crate::log::debug;
 use crate::registry::Registry;
 use crate::settings::Settings;
+use crate::structural::Windows;
 
 /// Classes that the shim itself runs, by prefix: with counters in them it would call itself without end.
 const RUN_BY_SHIM: &[&str] = &[
@@ -76,7 +78,10 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
             if run_by_shim(&prepared.map().name) {
                 return Err("run by Trodden's own probes".to_owned());
             }
-            let ids = registry.ids(prepared.map()).map_err(|e| e.to_string())?;
+            let ids = match &settings.switches {
+                None => registry.ids(prepared.map()).map_err(|e| e.to_string())?,
+                Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
+            };
             registry.skip(prepared.skipped().iter().cloned());
             if let Some(silent) = registry.silent(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
@@ -93,6 +98,27 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
             Ok(Some(rewritten))
         }
     }
+}
+
+/// Ids of a class whose structure graphs are counted. Their switches are on before any of its code runs.
+fn with_graphs(
+    settings: &Settings,
+    registry: &Registry,
+    switches: Switches,
+    prepared: &Prepared,
+) -> Result<ClassIds, String> {
+    let graphs = prepared.graphs();
+    let slots: Vec<u32> = graphs.graphs().iter().map(|graph| graph.first).collect();
+    let (ids, new) = registry
+        .ids_with(prepared.map(), Some(graphs))
+        .map_err(|e| e.to_string())?;
+    if new {
+        let state = Windows::at_first(settings.options.window);
+        for slot in slots {
+            switches.set(ids.first_counter + slot, state);
+        }
+    }
+    Ok(ids)
 }
 
 /// A class that stays as it is.

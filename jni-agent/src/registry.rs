@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, MethodCode, SkipReason};
+use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped};
 
 use crate::ahead::Bases;
@@ -20,6 +21,8 @@ pub struct ClassEntry {
     pub ids: ClassIds,
     /// Where its counters are.
     pub layout: Arc<CounterLayout>,
+    /// Where its structure graphs have their counters; only if these are profiled.
+    pub graphs: Option<Arc<GraphLayout>>,
     /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
@@ -77,17 +80,27 @@ impl Registry {
 
     /// The ids of a class, given out at its first appearance.
     pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
+        Ok(self.ids_with(map, None)?.0)
+    }
+
+    /// The same for a class whose structure graphs are counted. Tells whether this is its first appearance.
+    pub fn ids_with(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+    ) -> Result<(ClassIds, bool), Exhausted> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let key = (inner.current, map.sha256, map.name.clone());
         if let Some(&class) = inner.by_key.get(&key) {
-            return Ok(inner.classes[class].1.ids);
+            return Ok((inner.classes[class].1.ids, false));
         }
         let class = inner.classes.len();
         let layout = Arc::new(CounterLayout::of(map));
+        let slots = graphs.as_ref().map_or(layout.slots, |graphs| graphs.slots);
         let method_limit = i32::MAX as u32 - 1;
         inner.counters = inner.counters.max(Block::HEADER);
         if inner.methods.len() > method_limit - map.methods.len() as u32
-            || inner.counters + layout.slots > Blocks::SLOTS
+            || inner.counters + slots > Blocks::SLOTS
         {
             return Err(Exhausted);
         }
@@ -95,17 +108,18 @@ impl Registry {
             first_counter: inner.counters,
             first_method: inner.methods.add_class(Arc::clone(map)).ok_or(Exhausted)?,
         };
-        inner.counters += layout.slots;
+        inner.counters += slots;
         let entry = ClassEntry {
             map: Arc::clone(map),
             ids,
             layout,
+            graphs: graphs.map(Arc::new),
             code: None,
         };
         let configuration = inner.current;
         inner.classes.push((configuration, entry));
         inner.by_key.insert(key, class);
-        Ok(ids)
+        Ok((ids, true))
     }
 
     /// Where an output of `trodden instrument` begins, if it is in use.
@@ -158,6 +172,7 @@ impl Registry {
                 map: class.map,
                 ids,
                 layout,
+                graphs: None,
                 code: None,
             };
             inner.classes.push((configuration, entry));

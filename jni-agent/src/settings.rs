@@ -1,5 +1,6 @@
 //! From the user's options to those of the instrumenter and the agent.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use trodden_analyses::stream::{Pipeline, StreamError};
@@ -8,6 +9,7 @@ use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
 
+use crate::blocks::Switches;
 use crate::controller::TICK;
 use crate::log::{self, Level, error};
 use crate::strata::Strata;
@@ -35,6 +37,8 @@ pub struct Settings {
     pub retires: bool,
     /// Is only counted what was instrumented ahead of the run? No class is touched then.
     pub ahead: bool,
+    /// Where the switches of structure graphs are, if these are profiled. Set when profiling begins.
+    pub switches: Option<Switches>,
 }
 
 impl Settings {
@@ -44,6 +48,7 @@ impl Settings {
     /// If a pattern cannot be understood, or an analysis cannot be set up.
     pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
         let probe = match options.probe_in_use() {
+            _ if options.is_structural() => ProbeKind::Structural,
             Probe::Counters => ProbeKind::Counters,
             Probe::Safepoint => ProbeKind::Safepoint,
             Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
@@ -64,6 +69,7 @@ impl Settings {
             probe,
             instrumenter: Instrumenter::new(instrument),
             ahead: false,
+            switches: None,
         })
     }
 
@@ -91,6 +97,8 @@ impl Settings {
                 o.seed,
                 o.skips_in_probes()
             ),
+            // Switches are set when a class is loaded.
+            ProbeKind::Structural => format!(" {:?}", o.window),
             _ => String::new(),
         };
         format!(
@@ -101,7 +109,7 @@ impl Settings {
 
     /// The probe as the profile names it.
     pub fn probe_name(&self) -> &'static str {
-        match self.retires {
+        match self.retires && self.probe == ProbeKind::Counters {
             true => Probe::Auto.name(),
             false => self.probe.name(),
         }
@@ -115,6 +123,12 @@ impl Settings {
     /// Does the clock drive this probe?
     pub fn samples(&self) -> bool {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
+    }
+
+    /// Paths of a structure graph's window, if there are such windows.
+    pub fn windows(&self) -> Option<NonZeroU32> {
+        let window = self.options.window;
+        window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
     /// How windows lie in the ring.
@@ -138,7 +152,7 @@ impl Settings {
     /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
     /// no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
-        self.span().map(|_| self.options.seed)
+        (self.span().is_some() || self.windows().is_some()).then_some(self.options.seed)
     }
 
     /// Most ring entries that one sampling window takes.
@@ -148,13 +162,16 @@ impl Settings {
                 Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
                 schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
             },
-            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events => 0,
+            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events | ProbeKind::Structural => 0,
         }
     }
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.retires {
+        if self.windows().is_some() {
+            let interval = self.options.interval;
+            Some(self.options.rearm.map_or(interval, |rearm| rearm.min(interval)))
+        } else if self.retires {
             Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
         } else if self.samples() {
             Some(self.options.interval)

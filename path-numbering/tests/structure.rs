@@ -7,7 +7,7 @@ use trodden_numbering::checker::{CheckOptions, check_graph};
 use trodden_numbering::generate::{self, Choices};
 use trodden_numbering::structure::{Node, Structure, Walker};
 use trodden_numbering::{
-    BlockId, EdgeRef, EdgeWeights, FlowGraph, NumberingError, NumberingOptions, SimpleGraph,
+    BlockId, EdgeRef, EdgeWeights, FlowGraph, NumberingError, NumberingOptions, PathDag, SimpleGraph,
 };
 
 /// SPP figure 1; block 0 is not used, so that the blocks have the paper's numbers. (The reader starts at block 1.)
@@ -316,6 +316,77 @@ proptest! {
     #[test]
     fn with_cuts(bytes in bytes(160), walk in bytes(300), limit in 64u64..100) {
         check(&generate::graph(&mut Choices::new(&bytes)), limit, &walk)?;
+    }
+
+    /// Mapped to Ball-Larus paths, the counts of whole activations take every edge as often as the activations did, and paths that
+    /// no loop is left on are counted exactly.
+    #[test]
+    fn mapped_paths_keep_the_frequencies_of_edges(
+        bytes in bytes(160),
+        walks in prop::collection::vec(bytes(200), 1..6),
+    ) {
+        let graph = generate::structured(&mut Choices::new(&bytes), 2);
+        let structure = structure(&graph);
+        let dag = PathDag::build(&graph, &EdgeWeights::uniform(&graph), &NumberingOptions::default()).unwrap();
+        let mut local = vec![BTreeMap::new(); structure.graphs().len()];
+        let mut followed: BTreeMap<EdgeRef, f64> = BTreeMap::new();
+        let mut ball_larus: BTreeMap<u64, f64> = BTreeMap::new();
+        for walk in &walks {
+            let steps = random_walk(&graph, &mut Choices::new(walk));
+            if steps.iter().any(|s| matches!(s, Step::Handler(_))) || !matches!(steps.last(), Some(Step::Exit(_))) {
+                continue;
+            }
+            let mut walker = Walker::new(&structure, &graph);
+            let mut count = |graph: usize, number: u64| *local[graph].entry(number).or_insert(0) += 1;
+            walker.enter(&mut count);
+            let mut register = dag.starts()[0].value;
+            let arrive = |at: BlockId, register: &mut u64, paths: &mut BTreeMap<u64, f64>| {
+                if let Some(restart) = dag.restart(at) {
+                    *paths.entry(*register).or_default() += 1.0;
+                    *register = restart.value;
+                }
+            };
+            arrive(graph.entry(), &mut register, &mut ball_larus);
+            for step in steps {
+                match step {
+                    Step::Follow(edge) => {
+                        walker.follow(edge, &mut count);
+                        *followed.entry(edge).or_default() += 1.0;
+                        register += dag.value(edge);
+                        arrive(graph.successors(edge.from)[edge.index as usize], &mut register, &mut ball_larus);
+                    }
+                    Step::Exit(block) => {
+                        walker.exit(block, &mut count);
+                        *ball_larus.entry(register).or_default() += 1.0;
+                    }
+                    Step::Handler(_) => unreachable!(),
+                }
+            }
+        }
+        let global = structure.global(&local).unwrap();
+        let mapped = structure.ball_larus(&graph, &dag, &global).unwrap();
+        prop_assert!(mapped.unmapped < 1e-6, "{} unmapped", mapped.unmapped);
+        let mut edges: BTreeMap<EdgeRef, f64> = BTreeMap::new();
+        for (&number, &weight) in &mapped.paths {
+            for edge in dag.regenerate(&graph, number).unwrap().edges {
+                *edges.entry(edge).or_default() += weight;
+            }
+        }
+        prop_assert_eq!(edges.keys().collect::<Vec<_>>(), followed.keys().collect::<Vec<_>>());
+        for (edge, times) in &followed {
+            prop_assert!((edges[edge] - times).abs() < 1e-6, "{:?}: {} for {}", edge, edges[edge], times);
+        }
+        // Exact where nothing lies between a loop and the path's end: all blocks are in the loop that the path begins in.
+        for (&number, &times) in &ball_larus {
+            let path = dag.regenerate(&graph, number).unwrap();
+            let around = structure.graphs_around(path.first);
+            let stays = path.blocks(&graph).iter().all(|b| structure.graphs_around(*b).starts_with(&around));
+            let ends = path.edges.last().map(|e| graph.successors(e.from)[e.index as usize]);
+            if stays && ends.is_none_or(|to| structure.graphs_around(to).starts_with(&around)) {
+                let found = mapped.paths.get(&number).copied().unwrap_or(0.0);
+                prop_assert!((found - times).abs() < 1e-6, "path {}: {} for {}", number, found, times);
+            }
+        }
     }
 
     /// Counted over the same whole run, local counts are global ones: every coefficient is 1.

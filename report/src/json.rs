@@ -69,12 +69,12 @@ struct Method<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Unreadable<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    coverage: Option<Coverage<'a>>,
+    observation: Option<Observation<'a>>,
 }
 
 /// How much of a method's count was counted; the rest is estimated.
 #[derive(Serialize)]
-struct Coverage<'a> {
+struct Observation<'a> {
     counted: u64,
     seconds: f64,
     exact_until: f64,
@@ -218,12 +218,12 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
         switches: view.branches.iter().filter_map(switch).collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
-        coverage: view.coverage.map(|c| Coverage {
-            counted: c.counted,
-            seconds: c.seconds,
-            exact_until: c.until,
-            windows: c.windows,
-            reason: &c.reason,
+        observation: view.observation.map(|o| Observation {
+            counted: o.counted,
+            seconds: o.seconds,
+            exact_until: o.until,
+            windows: o.windows,
+            reason: &o.reason,
         }),
         unreadable: view
             .unreadable

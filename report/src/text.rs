@@ -195,8 +195,8 @@ impl Page {
                 thousands(method.map.num_paths())
             ),
         );
-        if let Some(coverage) = method.coverage {
-            self.wrapped(3, &words::covered(coverage, method.count));
+        if let Some(observation) = method.observation {
+            self.wrapped(3, &words::observed(observation, method.count));
         }
         for path in method.paths.iter().take(limit) {
             self.path(path, "path");

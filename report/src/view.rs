@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, Coverage, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap,
+    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, Observation,
     PathDescription, PathForest, Place, Profile, RunInfo,
 };
 
@@ -77,7 +77,7 @@ pub struct MethodView<'p> {
     /// Which of its paths followed which, if the profile tells.
     pub forest: Option<&'p PathForest>,
     /// How much of it was really counted, if not all.
-    pub coverage: Option<&'p Coverage>,
+    pub observation: Option<&'p Observation>,
 }
 
 /// One path, or a prefix of one.
@@ -196,9 +196,9 @@ impl<'p> View<'p> {
                 method.forest = forest;
                 let place = (position as u32, index as u32);
                 let found = profile
-                    .coverage
+                    .observations
                     .binary_search_by_key(&place, |c| (c.class, c.method));
-                method.coverage = found.ok().map(|at| &profile.coverage[at]);
+                method.observation = found.ok().map(|at| &profile.observations[at]);
                 totals[0] += u128::from(method.count);
                 totals[1] += u128::from(method.flow);
                 totals[2] += 1;
@@ -276,7 +276,7 @@ impl<'p> MethodView<'p> {
             branches: Vec::new(),
             edges: EdgeProfile::new(map),
             forest: None,
-            coverage: None,
+            observation: None,
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));

@@ -130,7 +130,7 @@ pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
         }
     }
     let mut windows = 0;
-    for one in &profile.coverage {
+    for one in &profile.observations {
         let map = &profile.classes[one.class as usize].map.methods[one.method as usize];
         if map.name == "step" {
             windows = one.windows;

@@ -22,9 +22,13 @@
 
 mod build;
 mod global;
+mod mapping;
+mod plan;
 mod walk;
 
 pub use global::GlobalError;
+pub use mapping::BallLarusCounts;
+pub use plan::{Op, StructurePlan};
 pub use walk::Walker;
 
 use std::fmt;
