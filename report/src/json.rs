@@ -6,6 +6,7 @@ use trodden_profile::{PathDescription, Place};
 use crate::ReportError;
 use crate::contexts;
 use crate::kpaths;
+use crate::structural;
 use crate::subpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words;
@@ -70,6 +71,8 @@ struct Method<'a> {
     unreadable: Vec<Unreadable<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     observation: Option<Observation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structural: Option<Vec<structural::json::Graph>>,
 }
 
 /// How much of a method's count was counted; the rest is estimated.
@@ -225,6 +228,10 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
             windows: o.windows,
             reason: &o.reason,
         }),
+        structural: view
+            .structure
+            .as_ref()
+            .map(|structure| structural::json::graphs(structure, limit)),
         unreadable: view
             .unreadable
             .iter()

@@ -10,6 +10,7 @@ use trodden_profile::{
 
 use crate::contexts::ContextsView;
 use crate::pattern::MethodPattern;
+use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
 use crate::words;
 
@@ -78,6 +79,8 @@ pub struct MethodView<'p> {
     pub forest: Option<&'p PathForest>,
     /// How much of it was really counted, if not all.
     pub observation: Option<&'p Observation>,
+    /// Its loops, each on its own, if the profile tells.
+    pub structure: Option<StructureView>,
 }
 
 /// One path, or a prefix of one.
@@ -198,6 +201,9 @@ impl<'p> View<'p> {
                 let found = profile
                     .observations
                     .binary_search_by_key(&place, |c| (c.class, c.method));
+                let structural = profile.structural.as_ref();
+                let structure = structural.and_then(|s| s.methods.get(&place));
+                method.structure = structure.and_then(|counts| StructureView::new(map, counts));
                 method.observation = found.ok().map(|at| &profile.observations[at]);
                 totals[0] += u128::from(method.count);
                 totals[1] += u128::from(method.flow);
@@ -277,6 +283,7 @@ impl<'p> MethodView<'p> {
             edges: EdgeProfile::new(map),
             forest: None,
             observation: None,
+            structure: None,
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));

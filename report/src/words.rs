@@ -157,6 +157,10 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
                 (see the methods for what was counted)."
             .to_owned();
     }
+    if run.probe == "structural" {
+        return "Each loop was counted on its own, in windows; counts of whole paths are put together from these, as estimates of the whole run."
+            .to_owned();
+    }
     let mut out = "Paths were sampled, so counts are samples and shares are estimates".to_owned();
     if let Some(ns) = run.interval_ns {
         out += &format!(" (every {} ms", ns as f64 / 1e6);

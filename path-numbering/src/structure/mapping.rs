@@ -4,6 +4,9 @@
 //! it. So a structural path is cut at its inner loops, and what leaves a loop is continued in the graph around it. *How* it
 //! goes on there a structural profile tells only together for all ways through the loop: they are taken to be independent, given
 //! the block that the loop was left to. Frequencies of edges come out exactly all the same.
+//!
+//! Not mapped, but told: what enters a loop elsewhere than at its header (irreducible code; a Ball-Larus path runs on there), and
+//! what is cut to keep numbers small.
 
 use std::collections::BTreeMap;
 
