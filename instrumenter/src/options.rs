@@ -49,8 +49,9 @@ impl FromStr for ProbeKind {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known
-            .ok_or_else(|| format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural)"))
+        known.ok_or_else(|| {
+            format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural)")
+        })
     }
 }
 

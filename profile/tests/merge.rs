@@ -250,7 +250,7 @@ fn runs_are_combined_as_documented() {
 }
 
 #[test]
-fn observations_add_up_and_follows_its_method() {
+fn observations_add_up_and_follow_their_method() {
     let graph = || SimpleGraph::new(3, &[(0, 1), (0, 2)]);
     let method = |name: &str| {
         let graph = graph();

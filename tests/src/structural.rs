@@ -48,7 +48,9 @@ pub fn judge(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
     for (id, sequences) in oracle_paths(&activations, &profile)? {
         let map = methods(&profile).find(|(other, ..)| *other == id);
         let (_, map, _) = map.ok_or("a method without a map")?;
-        let expected = sequences.iter().try_fold(Tables::new(), |sum, paths| follow(map, paths, sum));
+        let expected = sequences
+            .iter()
+            .try_fold(Tables::new(), |sum, paths| follow(map, paths, sum));
         let Some(expected) = expected else { continue };
         if target.uncounted.contains(&id.name) {
             continue;

@@ -97,7 +97,10 @@ impl StructuralCode {
             [] => Update::Keep,
             ops => Update::Set(self.program(ops) as u64),
         };
-        EdgeOp { update, restart: None }
+        EdgeOp {
+            update,
+            restart: None,
+        }
     }
 
     /// Path registers needed.

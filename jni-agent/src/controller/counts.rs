@@ -64,7 +64,12 @@ impl Snapshot {
     }
 
     /// Now, of structure graphs, with windows of so many paths.
-    pub fn of_windows(agent: &Agent, window: NonZeroU32, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
+    pub fn of_windows(
+        agent: &Agent,
+        window: NonZeroU32,
+        shim: &Shim,
+        jni: Jni<'_>,
+    ) -> Result<Self, JvmError> {
         let at = Instant::now();
         let (counts, full) = agent.windows().snapshot(agent, Some(window), shim, jni)?;
         Ok(Snapshot {
@@ -86,7 +91,9 @@ impl Snapshot {
         let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
         let entries: Vec<_> = map.dag.starts().iter().filter(of_entry).collect();
         let entry = |path: u64| match self.counts {
-            Counts::Exact { .. } => entries.iter().any(|s| (s.value..s.value + s.paths).contains(&path)),
+            Counts::Exact { .. } => entries
+                .iter()
+                .any(|s| (s.value..s.value + s.paths).contains(&path)),
             // One path of the outline per activation.
             Counts::Windows { .. } => path >> 32 == 0,
         };

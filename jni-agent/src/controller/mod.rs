@@ -386,7 +386,11 @@ impl Controller {
     fn switch(&self, agent: &Agent, names: &rustc_hash::FxHashSet<String>) {
         let Some(window) = self.window else { return };
         let mut windows = agent.windows();
-        for (&first, state) in self.classes.iter().filter(|(_, state)| names.contains(&state.name)) {
+        for (&first, state) in self
+            .classes
+            .iter()
+            .filter(|(_, state)| names.contains(&state.name))
+        {
             windows.silence(&agent.blocks, first, &state.silent, Some(window));
         }
     }

@@ -112,7 +112,11 @@ fn estimated(graphs: &[Graph], ledger: &Ledger, method: u32, seconds: f64) -> Ta
 
 /// Global counts, and which graphs' are by their own rates. A loop's are scaled so that it is entered as often as the graph around it goes
 /// through it (SPP figure 7), if it was seen to be entered often enough.
-fn global(structure: &Structure, local: &[BTreeMap<u64, u64>], all: &[BTreeMap<u64, f64>]) -> (Tables<f64>, Vec<bool>) {
+fn global(
+    structure: &Structure,
+    local: &[BTreeMap<u64, u64>],
+    all: &[BTreeMap<u64, f64>],
+) -> (Tables<f64>, Vec<bool>) {
     let mut entries = vec![0.0; all.len()];
     let mut global = Tables::new();
     let mut by_rate = Vec::new();
@@ -121,8 +125,14 @@ fn global(structure: &Structure, local: &[BTreeMap<u64, u64>], all: &[BTreeMap<u
             .filter_map(|&path| Some((path, graph.path(path).ok()?)))
             .collect();
         let enters = |path: &u64| paths.get(path).is_some_and(|path| path.enters());
-        let seen: u64 = (local[index].iter()).filter(|(path, _)| enters(path)).map(|(_, n)| n).sum();
-        let estimated: f64 = (counts.iter()).filter(|(path, _)| enters(path)).map(|(_, n)| n).sum();
+        let seen: u64 = (local[index].iter())
+            .filter(|(path, _)| enters(path))
+            .map(|(_, n)| n)
+            .sum();
+        let estimated: f64 = (counts.iter())
+            .filter(|(path, _)| enters(path))
+            .map(|(_, n)| n)
+            .sum();
         let rate = graph.parent().is_none() || seen < ENTRIES || estimated <= 0.0 || entries[index] <= 0.0;
         let scale = if rate { 1.0 } else { entries[index] / estimated };
         let scaled: BTreeMap<u64, f64> = counts.iter().map(|(&path, n)| (path, n * scale)).collect();
@@ -170,10 +180,13 @@ mod tests {
     fn loops_are_scaled_by_how_often_they_are_entered() {
         let structure = structure();
         let n = |graph, text| number(&structure, graph, text);
-        let outer = [(n(1, "E1-1-L2-(1)"), 30), (n(1, "(1)-1-L2-(1)"), 30), (n(1, "(1)-1-X4"), 30)];
-        let tables = |inner: [(u64, u64); 3]| -> Tables<u64> {
-            vec![[(0, 30)].into(), outer.into(), inner.into()]
-        };
+        let outer = [
+            (n(1, "E1-1-L2-(1)"), 30),
+            (n(1, "(1)-1-L2-(1)"), 30),
+            (n(1, "(1)-1-X4"), 30),
+        ];
+        let tables =
+            |inner: [(u64, u64); 3]| -> Tables<u64> { vec![[(0, 30)].into(), outer.into(), inner.into()] };
         let float = |tables: &Tables<u64>| -> Tables<f64> {
             let table = |t: &BTreeMap<u64, u64>| t.iter().map(|(&path, &n)| (path, n as f64)).collect();
             tables.iter().map(table).collect()

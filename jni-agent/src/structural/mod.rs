@@ -27,8 +27,8 @@ use crate::jvm::{Jni, JvmError};
 use crate::registry::{ClassEntry, Registry};
 use crate::shim::Shim;
 pub use complete::complete;
-pub use graph::key;
 use graph::Graph;
+pub use graph::key;
 
 /// How long at a tick no graph is limited.
 const SPAN: Duration = Duration::from_micros(200);
@@ -72,7 +72,10 @@ impl Windows {
         for (method, map) in class.map.methods.iter().enumerate() {
             let first = self.graphs.len();
             let slots = layout.of_method(method);
-            let end = layout.of_method(method + 1).first().map_or(layout.slots, |s| s.first);
+            let end = layout
+                .of_method(method + 1)
+                .first()
+                .map_or(layout.slots, |s| s.first);
             let ends = slots.iter().skip(1).map(|s| s.first).chain([end]);
             for (slots, end) in slots.iter().zip(ends) {
                 let slot = class.ids.first_counter + slots.first;
@@ -224,7 +227,13 @@ impl Windows {
     }
 
     /// Methods of a class, by position, lose their probes, or have them back: their graphs are switched off or on.
-    pub fn silence(&mut self, blocks: &Blocks, first_method: u32, silent: &[bool], window: Option<NonZeroU32>) {
+    pub fn silence(
+        &mut self,
+        blocks: &Blocks,
+        first_method: u32,
+        silent: &[bool],
+        window: Option<NonZeroU32>,
+    ) {
         let Some(switches) = blocks.switches() else { return };
         let now = Instant::now();
         for (method, &silent) in (first_method..).zip(silent) {

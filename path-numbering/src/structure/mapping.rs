@@ -109,7 +109,11 @@ impl Structure {
                         }
                     }
                     // Rounding.
-                    if lost > piece.weight * 1e-9 { Err(lost) } else { Ok(()) }
+                    if lost > piece.weight * 1e-9 {
+                        Err(lost)
+                    } else {
+                        Ok(())
+                    }
                 }
             };
             result.unmapped += lost.err().unwrap_or(0.0);
@@ -196,9 +200,16 @@ impl Structure {
         let inside = self.around(target);
         let goes_there = |to: &&BlockId| match parent.node(**to) {
             Node::Back(header) | Node::Leave(header) => header == target,
-            _ => inside.get(parent.depth).is_some_and(|&(g, n)| Some(g) == inner.parent && n == **to),
+            _ => inside
+                .get(parent.depth)
+                .is_some_and(|&(g, n)| Some(g) == inner.parent && n == **to),
         };
-        parent.graph.successors(inner.in_parent).iter().find(goes_there).copied()
+        parent
+            .graph
+            .successors(inner.in_parent)
+            .iter()
+            .find(goes_there)
+            .copied()
     }
 }
 
@@ -238,7 +249,10 @@ impl<G: FlowGraph> Mapper<'_, G> {
                 _ => {}
             }
         }
-        let mut ways: Vec<_> = all.into_iter().filter(|(_, share)| *share >= LEAST_SHARE).collect();
+        let mut ways: Vec<_> = all
+            .into_iter()
+            .filter(|(_, share)| *share >= LEAST_SHARE)
+            .collect();
         ways.sort_by(|a, b| b.1.total_cmp(&a.1));
         ways.truncate(MOST_WAYS);
         self.ways.insert((index, to), ways);

@@ -1,7 +1,7 @@
 //! Following an activation through all structure graphs at once: the plan, carried out.
 
-use super::plan::{Op, StructurePlan};
 use super::Structure;
+use super::plan::{Op, StructurePlan};
 use crate::graph::{BlockId, EdgeRef, FlowGraph};
 
 /// One path register for each structure graph of a method, for one activation.

@@ -31,7 +31,9 @@ pub(super) fn payloads(structural: &Structural) -> (Vec<u8>, Vec<Vec<u8>>) {
             plain.uint(graph.windows);
             plain.byte(u8::from(graph.by_rate));
             for table in [&graph.local, &graph.global] {
-                ascending(&mut plain, table.keys().copied(), |out, path| out.uint(table[&path]));
+                ascending(&mut plain, table.keys().copied(), |out, path| {
+                    out.uint(table[&path])
+                });
             }
         }
         if plain.bytes.len() >= SECTION_TARGET {
@@ -84,7 +86,11 @@ impl Reading {
                 global: table("global counts")?,
             })
         })?;
-        if self.methods.last_key_value().is_some_and(|(last, _)| *last >= key) {
+        if self
+            .methods
+            .last_key_value()
+            .is_some_and(|(last, _)| *last >= key)
+        {
             return Err("the methods with structure graphs are not in order".to_owned());
         }
         self.methods.insert(key, MethodStructure { graphs });

@@ -540,8 +540,12 @@ impl ProfileOptions {
 
 /// Paths of a window.
 fn window(value: &str) -> Result<NonZeroU32, String> {
-    let paths = value.parse().ok().filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW);
-    paths.ok_or_else(|| format!("'{value}' is neither a number of paths from 1 to {MOST_IN_WINDOW} nor 'all'"))
+    let paths = value
+        .parse()
+        .ok()
+        .filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW);
+    paths
+        .ok_or_else(|| format!("'{value}' is neither a number of paths from 1 to {MOST_IN_WINDOW} nor 'all'"))
 }
 
 /// Most paths that a window may have.

@@ -60,7 +60,10 @@ impl ProfileOptions {
             return wrong("profile", "'structural' stands alone");
         }
         if self.probe != Probe::Auto {
-            return wrong("probe", "profile 'structural' has probes of its own; leave 'probe' out");
+            return wrong(
+                "probe",
+                "profile 'structural' has probes of its own; leave 'probe' out",
+            );
         }
         if self.file.format() == FileFormat::Trace {
             return wrong("file", "a trace holds no structural profile");

@@ -94,12 +94,7 @@ fn tables(profile: &Profile) -> Option<BTreeMap<Key<'_>, Tables<'_>>> {
         let Some(map) = class.map.methods.get(method as usize) else {
             continue;
         };
-        let key = (
-            &*class.map.name,
-            class.map.sha256,
-            &*map.name,
-            &*map.descriptor,
-        );
+        let key = (&*class.map.name, class.map.sha256, &*map.name, &*map.descriptor);
         let graphs = counts.graphs.len();
         let empty = || (map, vec![BTreeMap::new(); graphs], vec![BTreeMap::new(); graphs]);
         let (_, global, local) = all.entry(key).or_insert_with(empty);

@@ -97,12 +97,16 @@ pub struct GraphCounts {
 impl GraphCounts {
     /// Paths counted in windows.
     pub fn local_total(&self) -> u64 {
-        self.local.values().fold(0, |sum, &count| sum.saturating_add(count))
+        self.local
+            .values()
+            .fold(0, |sum, &count| sum.saturating_add(count))
     }
 
     /// Paths estimated for the whole run.
     pub fn global_total(&self) -> u64 {
-        self.global.values().fold(0, |sum, &count| sum.saturating_add(count))
+        self.global
+            .values()
+            .fold(0, |sum, &count| sum.saturating_add(count))
     }
 }
 

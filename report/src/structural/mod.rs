@@ -150,7 +150,10 @@ fn steps(map: &MethodMap, structure: &Structure, path: &StructuralPath) -> Vec<S
         Node::Enter(block) => StructuralStep::Enter(at(block)),
         Node::Again(block) => StructuralStep::Again(at(block)),
         Node::Block(block) if map.graph.successors(block).is_empty() => {
-            let exit = map.blocks.get(block.index()).map_or(BlockExit::Return, |b| b.exit);
+            let exit = map
+                .blocks
+                .get(block.index())
+                .map_or(BlockExit::Return, |b| b.exit);
             StructuralStep::Exit(exit, at(block))
         }
         Node::Block(block) => StructuralStep::Block(at(block)),
