@@ -17,6 +17,7 @@ mod cfg;
 mod classfile;
 mod error;
 mod filter;
+mod guide;
 mod hints;
 mod options;
 mod outline;
@@ -27,6 +28,7 @@ mod scratch;
 
 pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
+pub use guide::Guide;
 pub use options::{InstrumentOptions, ProbeKind, Shim};
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};

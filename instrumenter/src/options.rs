@@ -1,10 +1,12 @@
 //! Settings of the instrumenter.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use trodden_profile::events::EventKinds;
 
 use crate::filter::Filter;
+use crate::guide::Guide;
 
 /// Which probes are emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +128,8 @@ pub struct InstrumentOptions {
     pub skip_single_path_loops: bool,
     /// Put probes into methods with a single path too: whether they ran is then known. Default: no.
     pub single_path_methods: bool,
+    /// Frequencies of a former run, by which methods are numbered where it knows them.
+    pub guide: Option<Arc<Guide>>,
 }
 
 impl InstrumentOptions {
@@ -140,6 +144,7 @@ impl InstrumentOptions {
             path_limit: i32::MAX as u64,
             skip_single_path_loops: probe == ProbeKind::Yieldpoint,
             single_path_methods: false,
+            guide: None,
         }
     }
 }

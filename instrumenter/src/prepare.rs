@@ -107,6 +107,8 @@ struct Candidate<'a> {
     calls: usize,
     /// Its structure graphs, if the probes are about these.
     structural: Option<Box<StructuralCode>>,
+    /// Was it numbered by frequencies of a former run?
+    guided: bool,
 }
 
 pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
@@ -143,7 +145,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         if !options.filter.method(&name, &decode(method.name)) {
             continue;
         }
-        let verdict = judge(options, &class, index, method, &mut scratch)
+        let verdict = judge(options, (&class, &name), index, method, &mut scratch)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
             Verdict::Takes(candidate, map) => {
@@ -328,6 +330,11 @@ impl Prepared<'_> {
     /// Where the structure graphs of its methods have their slots; empty for probes that are not about them.
     pub fn graphs(&self) -> GraphLayout {
         graph_layout(&self.methods)
+    }
+
+    /// Methods that were numbered by frequencies of a former run ([`InstrumentOptions::guide`]).
+    pub fn guided(&self) -> usize {
+        self.methods.iter().filter(|m| m.guided).count()
     }
 
     /// What is left alone although it has branches.

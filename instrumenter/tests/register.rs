@@ -9,14 +9,15 @@ mod common;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use common::{Class, Constant, Method, Random};
 use trodden_instrumenter::{
-    ClassIds, Filter, InstrumentOptions, Instrumenter, MethodCode, Preparation, ProbeKind,
+    ClassIds, Filter, Guide, InstrumentOptions, Instrumenter, MethodCode, Preparation, ProbeKind,
 };
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, PathEnd, StartKind};
 use trodden_profile::events::EventKinds;
-use trodden_profile::{BlockExit, CounterLayout, EdgeLabel, MethodMap};
+use trodden_profile::{BlockExit, ClassProfile, CounterLayout, EdgeLabel, MethodCounts, MethodMap, Profile};
 
 const IDS: [ClassIds; 2] = [
     ClassIds {
@@ -366,6 +367,28 @@ impl Walk<'_> {
     }
 }
 
+/// What a run that took a few random paths would tell.
+fn random_guide(options: &InstrumentOptions, bytes: &[u8], random: &mut Random) -> Option<Arc<Guide>> {
+    let Ok(Preparation::Ready(prepared)) = Instrumenter::new(options.clone()).prepare(bytes) else {
+        return None;
+    };
+    let mut counts = |method: &MethodMap| {
+        let some = (0..3).map(|_| random.below(method.dag.num_paths() as usize) as u64);
+        MethodCounts {
+            paths: some.zip([1, 20, 300]).collect(),
+            ..MethodCounts::default()
+        }
+    };
+    let class = ClassProfile {
+        counts: prepared.map().methods.iter().map(&mut counts).collect(),
+        map: prepared.map().clone(),
+    };
+    Some(Arc::new(Guide::new(&Profile {
+        classes: vec![class],
+        ..Profile::default()
+    })))
+}
+
 /// Walks every instrumented method of a class with every strategy. Returns methods, and paths ended.
 fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Random) -> (u64, u64) {
     let old = Class::parse(bytes);
@@ -382,6 +405,9 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
             options.events = events;
             options.filter = Filter::new(&["*", "java.*", "jdk.*", "sun.*"], &[]).unwrap();
             options.path_limit = limit;
+            if ids == IDS[1] {
+                options.guide = random_guide(&options, bytes, random);
+            }
             let prepared = match Instrumenter::new(options).prepare(bytes) {
                 Ok(Preparation::Ready(prepared)) => prepared,
                 Ok(Preparation::Unchanged { .. }) => return (methods, ended),

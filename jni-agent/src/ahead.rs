@@ -100,6 +100,7 @@ fn start(
         "path_limit",
         "single-path-loops",
         "single-path-methods",
+        "use-profile",
     ] {
         if options.is_given(name) {
             warning!("option '{name}' changes nothing in code that is instrumented already");

@@ -16,7 +16,7 @@ use crate::jvm::guard::guard;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{error, info, warning};
-use crate::settings::{Settings, apply_log_options};
+use crate::settings::{apply_log_options, probe_kind};
 use crate::{control, dump, hook, natives};
 
 /// The command of the command line, kept from Agent_OnLoad until the JVM is up.
@@ -46,7 +46,7 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     let jvmti = vm.jvmti()?;
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows nothing
     // else but should not be held for nothing.
-    let wants_frames = Settings::new(command.options.clone()).is_ok_and(|s| s.probe == ProbeKind::Safepoint);
+    let wants_frames = probe_kind(&command.options) == ProbeKind::Safepoint;
     let reads_frames = wants_frames && add_capabilities(jvmti, true).is_ok();
     if !reads_frames {
         add_capabilities(jvmti, false)?;

@@ -1,17 +1,18 @@
 //! From the user's options to those of the instrumenter and the agent.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use trodden_analyses::stream::{Pipeline, StreamError};
-use trodden_instrumenter::{Filter, FilterError, InstrumentOptions, Instrumenter, ProbeKind};
-use trodden_profile::Schedule;
+use trodden_instrumenter::{Filter, FilterError, Guide, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
+use trodden_profile::{LoadError, Profile, Schedule};
 
 use crate::blocks::Switches;
 use crate::controller::TICK;
-use crate::log::{self, Level, error};
+use crate::log::{self, Level, error, info};
 use crate::strata::Strata;
 
 /// Why nothing can be recorded with these options.
@@ -23,6 +24,12 @@ pub enum SettingsError {
     /// An analysis cannot be set up.
     #[error(transparent)]
     Stream(#[from] StreamError),
+    /// The profile of a former run cannot be read.
+    #[error("use-profile: {0}")]
+    Guide(#[from] LoadError),
+    /// It has nothing to tell.
+    #[error("use-profile: {0} holds no counts of paths (those of profile=paths do)")]
+    EmptyGuide(String),
 }
 
 /// What a profile is recorded with.
@@ -42,18 +49,12 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads the filters and fixes the probe.
+    /// Reads the filters and the profile of a former run, and fixes the probe.
     ///
     /// # Errors
-    /// If a pattern cannot be understood, or an analysis cannot be set up.
+    /// If a pattern cannot be understood, an analysis cannot be set up, or the former profile is no help.
     pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
-        let probe = match options.probe_in_use() {
-            _ if options.is_structural() => ProbeKind::Structural,
-            Probe::Counters => ProbeKind::Counters,
-            Probe::Safepoint => ProbeKind::Safepoint,
-            Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
-            Probe::Events => ProbeKind::Events,
-        };
+        let probe = probe_kind(&options);
         let instrument = InstrumentOptions {
             filter: Filter::new(&options.include, &options.exclude)?,
             path_limit: options.path_limit.into(),
@@ -61,6 +62,7 @@ impl Settings {
             single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
             events: events(&options)?,
             skips: options.skips_in_probes(),
+            guide: options.use_profile.as_deref().map(guide).transpose()?,
             ..InstrumentOptions::new(probe)
         };
         Ok(Settings {
@@ -101,8 +103,11 @@ impl Settings {
             ProbeKind::Structural => format!(" {:?}", o.window),
             _ => String::new(),
         };
+        // The file may be another one by now, so it has no place in a text that tells equal classes: the guide has.
+        let guide = self.instrumenter.options().guide.as_ref();
+        let guide = guide.map_or(0, |guide| guide.fingerprint());
         format!(
-            "{name}{analyses} {} {loops} {} {:?} {:?}",
+            "{name}{analyses} {} {loops} {} {:?} {:?} {guide:x}",
             o.path_limit, o.single_path_methods, o.include, o.exclude
         )
     }
@@ -179,6 +184,27 @@ impl Settings {
             self.options.dump
         }
     }
+}
+
+/// The probe that options ask for.
+pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
+    match options.probe_in_use() {
+        _ if options.is_structural() => ProbeKind::Structural,
+        Probe::Counters => ProbeKind::Counters,
+        Probe::Safepoint => ProbeKind::Safepoint,
+        Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
+        Probe::Events => ProbeKind::Events,
+    }
+}
+
+/// What a former profile tells of the frequencies of edges.
+fn guide(file: &str) -> Result<Arc<Guide>, SettingsError> {
+    let guide = Guide::new(&Profile::load(file)?);
+    if guide.methods() == 0 {
+        return Err(SettingsError::EmptyGuide(file.to_owned()));
+    }
+    info!("use-profile: {file} has counts of {} methods", guide.methods());
+    Ok(Arc::new(guide))
 }
 
 /// The events that the probes must tell: a trace has all that any analysis of paths may want, unless it is for contexts

@@ -2,7 +2,7 @@
 //! the other.
 
 use crate::dag::{Counting, NumberingError, NumberingOptions, PathDag, validate};
-use crate::graph::{EdgeWeights, FlowGraph};
+use crate::graph::{BlockId, EdgeWeights, FlowGraph};
 use crate::heuristics::{Analysis, BranchHints};
 use crate::plan::Plan;
 use crate::rows::Rows;
@@ -39,12 +39,41 @@ impl Scratch {
         hints: &impl BranchHints,
         options: &NumberingOptions,
     ) -> Result<Numbering<'s, G>, NumberingError> {
+        self.number_by(graph, hints, None, options)
+    }
+
+    /// As [`Scratch::number`], but where a former run was measured, its frequencies decide (PEP section 3.4): those of a
+    /// block's out-edges, in successor order. Blocks whose edges were never followed, or for which nothing is given, are
+    /// numbered by prediction; so is the order among edges that were followed equally often.
+    ///
+    /// # Errors
+    /// As [`PathDag::build`].
+    pub fn number_measured<'s, G: FlowGraph>(
+        &'s mut self,
+        graph: &'s G,
+        hints: &impl BranchHints,
+        measured: &EdgeWeights,
+        options: &NumberingOptions,
+    ) -> Result<Numbering<'s, G>, NumberingError> {
+        self.number_by(graph, hints, Some(measured), options)
+    }
+
+    fn number_by<'s, G: FlowGraph>(
+        &'s mut self,
+        graph: &'s G,
+        hints: &impl BranchHints,
+        measured: Option<&EdgeWeights>,
+        options: &NumberingOptions,
+    ) -> Result<Numbering<'s, G>, NumberingError> {
         validate(graph)?;
         self.walk.run(graph);
         let mut weights = std::mem::take(&mut self.weights);
         if options.smart {
             self.analysis.run(graph, hints, &self.walk);
             self.analysis.weights(graph, hints, &self.walk, &mut weights);
+            if let Some(measured) = measured {
+                add_measured(&mut weights, measured);
+            }
         }
         let weights = EdgeWeights::from_rows(weights);
         let dag = PathDag::of_walk(graph, &weights, options, &self.walk, &mut self.counting);
@@ -54,6 +83,15 @@ impl Scratch {
             scratch: self,
             dag: dag?,
         })
+    }
+}
+
+/// Puts measured frequencies above predictions, which are probabilities and so decide only among equals.
+fn add_measured(weights: &mut Rows<f64>, measured: &EdgeWeights) {
+    for row in 0..weights.len() {
+        for (weight, &times) in weights[row].iter_mut().zip(measured.of(BlockId::new(row))) {
+            *weight += times;
+        }
     }
 }
 

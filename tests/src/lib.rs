@@ -13,6 +13,7 @@
 //!   way from such a log to path counts (Ball and Larus' definition of a path, as in PEP section 3.1 and 3.2);
 //! - [`javap`], [`feasible`]: is what a report says possible by `javap`'s listing of the code?
 //! - [`live`]: profiles that appear while the program runs;
+//! - [`pages`]: the commands of the documentation;
 //! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
@@ -28,6 +29,7 @@ pub mod feasible;
 pub mod javap;
 pub mod jdk;
 pub mod live;
+pub mod pages;
 pub mod process;
 pub mod profile;
 pub mod recorded;

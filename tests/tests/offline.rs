@@ -11,7 +11,7 @@ use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::profile::{self, Counts};
-use trodden_tests::{Result, ahead, artefacts, build};
+use trodden_tests::{Result, ahead, artefacts, build, pages};
 
 /// A library and an app that uses it, as jars with modules' descriptors.
 struct Jars {
@@ -381,30 +381,10 @@ fn jars_inside_of_a_spring_boot_jar_count() -> Result<()> {
 /// The blocks of docs/offline.md, one after the other, in an empty folder.
 #[test]
 fn the_commands_of_the_documentation_work() -> Result<()> {
-    let page = fs::read_to_string(Path::new(build::ROOT).join("../docs/offline.md"))?;
-    let mut script = String::from("set -eu\n");
-    let mut blocks = 0;
-    for block in page.split("\n```sh\n").skip(1) {
-        script.push_str(block.split("\n```").next().unwrap_or_default());
-        script.push('\n');
-        blocks += 1;
-    }
-    assert!(blocks >= 8);
-    let artefacts = artefacts::artefacts()?;
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;
-        let path = std::env::var("PATH")?;
-        let tools = [
-            jdk.home.join("bin"),
-            artefacts.cli.parent().ok_or("no folder")?.to_owned(),
-        ];
-        let path = format!("{}:{}:{path}", tools[0].display(), tools[1].display());
-        let mut bash = Command::new("bash");
-        bash.current_dir(folder.path()).arg("-c").arg(&script);
-        bash.env("PATH", path)
-            .env("LIBTRODDEN", &artefacts.agent)
-            .env_remove("JAVA_TOOL_OPTIONS");
-        let outcome = process::run(&mut bash, Duration::from_secs(300))?.success()?;
+        let (blocks, outcome) = pages::run("offline.md", &jdk, folder.path())?;
+        assert!(blocks >= 8);
         assert_eq!(
             outcome.stdout.matches("500 of 1000 numbers are odd").count(),
             6,

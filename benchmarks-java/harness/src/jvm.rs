@@ -13,6 +13,9 @@ use crate::lines::{self, Iteration};
 use crate::workload::Workload;
 use crate::workspace::Jdk;
 
+/// What in a configuration's options stands for the exact profile of a former run of the workload.
+pub const FORMER: &str = "{former}";
+
 /// A configuration: a name and the agent's options, or no agent at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -44,6 +47,20 @@ impl Config {
             name: name.to_owned(),
             options,
         })
+    }
+
+    /// Do the options speak of a former run's profile?
+    pub fn wants_former(&self) -> bool {
+        self.options.as_deref().is_some_and(|o| o.contains(FORMER))
+    }
+
+    /// The same, with the file of a former run's profile put in.
+    pub fn with_former(&self, file: &Path) -> Config {
+        let file = file.to_string_lossy();
+        Config {
+            name: self.name.clone(),
+            options: self.options.as_ref().map(|o| o.replace(FORMER, &file)),
+        }
     }
 
     /// The agent option of a JVM's command line: these options, the workload's include, the profile's file.

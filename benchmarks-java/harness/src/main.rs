@@ -71,7 +71,8 @@ enum Action {
             default_value = "base,yieldpoint,counters,safepoint"
         )]
         configs: Vec<String>,
-        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated
+        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated. {former} in it is an exact profile of one
+        /// iteration, made beforehand: guided:probe=counters,use-profile={former}
         #[arg(long = "config")]
         extra: Vec<String>,
         /// Pairs of JVM runs

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
 use crate::jvm::Config;
@@ -58,6 +58,12 @@ pub fn run(
     for (j, jdk) in plan.jdks.iter().enumerate() {
         for (w, workload) in workloads.iter().enumerate() {
             let mut checksums: Option<Vec<String>> = None;
+            let former = folder.path().join("former.trodden");
+            if configs.iter().any(|config| config.wants_former()) {
+                progress(&format!("{} {} former run", jdk.version, workload.name));
+                record_former(plan, jdk, workload, &former)?;
+            }
+            let configs: Vec<Config> = configs.iter().map(|c| c.with_former(&former)).collect();
             for pair in 0..pairs {
                 for (c, config) in configs.iter().enumerate() {
                     progress(&format!(
@@ -98,6 +104,20 @@ pub fn run(
     let text = summary(&plan.jdks, workloads, configs, &table, pairs, plan);
     record.write("summary.md", &text)?;
     Ok(text)
+}
+
+/// An exact profile of one iteration.
+fn record_former(plan: &Plan, jdk: &Jdk, workload: &Workload, file: &Path) -> Result<()> {
+    let exact = Config::parse("counters")?;
+    let launch = plan.launch(jdk, &exact, workload.include, file)?;
+    launch.run_workload(workload, 0, 1)?;
+    if file.is_file() {
+        return Ok(());
+    }
+    Err(Error::Program {
+        program: workload.name.clone(),
+        problem: "its former run wrote no profile: the agent was not at work".to_owned(),
+    })
 }
 
 fn measure(

@@ -10,10 +10,11 @@ mod work;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
 use sha2::{Digest, Sha256};
-use trodden_instrumenter::{Filter, InstrumentOptions, Instrumenter, ProbeKind, Shim};
+use trodden_instrumenter::{Filter, Guide, InstrumentOptions, Instrumenter, ProbeKind, Shim};
 use trodden_profile::options::{Probe, ProfileOptions, SinglePathMethods};
 use trodden_profile::{Profile, RunInfo, Skipped};
 
@@ -47,6 +48,9 @@ pub struct InstrumentArgs {
     /// Do methods with a single path carry a probe? Line coverage wants to know whether they ran.
     #[arg(long, value_parser = SinglePathMethods::from_str, value_name = "skip|probe", default_value = "skip")]
     single_path_methods: SinglePathMethods,
+    /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
+    #[arg(long, value_name = "FILE")]
+    use_profile: Option<PathBuf>,
     /// Take the signatures off signed jars: they would no longer hold.
     #[arg(long)]
     strip_signatures: bool,
@@ -86,7 +90,7 @@ fn one(
     input: &Input,
     output: &Path,
 ) -> Result<(), CliError> {
-    let unit = runtime::unit(input, &options_text(args, probe));
+    let unit = runtime::unit(input, &options_text(args, probe, options));
     let runtimes = Runtimes::of(input, &unit);
     let instrumenters: BTreeMap<&str, Instrumenter> = runtimes
         .names()
@@ -107,11 +111,15 @@ fn one(
         .taken()
         .map(|(_, _, prepared)| prepared.map().methods.len())
         .sum::<usize>();
-    let told = format!(
+    let mut told = format!(
         "{methods} methods in {} of {} classes carry probes",
         work.taken().count(),
         work.seen()
     );
+    if let Some(profile) = &args.use_profile {
+        let guided: usize = work.taken().map(|(_, _, prepared)| prepared.guided()).sum();
+        told += &format!(", {guided} of them placed by {}", profile.display());
+    }
     let classes = work.classes();
     let ids = work::number(classes.iter().map(|class| &*class.map))?;
     let mut skipped = std::mem::take(&mut work.skipped);
@@ -139,7 +147,7 @@ fn one(
 }
 
 /// All that shapes an output, as text.
-fn options_text(args: &InstrumentArgs, probe: ProbeKind) -> String {
+fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOptions) -> String {
     let InstrumentArgs {
         include,
         exclude,
@@ -148,8 +156,9 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind) -> String {
         strip_signatures,
         ..
     } = args;
+    let guide = options.guide.as_ref().map_or(0, |guide| guide.fingerprint());
     format!(
-        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {strip_signatures}",
+        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {strip_signatures} {guide:x}",
         probe.name()
     )
 }
@@ -219,9 +228,20 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
         path_limit: u64::from(args.path_limit),
         skip_single_path_loops: options.skips_single_path_loops(),
         single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
+        guide: args.use_profile.as_deref().map(guide).transpose()?,
         ..InstrumentOptions::new(probe)
     };
     Ok((probe, instrument))
+}
+
+/// What a former profile tells of the frequencies of edges.
+fn guide(file: &Path) -> Result<Arc<Guide>, CliError> {
+    let guide = Guide::new(&Profile::load(file).map_err(CliError::failed)?);
+    if guide.methods() == 0 {
+        let what = "holds no counts of paths (those of --profile paths do)";
+        return Err(CliError::Failed(format!("{}: {what}", file.display())));
+    }
+    Ok(Arc::new(guide))
 }
 
 /// Tells on standard error what was done, and what was not and why.

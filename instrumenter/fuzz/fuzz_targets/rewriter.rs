@@ -2,10 +2,32 @@
 //! instrumented. The first byte of the input chooses settings, the rest is the class.
 #![no_main]
 
+use std::sync::Arc;
+
 use libfuzzer_sys::fuzz_target;
 use trodden_instrumenter::{
-    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+    ClassIds, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };
+use trodden_profile::{ClassProfile, MethodCounts, Profile};
+
+/// A former run that took one path of each method; its number may be one that no path has.
+fn guide(options: &InstrumentOptions, bytes: &[u8], number: u64) -> Option<Arc<Guide>> {
+    let Ok(Preparation::Ready(prepared)) = Instrumenter::new(options.clone()).prepare(bytes) else {
+        return None;
+    };
+    let counts = prepared.map().methods.iter().map(|_| MethodCounts {
+        paths: [(number, 9)].into(),
+        ..MethodCounts::default()
+    });
+    let class = ClassProfile {
+        counts: counts.collect(),
+        map: prepared.map().clone(),
+    };
+    Some(Arc::new(Guide::new(&Profile {
+        classes: vec![class],
+        ..Profile::default()
+    })))
+}
 
 fuzz_target!(|input: &[u8]| {
     let Some((&settings, bytes)) = input.split_first() else { return };
@@ -18,6 +40,9 @@ fuzz_target!(|input: &[u8]| {
         options.filter = Filter::new(&["*"], &[]).unwrap();
         if settings & 1 == 1 {
             options.path_limit = 20;
+        }
+        if settings & 2 == 2 {
+            options.guide = guide(&options, bytes, settings.into());
         }
         let instrumenter = Instrumenter::new(options);
         let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(bytes) else { continue };

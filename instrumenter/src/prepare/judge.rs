@@ -43,7 +43,7 @@ pub enum Verdict<'a> {
 /// Reads, numbers and plans a method.
 pub fn judge<'a>(
     options: &InstrumentOptions,
-    class: &Class<'a>,
+    (class, class_name): (&Class<'a>, &str),
     index: usize,
     method: &Method<'a>,
     scratch: &mut Scratch,
@@ -83,9 +83,18 @@ pub fn judge<'a>(
         limit: options.path_limit.min(i32::MAX as u64),
         smart: true,
     };
-    let Ok(mut numbered) = numbering.number(&cfg.graph, &hints, &numbering_options) else {
+    let measured = options.guide.as_ref().and_then(|guide| {
+        let (name, descriptor) = (decode(method.name), decode(method.descriptor));
+        guide.of(class_name, &name, &descriptor, &cfg.blocks, &cfg.graph)
+    });
+    let numbered = match measured {
+        Some(measured) => numbering.number_measured(&cfg.graph, &hints, measured, &numbering_options),
+        None => numbering.number(&cfg.graph, &hints, &numbering_options),
+    };
+    let Ok(mut numbered) = numbered else {
         return Ok(Verdict::Skip(SkipReason::TooManyPaths));
     };
+    let guided = measured.is_some();
     if numbered.dag.num_paths() < 2 && !one_path_too {
         return Ok(Verdict::Trivial);
     }
@@ -143,6 +152,7 @@ pub fn judge<'a>(
         one_end,
         calls,
         structural,
+        guided,
     };
     Ok(Verdict::Takes(candidate, map))
 }

@@ -151,6 +151,8 @@ pub struct ProfileOptions {
     pub single_path_loops: Option<SinglePathLoops>,
     /// Do methods with a single path carry a probe?
     pub single_path_methods: SinglePathMethods,
+    /// Profile of a former run, by whose frequencies methods are numbered.
+    pub use_profile: Option<String>,
     /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
@@ -193,6 +195,7 @@ impl Default for ProfileOptions {
             path_limit: i32::MAX as u32,
             single_path_loops: None,
             single_path_methods: SinglePathMethods::Skip,
+            use_profile: None,
             seed: 0,
             loglevel: LogLevel::Warn,
             log: None,
@@ -426,6 +429,7 @@ impl ProfileOptions {
             }
             "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
             "single-path-methods" => self.single_path_methods = value.parse().map_err(wrong)?,
+            "use-profile" => self.use_profile = Some(file_name(value).map_err(wrong)?),
             "seed" => {
                 let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
                 self.seed = value
@@ -527,6 +531,7 @@ impl ProfileOptions {
             "path_limit" => Some(self.path_limit.to_string()),
             "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
             "single-path-methods" => Some(self.single_path_methods.to_string()),
+            "use-profile" => self.use_profile.clone(),
             "seed" => Some(self.seed.to_string()),
             "loglevel" => Some(self.loglevel.to_string()),
             "log" => self.log.clone(),

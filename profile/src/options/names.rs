@@ -196,6 +196,12 @@ pub const OPTIONS: &[OptionName] = &[
         "Do methods with a single path carry a probe? (Line coverage wants to know whether they ran.)",
     ),
     option(
+        "use-profile",
+        "FILE",
+        "none",
+        "A profile of a former run: its hottest edges carry no register update (profile-guided probes)",
+    ),
+    option(
         "seed",
         "N",
         "0",

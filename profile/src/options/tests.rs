@@ -432,7 +432,7 @@ prop_compose! {
         single_path_methods in prop::sample::select(SinglePathMethods::ALL),
         seed in any::<u64>(),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
-        (log, out) in (prop::option::of(text()), prop::option::of(text())),
+        (log, out, use_profile) in (prop::option::of(text()), prop::option::of(text()), prop::option::of(text())),
         (consumer, skipping) in (prop::sample::select(ConsumedBy::ALL), prop::sample::select(Skipping::ALL)),
         footprint in 1u32 << 10..=1 << 30,
         lengths in (any::<bool>(), any::<bool>(), 1u32..=16).prop_map(|(powers, uniform, log)| SubpathLengths {
@@ -446,7 +446,7 @@ prop_compose! {
             k, budget, burst, rearm, share: run_share.filter(|_| budget.is_none()), phi, epsilon, algorithm, footprint, lengths, skipping,
             consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
-            dump, path_limit, single_path_loops, single_path_methods, seed, loglevel, log, quiet, out,
+            dump, path_limit, single_path_loops, single_path_methods, use_profile, seed, loglevel, log, quiet, out,
             ..ProfileOptions::default()
         }
     }
