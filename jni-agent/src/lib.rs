@@ -22,7 +22,7 @@
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
-//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line each of `clock` and `events`.
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks`, `stack` and some lines of `clock` and `events`.
 
 mod agent;
 mod ahead;

@@ -1,8 +1,7 @@
-//! One structure graph: its windows, and what they say.
+//! One structure graph: its windows, and what they say. Times are the process's own, in seconds of its processors.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
-
+use super::SPAN;
 use crate::blocks::Blocks;
 
 /// Windows after which a graph's distribution is known.
@@ -10,6 +9,9 @@ const ENOUGH: u32 = 10;
 /// A graph is opened at every tick at first, and at every second one after so many windows, then at every third, up to a limit.
 const EASE: u32 = 8;
 const SELDOM: u32 = 64;
+
+/// Spans are taken to be at least that long, in seconds.
+const SHORTEST: f64 = 1e-5;
 
 /// A path of a method's structure graphs in one number: the graph in the upper half.
 pub fn key(graph: usize, path: u64) -> u64 {
@@ -31,10 +33,12 @@ pub struct Graph {
     hashed: BTreeMap<u64, u64>,
     hashed_baseline: BTreeMap<u64, u64>,
     /// When the last window was opened, or harvested; and at which tick.
-    opened: Instant,
+    opened: f64,
     tick: u64,
-    /// Path ends per second in the last span, if there was one.
+    /// Path ends per second in the last spans, if there was one.
     rate: Option<f64>,
+    /// Path ends in spans, and their lengths, older ones counting less.
+    spans: (f64, f64),
     windows: u64,
     /// Windows filled, and path ends, since it got its probes.
     recent: u32,
@@ -47,7 +51,7 @@ pub struct Graph {
 
 impl Graph {
     /// With probes, before anything was counted.
-    pub fn new(slot: u32, paths: u32, now: Instant) -> Self {
+    pub fn new(slot: u32, paths: u32, now: f64) -> Self {
         Graph {
             slot,
             paths,
@@ -60,6 +64,7 @@ impl Graph {
             opened: now,
             tick: 0,
             rate: None,
+            spans: (0.0, 0.0),
             windows: 0,
             recent: 0,
             recent_ends: 0.0,
@@ -109,13 +114,13 @@ impl Graph {
 
     /// Takes in what was counted since the last time. If the window is `closed`, it was so for an unknown time, and what is
     /// missing follows from the rate in its span.
-    pub fn harvest(&mut self, blocks: &Blocks, closed: bool, now: Instant) {
+    pub fn harvest(&mut self, blocks: &Blocks, closed: bool, now: f64) {
         let counters = self.read(blocks);
         self.counted.resize(counters.len(), 0);
         self.estimated.resize(counters.len(), 0.0);
         let ended = |(now, before): (&u64, &u64)| now.wrapping_sub(*before);
         let all: u64 = counters.iter().zip(&self.counted).map(ended).sum();
-        let seconds = now.saturating_duration_since(self.opened).as_secs_f64();
+        let seconds = (now - self.opened).max(0.0);
         let weight = match (closed, self.rate) {
             // Opened when its class was loaded, without a span.
             (true, Some(rate)) if all > 0 => rate * seconds / all as f64,
@@ -136,7 +141,7 @@ impl Graph {
     }
 
     /// A window is opened, at the tick of that number.
-    pub fn open(&mut self, now: Instant, tick: u64) {
+    pub fn open(&mut self, now: f64, tick: u64) {
         self.opened = now;
         self.tick = tick;
         self.rate = None;
@@ -144,18 +149,19 @@ impl Graph {
     }
 
     /// It is open since the tick of that number, at that time, if not since later.
-    pub fn opened_at(&mut self, now: Instant, tick: u64) {
+    pub fn opened_at(&mut self, now: f64, tick: u64) {
         if self.tick < tick {
             self.open(now.max(self.opened), tick);
         }
     }
 
     /// Nothing had ended in it at the tick of that number, at that time: its window stayed open, and its span saw nothing.
-    pub fn stayed_open(&mut self, now: Instant, tick: u64) {
+    pub fn stayed_open(&mut self, now: f64, tick: u64) {
         if !self.rested && self.tick < tick && now > self.opened {
             self.opened = now;
             self.tick = tick;
             self.rate = Some(0.0);
+            self.spans = (0.0, 2.0 * SPAN.as_secs_f64());
         }
     }
 
@@ -167,11 +173,14 @@ impl Graph {
         counters.iter().enumerate().map(ended).sum()
     }
 
-    /// So many paths ended in its span, which is over. Counting itself took some of it.
-    pub fn end_span(&mut self, ended: u64, at: Instant, delay: f64) {
-        let length = at.saturating_duration_since(self.opened).as_secs_f64();
-        let undisturbed = (length - delay).max(length / 4.0).max(1e-9);
-        self.rate = Some(ended as f64 / undisturbed);
+    /// So many paths ended in its span, which is over. Counting itself took some of it. Spans before count as well, each half as much
+    /// as the one after it: in a span in which the program did not run, nothing is to be learnt.
+    pub fn end_span(&mut self, ended: u64, at: f64, delay: f64) {
+        let length = (at - self.opened).max(0.0);
+        let (ends, time) = &mut self.spans;
+        *ends = *ends / 2.0 + ended as f64;
+        *time = *time / 2.0 + (length - delay).max(length / 4.0);
+        self.rate = Some(*ends / time.max(SHORTEST));
     }
 
     /// What is counted by hash.
@@ -182,7 +191,7 @@ impl Graph {
     }
 
     /// Loses its probes.
-    pub fn disarm(&mut self, blocks: &Blocks, closed: bool, now: Instant) {
+    pub fn disarm(&mut self, blocks: &Blocks, closed: bool, now: f64) {
         if self.armed && self.is_dense() {
             self.harvest(blocks, closed, now);
         }
@@ -190,13 +199,14 @@ impl Graph {
     }
 
     /// Has its probes again. What was counted meanwhile, by activations from before, is left out.
-    pub fn arm(&mut self, blocks: &Blocks, now: Instant) {
+    pub fn arm(&mut self, blocks: &Blocks, now: f64) {
         if self.is_dense() {
             self.counted = self.read(blocks);
         }
         self.armed = true;
         self.opened = now;
         self.rate = None;
+        self.spans = (0.0, 0.0);
         self.recent = 0;
         self.recent_ends = 0.0;
         self.wait = None;
@@ -241,7 +251,7 @@ impl Graph {
     }
 
     /// Forgets all counts.
-    pub fn reset(&mut self, blocks: &Blocks, now: Instant) {
+    pub fn reset(&mut self, blocks: &Blocks, now: f64) {
         if self.is_dense() && !self.counted.is_empty() {
             self.counted = self.read(blocks);
         }

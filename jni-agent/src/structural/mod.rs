@@ -22,6 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::agent::Agent;
 use crate::blocks::{Blocks, Switches};
+use crate::clock::processor_seconds;
 use crate::controller::PathCounts;
 use crate::jvm::{Jni, JvmError};
 use crate::registry::{ClassEntry, Registry};
@@ -51,7 +52,7 @@ pub struct Windows {
     next: Option<Instant>,
     /// Ticks so far, and when the last one's span began.
     spans: u64,
-    last: Option<Instant>,
+    last: Option<f64>,
 }
 
 impl Windows {
@@ -61,13 +62,13 @@ impl Windows {
     }
 
     /// Takes in the classes that are new.
-    fn refresh(&mut self, registry: &Registry, now: Instant) {
+    fn refresh(&mut self, registry: &Registry, now: f64) {
         for class in registry.classes_from(&mut self.seen) {
             self.add(&class, now);
         }
     }
 
-    fn add(&mut self, class: &ClassEntry, now: Instant) {
+    fn add(&mut self, class: &ClassEntry, now: f64) {
         let Some(layout) = &class.graphs else { return };
         for (method, map) in class.map.methods.iter().enumerate() {
             let first = self.graphs.len();
@@ -97,8 +98,9 @@ impl Windows {
         let Some(switches) = agent.blocks.switches() else {
             return;
         };
-        self.refresh(&agent.registry, begin);
-        self.open(&agent.blocks, switches, window, begin);
+        let now = processor_seconds();
+        self.refresh(&agent.registry, now);
+        self.open(&agent.blocks, switches, window, now);
         let worked = begin.elapsed();
         std::thread::sleep(SPAN);
         let again = Instant::now();
@@ -109,7 +111,7 @@ impl Windows {
     }
 
     /// Harvests graphs in which something ended, and opens their windows.
-    fn open(&mut self, blocks: &Blocks, switches: Switches, window: NonZeroU32, now: Instant) {
+    fn open(&mut self, blocks: &Blocks, switches: Switches, window: NonZeroU32, now: f64) {
         let untouched = window.get() as i32;
         let mut opened = Vec::new();
         for (index, graph) in self.graphs.iter_mut().enumerate() {
@@ -133,7 +135,7 @@ impl Windows {
             }
         }
         // As late as possible, and all at nearly the same time.
-        let now = Instant::now();
+        let now = processor_seconds();
         for &index in &opened {
             self.graphs[index].open(now, self.spans + 1);
         }
@@ -157,16 +159,17 @@ impl Windows {
             let left = u64::from(window.get()).saturating_sub(ended);
             switches.set(graph.slot(), left as i32);
             seen += ended;
-            spans.push((index, ended, Instant::now()));
+            spans.push((index, ended));
         }
-        for (index, ended, at) in spans {
+        let at = processor_seconds();
+        for (index, ended) in spans {
             self.graphs[index].end_span(ended, at, seen as f64 * DELAY);
         }
     }
 
     /// Takes in what open windows have counted so far, and what is hashed; at the `last` look what closed ones stand for as well.
     fn settle(&mut self, agent: &Agent, window: Option<NonZeroU32>, hashed: &[(u32, u32, i64)], last: bool) {
-        let now = Instant::now();
+        let now = processor_seconds();
         self.refresh(&agent.registry, now);
         let Some(switches) = agent.blocks.switches() else {
             return;
@@ -235,7 +238,7 @@ impl Windows {
         window: Option<NonZeroU32>,
     ) {
         let Some(switches) = blocks.switches() else { return };
-        let now = Instant::now();
+        let now = processor_seconds();
         for (method, &silent) in (first_method..).zip(silent) {
             let Some(graphs) = self.methods.get(&method) else {
                 continue;
@@ -258,7 +261,7 @@ impl Windows {
     /// Profiling begins, or goes on: all graphs have their probes.
     pub fn begin(&mut self, blocks: &Blocks, window: Option<NonZeroU32>) {
         let Some(switches) = blocks.switches() else { return };
-        let now = Instant::now();
+        let now = processor_seconds();
         self.next = None;
         for graph in &mut self.graphs {
             switches.set(graph.slot(), Self::at_first(window));
@@ -268,7 +271,7 @@ impl Windows {
 
     /// Profiling stops.
     pub fn stop(&mut self, blocks: &Blocks) {
-        let now = Instant::now();
+        let now = processor_seconds();
         for graph in &mut self.graphs {
             let mut closed = false;
             if let Some(switches) = blocks.switches() {
@@ -282,7 +285,7 @@ impl Windows {
     /// Forgets all counts.
     pub fn reset(&mut self, blocks: &Blocks) {
         self.spans = 0;
-        let now = Instant::now();
+        let now = processor_seconds();
         self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));
     }
 
