@@ -179,7 +179,7 @@ impl Graph {
         let length = (at - self.opened).max(0.0);
         let (ends, time) = &mut self.spans;
         *ends = *ends / 2.0 + ended as f64;
-        *time = *time / 2.0 + (length - delay).max(length / 4.0);
+        *time = *time / 2.0 + (length - delay).max(length / 8.0);
         self.rate = Some(*ends / time.max(SHORTEST));
     }
 
