@@ -376,7 +376,7 @@ impl Agent {
             armed: None,
             dirty: shim_entries,
             sampler: SafepointSampler::default(),
-            controller: settings.retires.then(|| Controller::new(&settings)),
+            controller: settings.retires.then(|| Controller::new(settings)),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
         Clock::start(
