@@ -1,8 +1,8 @@
 //! One structure graph: its windows, and what they say. Times are the process's own, in seconds of its processors.
 
-use std::collections::BTreeMap;
 use super::SPAN;
 use crate::blocks::Blocks;
+use std::collections::BTreeMap;
 
 /// Windows after which a graph's distribution is known.
 const ENOUGH: u32 = 10;
