@@ -15,6 +15,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use cpu_time::ThreadTime;
 use traces::calls::Truth;
+use traces::cut::cut;
 use traces::{Window, spread};
 use trodden_analyses::contexts::{
     Accuracy, Algorithm, BurstKind, BurstOptions, ContextOptions, ContextResult, ContextStream, ContextTree,
@@ -38,6 +39,10 @@ const ALGORITHMS: [(&str, Algorithm); 4] = [
 ];
 /// Events of a burst, and from the beginning of one to the next: a tenth, as the paper's 0.2 of 2 ms.
 const BURST: (u64, u64) = (2_000, 20_000);
+/// The thread's number.
+const THREAD: u64 = 1;
+/// Of the random choice of bursts that are re-enabled.
+const SEED: u64 = 0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (mut numbers, mut files, mut raw) = (Vec::new(), Vec::new(), None);
@@ -88,7 +93,7 @@ fn bursts() -> Result<Vec<(String, BurstOptions)>, Box<dyn Error>> {
 fn analyse(options: ContextOptions, words: &[u64]) -> Result<(f64, ContextResult), Box<dyn Error>> {
     let analysis = ContextStream::new(options)?;
     let mut thread = analysis.thread(&ThreadInfo {
-        id: 1,
+        id: THREAD,
         name: String::new(),
         is_virtual: false,
     });
@@ -106,6 +111,8 @@ fn analyse(options: ContextOptions, words: &[u64]) -> Result<(f64, ContextResult
 struct Way {
     name: String,
     options: ContextOptions,
+    /// What the program would tell if its probes were off between bursts, in place of the whole stream.
+    bursts: Option<Vec<u64>>,
     ns: Vec<f64>,
     /// Relative to the exact tree of the same round.
     ratios: Vec<f64>,
@@ -118,6 +125,28 @@ struct Found {
     peak: f64,
     peak_bytes: f64,
     taken: f64,
+    /// Sum of all counters.
+    calls: u64,
+}
+
+/// Whoever cuts the bursts out: what is counted in them is the same.
+fn same_bursts(ways: &[Way]) -> Result<(), String> {
+    let counted = |way: &Way| {
+        way.found
+            .as_ref()
+            .map(|found| (found.calls, found.accuracy.hot, found.accuracy.overlap.to_bits()))
+    };
+    for pair in ways.windows(2) {
+        if pair[1].bursts.is_some() && counted(&pair[0]) != counted(&pair[1]) {
+            return Err(format!(
+                "{}: {:?} and {:?} calls, hot contexts, overlap",
+                pair[0].name,
+                counted(&pair[0]),
+                counted(&pair[1])
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// At another threshold: the exact hot tree, and the one that lazy Space Saving reports.
@@ -148,6 +177,7 @@ impl Row {
         let way = |name: &str, options: ContextOptions| Way {
             name: name.to_owned(),
             options,
+            bursts: None,
             ns: Vec::new(),
             ratios: Vec::new(),
             found: None,
@@ -159,17 +189,27 @@ impl Row {
         ];
         ways.extend(ALGORITHMS.map(|(name, algorithm)| way(name, with(algorithm))));
         for (name, bursts) in bursts()? {
-            ways.push(way(
-                &name,
-                ContextOptions {
-                    bursts: Some(bursts),
-                    ..plain
-                },
-            ));
+            let replayed = ContextOptions {
+                bursts: Some(bursts),
+                ..plain
+            };
+            // Only says that the stream is one of bursts.
+            let in_program = Some("static:2ms:200us".parse()?);
+            let alone = ContextOptions { in_program, ..plain };
+            ways.push(way(&name, replayed));
+            ways.push(Way {
+                bursts: Some(cut(
+                    words,
+                    bursts,
+                    SEED ^ THREAD.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+                )?),
+                ..way(&format!("{name} alone"), alone)
+            });
         }
         for round in 0..rounds {
             for way in &mut ways {
-                let (nanos, result) = analyse(way.options, words)?;
+                let stream = way.bursts.as_ref().unwrap_or(words);
+                let (nanos, result) = analyse(way.options, stream)?;
                 let ns = nanos / words.len() as f64;
                 way.ns.push(ns);
                 if let Some(file) = raw {
@@ -182,6 +222,9 @@ impl Row {
                     }
                     way.found = Found::of(way, &result, &truth)?;
                 }
+            }
+            if round == 0 {
+                same_bursts(&ways)?;
             }
             let exact = ways[1].ns[round];
             ways.iter_mut()
@@ -209,11 +252,19 @@ impl Row {
     }
 
     fn algorithms(&self) -> impl Iterator<Item = &Way> {
-        self.ways[2..].iter().filter(|way| way.options.bursts.is_none())
+        self.ways[2..].iter().filter(|way| !way.in_bursts())
     }
 
-    fn bursts(&self) -> impl Iterator<Item = &Way> {
-        self.ways.iter().filter(|way| way.options.bursts.is_some())
+    /// Each kind of bursts, cut out of the whole stream by the analysis, and by the program.
+    fn bursts(&self) -> impl Iterator<Item = (&Way, &Way)> {
+        let mut ways = self.ways.iter().filter(|way| way.in_bursts());
+        std::iter::from_fn(move || Some((ways.next()?, ways.next()?)))
+    }
+}
+
+impl Way {
+    fn in_bursts(&self) -> bool {
+        self.options.bursts.is_some() || self.bursts.is_some()
     }
 }
 
@@ -238,6 +289,7 @@ impl Found {
             peak: result.peak_contexts as f64 / all,
             peak_bytes: result.peak_bytes as f64 / (all * ContextTree::EXACT_NODE_BYTES as f64),
             taken: result.bursts.taken as f64 / result.bursts.events.max(1) as f64,
+            calls: contexts.total(),
         }))
     }
 }
@@ -407,10 +459,7 @@ fn space(rows: &[Row]) {
 
 /// Without bursts.
 fn of_all_events(row: &Row) -> Vec<&Way> {
-    row.ways
-        .iter()
-        .filter(|way| way.options.bursts.is_none())
-        .collect()
+    row.ways.iter().filter(|way| !way.in_bursts()).collect()
 }
 
 fn times(rows: &[Row]) {
@@ -433,7 +482,8 @@ fn in_bursts(rows: &[Row]) {
         "trace",
         "bursts",
         "events in bursts",
-        "speed-up over the exact tree",
+        "speed-up over the exact tree, of the replay",
+        "of the analysis alone",
     ]
     .into_iter()
     .chain(ACCURACY)
@@ -444,15 +494,21 @@ fn in_bursts(rows: &[Row]) {
     );
     head(&title, 2, &columns);
     for row in rows {
-        for way in row.bursts() {
-            let speed: Vec<f64> = way.ratios.iter().map(|ratio| 1.0 / ratio).collect();
+        for (way, alone) in row.bursts() {
+            let speed = |way: &Way| {
+                show(
+                    &way.ratios.iter().map(|ratio| 1.0 / ratio).collect::<Vec<f64>>(),
+                    2,
+                )
+            };
             if let Some(found) = &way.found {
                 println!(
-                    "| {} | {} | {} | {} | {} |",
+                    "| {} | {} | {} | {} | {} | {} |",
                     row.name,
                     way.name,
                     percent(found.taken),
-                    show(&speed, 2),
+                    speed(way),
+                    speed(alone),
                     accuracy_cells(&found.accuracy)
                 );
             }

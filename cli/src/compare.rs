@@ -143,6 +143,14 @@ fn contexts(
             eprintln!("trodden: note: {} has no contexts to compare", other.display());
         }
     }
+    let weights = [exact, estimate].map(|profile| profile.contexts.as_ref().map(|contexts| contexts.weight));
+    if let [Some(one), Some(other)] = weights
+        && one != other
+    {
+        return Err(CliError::failed(format!(
+            "contexts of the one count {one}, of the other {other}"
+        )));
+    }
     compare_contexts(exact, estimate, args.phi.map(Share::get), &TAUS).map_err(CliError::failed)
 }
 

@@ -59,6 +59,10 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
             ANALYSIS.map(|name| format!("--{name}")).join(", ")
         )));
     }
+    if options.has_bursts_in_program() {
+        let reason = "error: option 'burst': bursts by the clock are for running programs; a replay takes numbers of calls and returns";
+        return Err(CliError::Usage(reason.to_owned()));
+    }
     let format = match FileFormat::of(&args.output.to_string_lossy()) {
         FileFormat::Trace => {
             let reason = format!("error: {} would be a trace again", args.output.display());

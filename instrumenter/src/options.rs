@@ -78,6 +78,12 @@ impl FromStr for ProbeKind {
 /// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
 /// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
 /// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
+/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed (`InstrumentOptions::timed`) | as without time, after telling how much has passed |
+/// | `static long enterAlong(long block, int upper)`, `initialiseAlong`, `exitAlong` | the same, with paths to calls (`InstrumentOptions::call_paths`) | as without them |
+/// | `static void callAlong(long block, long caller, int bci, int upper, int register)` | the same | that activation is about to call, and has taken that path |
+/// | `static void begins(int upper)`, `initialises(int upper)` | `events` in bursts (`InstrumentOptions::bursts`) | an activation begins, of a class initialiser |
+/// | `static void calls(int upper, int bci)` | the same | it is about to call |
+/// | `static void ends(int upper)` | the same | it ends |
 /// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are left out (`InstrumentOptions::skips`) |
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
 /// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph whose slots begin there |
@@ -116,6 +122,12 @@ pub struct InstrumentOptions {
     pub probe: ProbeKind,
     /// Which events, if the probe is [`ProbeKind::Events`].
     pub events: EventKinds,
+    /// Are calls and returns told in bursts only, between which probes do no more than test a flag? Nothing else is told then.
+    pub bursts: bool,
+    /// Does each call tell the caller's path register? Only where calls are told with call sites, and neither time nor paths are.
+    pub call_paths: bool,
+    /// Do calls and returns tell how much time has passed since the last one? Only where they are told with call sites, and paths are not.
+    pub timed: bool,
     /// Are path ends left out of the stream that nobody wants? Only where activations are none of its events.
     pub skips: bool,
     /// Which classes and methods.
@@ -138,6 +150,9 @@ impl InstrumentOptions {
         InstrumentOptions {
             probe,
             events: EventKinds::ACTIVATION_PATHS,
+            bursts: false,
+            call_paths: false,
+            timed: false,
             skips: false,
             filter: Filter::default(),
             shim: Shim::default(),

@@ -1,13 +1,13 @@
 //! The agent's state, and what starting, ticking and stopping do to it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_THREAD_END,
-    JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
+    JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
+    JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
 };
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::ProbeKind;
@@ -33,6 +33,7 @@ use crate::settings::Settings;
 use crate::shim::Shim;
 use crate::strata::Strata;
 use crate::structural::Windows;
+use crate::walk::Walker;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
 pub struct Agent {
@@ -50,6 +51,8 @@ pub struct Agent {
     pub blocks: Blocks,
     /// Events that threads write to their blocks.
     pub streams: Streams,
+    /// Finds out what is on stacks.
+    pub walker: Walker,
     /// `Thread.tid`.
     thread_id: OnceLock<FieldId>,
     shim: OnceLock<Shim>,
@@ -65,6 +68,10 @@ pub struct Agent {
     windows: Mutex<Windows>,
     /// Methods compiled again since probes were first taken out of their classes.
     recompilations: AtomicU64,
+    /// Mean number of bytes between allocations that are told.
+    alloc_interval: AtomicU32,
+    /// Bursts so far, of all profiles: threads remember in which one they took part last.
+    bursts: AtomicU32,
 }
 
 /// What commands change.
@@ -156,6 +163,7 @@ impl Agent {
             registry: Arc::default(),
             blocks: Blocks::new(),
             streams: Streams::default(),
+            walker: Walker::default(),
             thread_id: OnceLock::new(),
             shim: OnceLock::new(),
             active: RwLock::new(None),
@@ -164,6 +172,8 @@ impl Agent {
             ledger: Mutex::default(),
             windows: Mutex::default(),
             recompilations: AtomicU64::new(0),
+            alloc_interval: AtomicU32::new(0),
+            bursts: AtomicU32::new(0),
         })
     }
 
@@ -254,6 +264,21 @@ impl Agent {
                 self.recompilations.fetch_add(1, Ordering::Relaxed);
             }
             jni.delete_local_class(class);
+        }
+    }
+
+    /// The calling thread has made an object of a size in bytes, and the JVM has chosen it: it stands for those that were not chosen.
+    ///
+    /// An object of `size` bytes is chosen with probability 1 - exp(-size / interval), as the JVM draws the bytes from one choice to
+    /// the next (JEP 331).
+    pub fn allocated(&self, jni: Jni<'_>, thread: ThreadRef, size: u64) {
+        if let Some(id) = self.thread_id(jni, thread) {
+            let interval = f64::from(self.alloc_interval.load(Ordering::Relaxed));
+            let bytes = match interval > 0.0 {
+                true => (size as f64 / -(-(size as f64) / interval).exp_m1()).round() as u64,
+                false => size,
+            };
+            self.streams.charge(id, bytes);
         }
     }
 
@@ -349,6 +374,17 @@ impl Agent {
             let _ = self.jvmti.notify(JVMTI_EVENT_VIRTUAL_THREAD_END, true);
         }
         self.jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
+        if let Some((_, revisits)) = settings.bursts() {
+            self.streams.set_revisits(revisits, settings.options.seed);
+        }
+        if let Some(bytes) = settings.alloc_interval() {
+            let mut capabilities = jvmtiCapabilities::default();
+            capabilities.set_can_generate_sampled_object_alloc_events(true);
+            self.jvmti.add_capabilities(&capabilities)?;
+            self.jvmti.set_heap_sampling_interval(bytes)?;
+            self.alloc_interval.store(bytes, Ordering::Relaxed);
+            self.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
+        }
         if control.started.is_some() && !settings.records() {
             return Ok(());
         }
@@ -419,6 +455,14 @@ impl Agent {
         }
         if let Some(shim) = self.shim_if_defined() {
             let _ = shim.disarm(jni);
+            let _ = shim.set_burst(jni, 0);
+        }
+        if control
+            .settings
+            .as_ref()
+            .is_some_and(|settings| settings.alloc_interval().is_some())
+        {
+            let _ = self.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, false);
         }
         if let Some(since) = control.since.take() {
             control.before += since.elapsed();
@@ -432,6 +476,7 @@ impl Agent {
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             if let Some(pipeline) = self.streams.pipeline() {
                 self.streams.flush();
+                self.streams.forget_visits();
                 pipeline.reset();
             }
         }
@@ -469,7 +514,7 @@ impl Ticker {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
             }
-            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural => {
+            ProbeKind::Structural => {
                 if let Some(window) = self.settings.windows() {
                     self.agent.windows().tick(self.agent, window);
                 }
@@ -478,6 +523,11 @@ impl Ticker {
                     None => Ok(()),
                 }
             }
+            ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
+                (Some(controller), _) => controller.tick(self.agent, jni),
+                (None, Some((length, _))) => self.burst(jni, length),
+                (None, None) => Ok(()),
+            },
         };
         if let Err(e) = result {
             error!("sampling stops: {e}");
@@ -498,6 +548,23 @@ impl Ticker {
             }
         }
         true
+    }
+
+    /// Lets probes tell calls and returns for so long.
+    fn burst(&mut self, jni: Jni<'_>, length: Duration) -> Result<(), JvmError> {
+        let Some(shim) = self.agent.shim_if_defined() else {
+            return Ok(());
+        };
+        // From 1 to i32::MAX, so that no number soon comes again.
+        let number = self.agent.bursts.fetch_add(1, Ordering::Relaxed) % i32::MAX as u32 + 1;
+        let begun = Instant::now();
+        shim.set_burst(jni, number as i32)?;
+        std::thread::sleep(length);
+        shim.set_burst(jni, 0)?;
+        let mut collector = self.agent.collector();
+        collector.tally.ticks += 1;
+        collector.tally.window_ns += begun.elapsed().as_nanos() as u64;
+        Ok(())
     }
 
     /// Takes in the last window's path ends and opens the next window.

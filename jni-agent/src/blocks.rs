@@ -68,7 +68,8 @@ struct SmallBlocks {
 
 /// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
 /// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer,
-/// 4 path ends to leave out and words to append before asking what is wanted next (two `int`s); cursor and ends are addresses.
+/// 4 path ends to leave out and words to append before asking what is wanted next (two `int`s), 5 when the last word was written,
+/// 6 the burst that the thread has joined (an `int`), 7 the word of the call under way; cursor and ends are addresses.
 ///
 /// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -122,11 +123,7 @@ impl Block {
     /// What a probe does.
     #[cfg(test)]
     pub fn append_for_test(self, word: u64) {
-        let at = self.slot(0).load(Ordering::Relaxed);
-        assert!(at < self.slot(1).load(Ordering::Relaxed));
-        // SAFETY: inside of the buffer.
-        unsafe { (at as *mut u64).write(word) };
-        self.slot(0).store(at + 8, Ordering::Relaxed);
+        assert!(self.append(word));
     }
 
     /// Starts filling the buffer from its beginning. For the block's own thread, or when it has ended.
@@ -163,10 +160,23 @@ impl Block {
         depth.store(number, Ordering::Relaxed);
     }
 
+    /// Appends a word as a probe does, if there is room. For the block's own thread.
+    pub fn append(self, word: u64) -> bool {
+        let at = self.slot(0).load(Ordering::Relaxed);
+        if at >= self.slot(1).load(Ordering::Relaxed) {
+            return false;
+        }
+        // SAFETY: inside of the buffer, above what others read.
+        unsafe { (at as *mut u64).write(word) };
+        self.slot(0).store(at + 8, Ordering::Release);
+        true
+    }
+
     /// No activation is open. For the block's own thread, or when it has ended.
     pub fn forget_activations(self) {
         self.slot(2)
             .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
+        (5..8).for_each(|slot| self.slot(slot).store(0, Ordering::Relaxed));
     }
 }
 

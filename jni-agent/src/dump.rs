@@ -132,6 +132,16 @@ fn dump_streams(agent: &Agent, control: &Control, settings: &Settings, file: &Pa
         .map_err(|e| DumpError::Analysis(e.to_string()))?;
     let mut fact = |name: &str, value: u64| profile.run.facts.insert(name.to_owned(), value.to_string());
     fact("lost", agent.streams.lost());
+    if settings.bursts().is_some() {
+        let tally = agent.collector().tally;
+        fact("bursts", tally.ticks);
+        fact("burst_ns", tally.window_ns);
+        fact("bursts_skipped", agent.streams.revisits_skipped());
+        fact("bursts_too_deep", agent.walker.too_deep());
+    }
+    if settings.alloc_interval().is_some() {
+        fact("alloc_samples", agent.streams.charges());
+    }
     fact("panics", panics());
     profile.skipped = agent.registry.skipped();
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 
-use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jmethodID, jobject};
+use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
     jvmtiEventCallbacks,
@@ -74,6 +74,7 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.VirtualThreadEnd = Some(thread_end);
     callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
     jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
@@ -225,6 +226,23 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
             && let Some(id) = agent.thread_id(jni, thread)
         {
             agent.streams.thread_ends(&agent.blocks, id);
+        }
+    });
+}
+
+unsafe extern "system" fn sampled_object_alloc(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    _: jobject,
+    _: jclass,
+    size: jlong,
+) {
+    guard("SampledObjectAlloc", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
+            agent.allocated(jni, thread, size.max(0) as u64);
         }
     });
 }

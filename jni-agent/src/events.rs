@@ -3,15 +3,17 @@
 //! A full block is drained by its own thread, on its way through the native method `drain`. Everybody else (a dump, the
 //! end of the JVM) only reads what is new in it; the thread itself empties it. Streams end when their threads do.
 
+use std::hash::{Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use trodden_analyses::stream::{Pipeline, ThreadStream};
 use trodden_analyses::subpaths::Wanted;
-use trodden_profile::events::{ThreadInfo, Word};
+use trodden_profile::events::{Kind, ThreadInfo, Word};
+use trodden_profile::options::Revisits;
 
 use crate::blocks::{Block, Blocks};
 use crate::jvm::guard::guard;
@@ -30,6 +32,12 @@ pub struct Streams {
     /// All threads with a block, whether there is a profile or not.
     owners: Mutex<FxHashMap<u64, Owner>>,
     lost: AtomicU64,
+    /// What becomes of bursts that begin where one of the thread began before, and the seed for choosing.
+    revisits: Mutex<Option<(Revisits, u64)>>,
+    /// Bursts that threads were left out of because of that.
+    revisits_skipped: AtomicU64,
+    /// Allocations that were charged to their contexts.
+    charges: AtomicU64,
 }
 
 /// What consumes.
@@ -57,6 +65,10 @@ struct Open {
     told: u32,
     /// Number of activations from which on it is worth a look whether they are still there.
     look_at: u32,
+    /// Contexts in which a burst began, as hashes.
+    visited: FxHashSet<u64>,
+    /// Bursts that began in such a context.
+    revisited: u64,
 }
 
 /// A thread of ours that consumes in place of the producers.
@@ -169,6 +181,67 @@ impl Streams {
         }
     }
 
+    /// What becomes of bursts to come that begin where one of the same thread began before.
+    pub fn set_revisits(&self, revisits: Revisits, seed: u64) {
+        *lock(&self.revisits) = Some((revisits, seed));
+    }
+
+    /// Bursts begin in new contexts again.
+    pub fn forget_visits(&self) {
+        self.revisits_skipped.store(0, Ordering::Relaxed);
+        self.charges.store(0, Ordering::Relaxed);
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner);
+        open.values().for_each(|open| lock(open).visited.clear());
+    }
+
+    /// How often a thread was left out of a burst that would have begun where one began before.
+    pub fn revisits_skipped(&self) -> u64 {
+        self.revisits_skipped.load(Ordering::Relaxed)
+    }
+
+    /// The calling thread, whose block this is, takes part in a burst, with this on its stack; or it is left out.
+    pub fn join(&self, block: Block, stack: &[u64]) -> bool {
+        let Some(open) = self.stream(block) else {
+            return false;
+        };
+        let (revisits, seed) = lock(&self.revisits).unwrap_or((Revisits::All, 0));
+        let mut open = lock(&open);
+        let Some(factor) = open.factor(revisits, seed, stack) else {
+            self.revisits_skipped.fetch_add(1, Ordering::Relaxed);
+            return false;
+        };
+        open.consume(true);
+        let entries = stack
+            .iter()
+            .filter(|&&word| Word(word).kind() == Some(Kind::Enter));
+        let mut words = vec![Word::burst(factor, entries.count() as u32).0];
+        words.extend_from_slice(stack);
+        open.send(&words);
+        true
+    }
+
+    /// The calling thread has allocated: so many bytes are its current context's.
+    pub fn charge(&self, thread: u64, bytes: u64) {
+        let Some(block) = lock(&self.owners).get(&thread).map(|owner| owner.block) else {
+            return;
+        };
+        self.charges.fetch_add(1, Ordering::Relaxed);
+        let mut left = bytes;
+        while left > 0 {
+            let part = u32::try_from(left).unwrap_or(u32::MAX);
+            if !block.append(Word::charge(part).0) {
+                self.drain(block, || None);
+                block.append(Word::charge(part).0);
+            }
+            left -= u64::from(part);
+        }
+    }
+
+    /// Allocations that were charged.
+    pub fn charges(&self) -> u64 {
+        self.charges.load(Ordering::Relaxed)
+    }
+
     /// Consumes what threads have appended so far.
     pub fn flush(&self) {
         let open: Vec<Arc<Mutex<Open>>> = {
@@ -203,6 +276,8 @@ impl Streams {
             consumed: 0,
             told: 0,
             look_at: 0,
+            visited: FxHashSet::default(),
+            revisited: 0,
         };
         open.tell_depth();
         let mut all = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -240,6 +315,25 @@ impl Open {
         if self.told > 0 {
             self.send(&[Word::unwound(self.told).0]);
         }
+    }
+
+    /// How many calls each call of a burst stands for that begins with this stack; `None` if it is not to take place.
+    fn factor(&mut self, revisits: Revisits, seed: u64, stack: &[u64]) -> Option<u32> {
+        if revisits == Revisits::All {
+            return Some(1);
+        }
+        let mut hasher = FxHasher::default();
+        stack.hash(&mut hasher);
+        if self.visited.insert(hasher.finish()) {
+            return Some(1);
+        }
+        let Revisits::OneIn(n) = revisits else { return None };
+        self.revisited += 1;
+        let mut hasher = FxHasher::default();
+        (seed, self.info.id, self.revisited).hash(&mut hasher);
+        // The upper half: the hash is a product, and its lower bits are poor.
+        let random = hasher.finish() >> 32;
+        ((random * u64::from(n.get())) >> 32 == 0).then_some(n.get())
     }
 
     /// Activations end in silence when an exception passes them. The next event of one below them tells; but if the
@@ -430,6 +524,50 @@ mod tests {
         fill(block, 2);
         streams.drain(block, || None);
         assert_eq!(streams.pipeline().unwrap().words(), 2);
+    }
+
+    #[test]
+    fn bursts_that_begin_where_one_began_are_chosen() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+        streams.begin(pipeline, false).unwrap();
+        let block = blocks.reserve_small();
+        assert!(!streams.join(block, &[]), "nobody's block");
+        streams.thread_begins(block, info(1));
+        let stack = |site| [Word::enter(3, None).0, Word::call(3, site).0];
+        let joined = |site| (0..1000).filter(|_| streams.join(block, &stack(site))).count();
+        assert_eq!(joined(1), 1000);
+        // Per burst one word about it, and two of the stack.
+        assert_eq!(streams.pipeline().unwrap().words(), 3000);
+        streams.set_revisits(Revisits::None, 7);
+        assert_eq!((joined(1), joined(2)), (1, 1));
+        streams.set_revisits(Revisits::OneIn(std::num::NonZeroU32::new(10).unwrap()), 7);
+        let some = joined(2);
+        assert!((60..150).contains(&some), "{some}");
+        assert_eq!(streams.revisits_skipped(), 2 * 999 + 1000 - some as u64);
+        streams.forget_visits();
+        streams.set_revisits(Revisits::None, 7);
+        assert_eq!(joined(1), 1);
+    }
+
+    #[test]
+    fn allocations_are_words_of_the_thread() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+        streams.begin(pipeline, false).unwrap();
+        let block = blocks.reserve_small();
+        streams.thread_begins(block, info(1));
+        (0..300).for_each(|_| streams.charge(1, 16));
+        // Two words each.
+        streams.charge(1, 1 << 32);
+        streams.charge(2, 16);
+        streams.flush();
+        assert_eq!(
+            (streams.charges(), streams.pipeline().unwrap().words()),
+            (301, 302)
+        );
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
-use trodden_instrumenter::{ClassIds, Preparation, Prepared, ProbeKind, SkipReason};
+use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
 use crate::blocks::Switches;
@@ -88,7 +88,7 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
                 let any = (0..prepared.map().methods.len()).any(counts);
                 return Ok(any.then(|| prepared.emit_where(ids, counts)));
             }
-            let rewritten = if settings.probe == ProbeKind::Safepoint {
+            let rewritten = if settings.reads_frames() {
                 let (rewritten, code) = prepared.emit_with_code(ids);
                 registry.set_code(prepared.map(), code);
                 rewritten

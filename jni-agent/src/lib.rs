@@ -19,6 +19,7 @@
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
+//! | `walk` | the stack of a thread that joins a burst |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
@@ -47,3 +48,4 @@ mod shim;
 mod stack;
 mod strata;
 mod structural;
+mod walk;

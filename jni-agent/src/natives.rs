@@ -4,8 +4,8 @@
 
 use std::ffi::c_void;
 
-use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jlong, jobject};
-use trodden_profile::events::ThreadInfo;
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+use trodden_profile::events::{ThreadInfo, Word};
 
 use crate::agent::Agent;
 use crate::ahead::{self, Request};
@@ -34,6 +34,11 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
             c"open",
             c"(JJLjava/lang/String;Z)V",
             address(Java_java_lang_TroddenThreads_open as *const ()),
+        ),
+        (
+            c"join",
+            c"(JI)Z",
+            address(Java_java_lang_TroddenThreads_join as *const ()),
         ),
         (
             c"drain",
@@ -136,6 +141,34 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_open(
             agent.streams.thread_begins(block, info);
         }
     });
+}
+
+/// `TroddenThreads.join`: the calling thread, which begins an activation of a method, takes part in a burst.
+///
+/// # Safety
+/// Called by the shim, with the address of a block.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
+    jni: *mut JNIEnv,
+    _: jclass,
+    block: jlong,
+    upper: jint,
+) -> jboolean {
+    let joins = guard("joining a burst", false, || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
+            return false;
+        };
+        // SAFETY: the caller's promise.
+        let block = unsafe { Block::from_address(block) };
+        let method = Word(u64::from(upper as u32) << 32).method();
+        match agent.walker.stack(agent, jni, method) {
+            Some(stack) => agent.streams.join(block, &stack),
+            None => false,
+        }
+    });
+    jboolean::from(joins)
 }
 
 /// `TroddenThreads.drain`: takes in the events of the calling thread's block and empties it.

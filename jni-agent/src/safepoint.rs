@@ -31,11 +31,15 @@ pub struct SafepointSampler {
 
 /// An instrumented method.
 #[derive(Clone)]
-struct Method {
-    index: u32,
-    position: usize,
-    map: Arc<ClassMap>,
-    code: Arc<Vec<MethodCode>>,
+pub struct Method {
+    /// Its number.
+    pub index: u32,
+    /// Its place in its class's map.
+    pub position: usize,
+    /// That map.
+    pub map: Arc<ClassMap>,
+    /// Where its instructions went.
+    pub code: Arc<Vec<MethodCode>>,
 }
 
 /// What a thread's innermost instrumented frame told.
@@ -146,14 +150,17 @@ impl SafepointSampler {
 }
 
 /// What a look at a frame's method gave.
-enum Lookup {
+pub enum Lookup {
+    /// A method with probes.
     Found(Method),
     /// Its class is not for profiling.
     Never,
+    /// It has no probes, or cannot be told from others of its name.
     NotYet,
 }
 
-fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
+/// Which method a frame runs.
+pub fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
     let Ok(class) = agent.jvmti.declaring_class(frame.method) else {
         return Lookup::NotYet;
     };

@@ -7,7 +7,10 @@ use std::time::Duration;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{Filter, FilterError, Guide, InstrumentOptions, Instrumenter, ProbeKind};
 use trodden_profile::events::EventKinds;
-use trodden_profile::options::{FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
+use trodden_profile::options::{
+    Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits,
+    SinglePathMethods,
+};
 use trodden_profile::{LoadError, Profile, Schedule};
 
 use crate::blocks::Switches;
@@ -62,6 +65,9 @@ impl Settings {
             single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
             events: events(&options)?,
             skips: options.skips_in_probes(),
+            bursts: options.has_bursts_in_program(),
+            timed: options.weight == ContextWeight::Time,
+            call_paths: options.call_paths == CallPaths::On,
             guide: options.use_profile.as_deref().map(guide).transpose()?,
             ..InstrumentOptions::new(probe)
         };
@@ -86,11 +92,13 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {:?} {} {} {} {} {}",
+                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
                 o.burst,
+                o.weight,
+                o.call_paths,
                 o.phi,
                 o.epsilon,
                 o.algorithm,
@@ -136,6 +144,28 @@ impl Settings {
         window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
+    /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
+    pub fn bursts(&self) -> Option<(Duration, Revisits)> {
+        match self.options.burst {
+            Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => {
+                Some((length, revisits))
+            }
+            _ => None,
+        }
+    }
+
+    /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
+    pub fn reads_frames(&self) -> bool {
+        self.probe == ProbeKind::Safepoint || self.bursts().is_some()
+    }
+
+    /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.
+    pub fn alloc_interval(&self) -> Option<u32> {
+        let charges = self.options.profile.contains(&ProfileKind::Contexts)
+            && self.options.weight == ContextWeight::Alloc;
+        charges.then_some(self.options.alloc_interval)
+    }
+
     /// How windows lie in the ring.
     pub fn strata(&self) -> Strata {
         match self.options.schedule {
@@ -157,7 +187,8 @@ impl Settings {
     /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
     /// no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
-        (self.span().is_some() || self.windows().is_some()).then_some(self.options.seed)
+        let randomly = self.span().is_some() || self.bursts().is_some() || self.windows().is_some();
+        randomly.then_some(self.options.seed)
     }
 
     /// Most ring entries that one sampling window takes.
@@ -173,7 +204,11 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if self.windows().is_some() {
+        if let Burst::Timed { interval, .. } = self.options.burst
+            && self.bursts().is_some()
+        {
+            Some(interval)
+        } else if self.windows().is_some() {
             let interval = self.options.interval;
             Some(self.options.rearm.map_or(interval, |rearm| rearm.min(interval)))
         } else if self.retires {

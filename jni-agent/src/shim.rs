@@ -117,6 +117,11 @@ impl Shim {
         Ok(seen.max(0) as u64)
     }
 
+    /// A burst begins (its number, above 0), or is over (0).
+    pub fn set_burst(&self, jni: Jni<'_>, number: i32) -> Result<(), JvmError> {
+        jni.set_static_int(self.class.class(), c"burst", number)
+    }
+
     /// The ring's first entries. Those that no path end wrote since they were emptied are -1.
     pub fn entries(&self, jni: Jni<'_>, entries: usize) -> Result<Vec<i64>, JvmError> {
         jni.global_longs(self.ring, entries.min(self.ring_entries as usize))

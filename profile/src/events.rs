@@ -14,11 +14,18 @@
 //! | 6 | `Block` | block index | the topmost activation entered a basic block |
 //! | 7 | `Prefix` | path register | reserved: the path so far, at a call |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
+//! | 9 | `Call` | bytecode index | the activation of the method is about to call from there |
+//! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
+//! | 11 | `Burst` | activations | a burst begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
 //!
 //! **Exceptions.** Nothing is appended while an exception unwinds activations. The next event of an activation that
 //! survived is preceded by `Unwound`, so the stack is exact whenever another word is read.
 //!
 //! **After a gap** the stack is rebuilt from the bottom by the `Enter` words that follow.
+//!
+//! **Bursts.** Where probes are off between bursts, the words of a burst are `Burst`, the stack as a walk found it, and what happens until
+//! the burst is over, of which nothing tells. An `Enter` from [`CALL_UNDER_WAY`] was called from where the caller's last `Call`
+//! said. Words of kinds 9 to 11 are for analyses of the running program: a trace does not hold them.
 //!
 //! **Late attach.** A stream may begin with paths of an activation whose `Enter` was never recorded.
 //!
@@ -34,6 +41,10 @@
 pub const MAX_METHOD: u32 = (1 << 28) - 1;
 /// The argument of an [`Event::Enter`] whose call site is not known.
 pub const NO_CALL_SITE: u32 = 0xffff;
+
+/// The call site of an [`Event::Enter`] that is the one that the caller's last [`Event::Call`] told. No call can stand there: the
+/// instruction would not fit a method.
+pub const CALL_UNDER_WAY: u16 = 0xfffe;
 
 const KIND_SHIFT: u32 = 60;
 const METHOD_SHIFT: u32 = 32;
@@ -60,11 +71,17 @@ pub enum Kind {
     Prefix = 7,
     /// Events are missing.
     Gap = 8,
+    /// A call is about to be made.
+    Call = 9,
+    /// A weight of the topmost activation.
+    Charge = 10,
+    /// A burst begins.
+    Burst = 11,
 }
 
 impl Kind {
     /// All kinds, by number.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 12] = [
         Kind::PathEnd,
         Kind::Enter,
         Kind::Exit,
@@ -74,6 +91,9 @@ impl Kind {
         Kind::Block,
         Kind::Prefix,
         Kind::Gap,
+        Kind::Call,
+        Kind::Charge,
+        Kind::Burst,
     ];
 
     /// The kind of a number.
@@ -136,6 +156,12 @@ pub enum Event {
     Prefix { method: u32, register: u32 },
     /// Events are missing; no activation is known.
     Gap,
+    /// The topmost activation, one of `method`, is about to call from a bytecode index.
+    Call { method: u32, bci: u32 },
+    /// The topmost activation has taken so many nanoseconds, or allocated so many bytes, since the last word.
+    Charge { weight: u32 },
+    /// A burst begins: each call stands for `factor` calls; so many `Enter` words follow that rebuild the stack.
+    Burst { factor: u32, activations: u32 },
 }
 
 impl Word {
@@ -189,6 +215,21 @@ impl Word {
 
     /// Events are missing from here on.
     pub const GAP: Word = Word::of(Kind::Gap, 0, 0);
+
+    /// The topmost activation is about to call.
+    pub const fn call(method: u32, bci: u32) -> Word {
+        Word::of(Kind::Call, method, bci)
+    }
+
+    /// Nanoseconds or bytes of the topmost activation.
+    pub const fn charge(weight: u32) -> Word {
+        Word::of(Kind::Charge, 0, weight)
+    }
+
+    /// A burst begins, with so many activations open. `factor`: at most [`MAX_METHOD`].
+    pub const fn burst(factor: u32, activations: u32) -> Word {
+        Word::of(Kind::Burst, factor, activations)
+    }
 
     /// Method ids above [`MAX_METHOD`] lose their upper bits: whoever gives them out must refuse them.
     const fn of(kind: Kind, method: u32, argument: u32) -> Word {
@@ -283,6 +324,18 @@ impl Word {
                 return Err(bad("method and argument of a gap", "0"));
             }
             Kind::Gap => Event::Gap,
+            Kind::Call if argument >= NO_CALL_SITE => return Err(bad("the place of a call", "below 65535")),
+            Kind::Call => Event::Call {
+                method,
+                bci: argument,
+            },
+            Kind::Charge if method != 0 => return Err(bad("the method of a weight", "0")),
+            Kind::Charge => Event::Charge { weight: argument },
+            Kind::Burst if method == 0 => return Err(bad("the factor of a burst", "at least 1")),
+            Kind::Burst => Event::Burst {
+                factor: method,
+                activations: argument,
+            },
         })
     }
 }
@@ -300,6 +353,9 @@ impl Event {
             Event::Block { method, block } => Word::block(method, block),
             Event::Prefix { method, register } => Word::of(Kind::Prefix, method, register),
             Event::Gap => Word::GAP,
+            Event::Call { method, bci } => Word::call(method, bci),
+            Event::Charge { weight } => Word::charge(weight),
+            Event::Burst { factor, activations } => Word::burst(factor, activations),
         }
     }
 }
@@ -398,7 +454,7 @@ pub struct ThreadInfo {
 mod tests {
     use super::*;
 
-    const EVENTS: [Event; 14] = [
+    const EVENTS: [Event; 18] = [
         Event::PathEnd { method: 0, path: 0 },
         Event::PathEnd {
             method: MAX_METHOD,
@@ -431,6 +487,19 @@ mod tests {
             method: 1,
             path: 0x7fff_ffff,
         },
+        Event::Call {
+            method: 7,
+            bci: 65534,
+        },
+        Event::Charge { weight: u32::MAX },
+        Event::Burst {
+            factor: 1,
+            activations: 0,
+        },
+        Event::Burst {
+            factor: MAX_METHOD,
+            activations: u32::MAX,
+        },
     ];
 
     #[test]
@@ -458,7 +527,10 @@ mod tests {
     #[test]
     fn words_of_no_event_are_refused() {
         for word in [
-            0x9000_0000_0000_0000,
+            0x9000_0000_0000_ffff,
+            0xa000_0001_0000_0000,
+            0xb000_0000_0000_0000,
+            0xc000_0000_0000_0000,
             u64::MAX,
             Word::GAP.0 + 1,
             Word::exit(7).0 + 1,

@@ -54,6 +54,12 @@ pub enum MergeError {
         /// Their `k`.
         k: [u32; 2],
     },
+    /// Calls and nanoseconds have nothing to add up.
+    #[error("contexts of some profiles count {}, those of others {} (option weight)", .weights[0], .weights[1])]
+    DifferentWeights {
+        /// What they count, as the option has it.
+        weights: [&'static str; 2],
+    },
     /// The merged k-iteration path forest of a method cannot be.
     #[error("class {class}, method {method}: {source}")]
     Forest {
@@ -145,7 +151,7 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
     Ok(Profile {
         run: run.unwrap_or_default(),
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
-        contexts: contexts::merge::merge(&profiles, &classes),
+        contexts: contexts::merge::merge(&profiles, &classes)?,
         subpaths: subpaths::merge::merge(&profiles, &classes)?,
         observations: merge_observations(&profiles, &classes),
         structural: structural::merge(&profiles, &classes),

@@ -382,6 +382,7 @@ fn example_with_contexts() -> Profile {
         class: 0,
         method: 0,
         site,
+        prefix: None,
         calls,
     };
     let nodes = vec![

@@ -4,6 +4,7 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use trodden_profile::options::ContextWeight;
 use trodden_profile::{ContextNode, ContextTree, Contexts, Profile, merge};
 
 type Node = (u32, u32, Option<u16>, Option<(u64, u64)>);
@@ -18,6 +19,7 @@ fn with_contexts(thresholds: Option<(f64, f64)>, absent: u64, nodes: &[Node]) ->
             class: 0,
             method,
             site,
+            prefix: None,
             calls,
         })
         .collect();
@@ -117,4 +119,28 @@ proptest! {
         prop_assert_eq!(&ab.contexts, &ba.contexts);
         prop_assert_eq!(Profile::read(&ab.to_bytes().unwrap()).unwrap().contexts, ab.contexts);
     }
+}
+
+#[test]
+fn what_was_counted_is_kept_and_not_mixed() {
+    let with = |weight| {
+        let mut profile = with_contexts(None, 0, &[(1, 0, None, Some((70, 70)))]);
+        profile.contexts.as_mut().unwrap().weight = weight;
+        profile
+    };
+    let all = ContextWeight::ALL.iter().map(|&weight| with(weight));
+    for profile in all.clone() {
+        assert_eq!(Profile::read(&profile.to_bytes().unwrap()).unwrap(), profile);
+        let twice = merge([&profile, &profile]).unwrap().contexts.unwrap();
+        assert_eq!(
+            (twice.weight, twice.calls),
+            (profile.contexts.unwrap().weight, 140)
+        );
+    }
+    let all: Vec<Profile> = all.collect();
+    let error = merge([&all[0], &all[1]]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "contexts of some profiles count calls, those of others time (option weight)"
+    );
 }

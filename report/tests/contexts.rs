@@ -5,6 +5,7 @@ mod common;
 use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::BlockExit::Return;
+use trodden_profile::options::ContextWeight;
 use trodden_profile::{ContextNode, ContextTree, Contexts, Profile};
 use trodden_report::{ContextsOptions, Report, ReportError, ReportOptions};
 
@@ -22,6 +23,7 @@ fn profile(thresholds: Option<(f64, f64)>, nodes: &[Node]) -> Profile {
             class: 0,
             method,
             site,
+            prefix: None,
             calls,
         })
         .collect();
@@ -185,4 +187,24 @@ fn a_deep_recursion_is_cut() {
     assert!(stacks.contains("[deeper] 18976\n"), "{}", &stacks[..200]);
     assert!(report.html().unwrap().len() < 1 << 20);
     assert!(report.text(false).len() < 1 << 14);
+}
+
+#[test]
+fn what_was_counted_is_named() {
+    for (weight, unit, title) in [
+        (ContextWeight::Calls, "calls", "Calls"),
+        (ContextWeight::Time, "ns", "Time, ns"),
+        (ContextWeight::Alloc, "bytes", "Bytes"),
+    ] {
+        let mut profile = example();
+        profile.contexts.as_mut().unwrap().weight = weight;
+        let report = report(&profile, ContextsOptions::default());
+        let text = report.text(false);
+        assert!(text.contains(&format!("5,498 {unit} in")), "{text}");
+        assert!(text.contains(&format!(" {unit} or more")), "{text}");
+        let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+        assert_eq!(json["contexts"]["weight"], weight.name());
+        assert!(json["contexts"]["tree"][0].get("along").is_none());
+        assert!(report.html().unwrap().contains(title));
+    }
 }

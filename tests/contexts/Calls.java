@@ -330,6 +330,99 @@ public final class Calls {
         work(seed);
     }
 
+    // ---- native code that calls back (contexts/native.c) ----------------------------------------------------------------
+
+    interface Job {
+        int run(int n);
+    }
+
+    /** Runs the job twice; what it throws is forgotten, and the job run once more. */
+    static native int nativeTwice(Job job, int n);
+
+    /** Runs the job, and throws on what it throws. */
+    static native int nativeOnce(Job job, int n);
+
+    static int throughNative(int n) {
+        int sum = nativeTwice(x -> leaf(x), n) + nativeTwice(x -> caught(x), 2);
+        // The activations of fail() have ended by the time native code calls again.
+        sum += nativeTwice(x -> {
+            fail(x);
+            return 1;
+        }, 3);
+        sum += nativeOnce(x -> nativeOnce(y -> branch(y), x) + nativeTwice(y -> leaf(y), x), n);
+        try {
+            nativeOnce(x -> {
+                fail(x);
+                return 1;
+            }, 2);
+        } catch (Thrown e) {
+            sum += leaf(n);
+        }
+        return sum + branch(n);
+    }
+
+    // ---- paths that lead to calls --------------------------------------------------------------------------------------
+
+    /** Four paths lead to the call, as often as numbers are divisible by two, by three, by both and by none. */
+    static int along(int i) {
+        int n = 0;
+        if (i % 2 == 0) {
+            n++;
+        }
+        if (i % 3 == 0) {
+            n += 2;
+        }
+        return leaf(n);
+    }
+
+    /** The call is the same while code without probes calls back, and so is the path to it. */
+    static int alongTwice(int i) {
+        int n = 0;
+        if (i % 5 == 0) {
+            n++;
+        }
+        return OtherCaller.twice(x -> leaf(x), n);
+    }
+
+    static int alongAll(int n) {
+        int sum = 0;
+        for (int i = 0; i < n; i++) {
+            sum += along(i) + alongTwice(i);
+            // What a callee called last is not what its caller calls.
+            sum += OtherCaller.twice(x -> x % 7 == 0 ? Integer.bitCount(leaf(x)) : Integer.bitCount(x), i);
+        }
+        return sum;
+    }
+
+    // ---- what contexts weigh -------------------------------------------------------------------------------------------
+
+    static volatile Object last;
+
+    static void makes(int n) {
+        for (int i = 0; i < n; i++) {
+            last = new byte[1000];
+        }
+    }
+
+    static void makesMore(int n) {
+        makes(n);
+        makes(n);
+    }
+
+    static void naps(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new Thrown();
+        }
+    }
+
+    static void napsTwice(int millis) {
+        naps(millis);
+        leaf(1);
+        naps(millis);
+    }
+
     // ---- depth -----------------------------------------------------------------------------------------------------
 
     static int deep(int n) {
@@ -400,6 +493,23 @@ public final class Calls {
                     System.out.println(sum);
                 }
                 threads(4);
+                break;
+            case "native":
+                System.load(System.getProperty("native"));
+                for (int i = 0; i < n; i++) {
+                    System.out.println(throughNative(i));
+                }
+                break;
+            case "along":
+                System.out.println(alongAll(n));
+                break;
+            case "makes":
+                makes(n);
+                makesMore(n);
+                break;
+            case "naps":
+                naps(n);
+                napsTwice(n);
                 break;
             case "virtual":
                 virtual(n);

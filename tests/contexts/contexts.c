@@ -1,11 +1,11 @@
 /*
- * Writes down the calling context of every call: at each entry of a method of the chosen classes, a walk of the stack.
+ * Counts the calling contexts of all calls: at each entry of a method of the chosen classes, a walk of the stack.
  * That is slow, and shares nothing with how Trodden finds contexts.
  *
  * Options: FILE,PREFIX where PREFIX begins the signatures of the chosen classes (LCalls). Lines of the file:
  *   m ID CLASS NAME DESCRIPTOR     a method
- *   c ID:BCI ID:BCI ...            a call: the chosen activations from the innermost on, each with the bytecode index at which
- *                                  it was called (that of the next chosen frame below it; -1 if there is none)
+ *   c COUNT ID:BCI ID:BCI ...      so many calls in a context: the chosen activations from the innermost on, each with the bytecode
+ *                                  index at which it was called (that of the next chosen frame below it; -1 if there is none)
  */
 #include <jvmti.h>
 #include <stdio.h>
@@ -22,6 +22,17 @@ static jrawMonitorID lock;
 static jmethodID known[METHODS];
 static int numbers[METHODS];
 static int count, taken;
+
+/* A context: who called it (0: nobody), what runs, called from where, how often. Number 0 is no context. */
+struct context {
+    int caller, id, bci;
+    long long calls;
+};
+static struct context *contexts;
+static int context_count = 1, context_room;
+/* Open addressing: numbers of contexts, 0 is free. Twice as many places as there is room for contexts, at least. */
+static int *index_of;
+static size_t places;
 
 static void check(jvmtiError error, const char *what) {
     if (error != JVMTI_ERROR_NONE) {
@@ -68,6 +79,46 @@ static int number(jvmtiEnv *jvmti, jmethodID method) {
     return numbers[at] = choose(jvmti, method);
 }
 
+static size_t place_of(int caller, int id, int bci) {
+    size_t hash = (size_t) caller * 0x9e3779b97f4a7c15u + (size_t) id * 0xc2b2ae3d27d4eb4fu + (size_t) (bci + 1) * 0x165667b19e3779f9u;
+    size_t at = (hash >> 20) & (places - 1);
+    for (; index_of[at] != 0; at = (at + 1) & (places - 1)) {
+        struct context *c = &contexts[index_of[at]];
+        if (c->caller == caller && c->id == id && c->bci == bci) {
+            break;
+        }
+    }
+    return at;
+}
+
+static void grow(void) {
+    context_room = context_room == 0 ? 1 << 16 : context_room * 2;
+    places = (size_t) context_room * 2;
+    contexts = realloc(contexts, (size_t) context_room * sizeof *contexts);
+    free(index_of);
+    index_of = calloc(places, sizeof *index_of);
+    if (contexts == NULL || index_of == NULL) {
+        fprintf(stderr, "oracle: no memory\n");
+        abort();
+    }
+    for (int i = 1; i < context_count; i++) {
+        index_of[place_of(contexts[i].caller, contexts[i].id, contexts[i].bci)] = i;
+    }
+}
+
+/* The number of a context. */
+static int context(int caller, int id, int bci) {
+    if (context_count >= context_room) {
+        grow();
+    }
+    size_t at = place_of(caller, id, bci);
+    if (index_of[at] == 0) {
+        contexts[context_count] = (struct context) { caller, id, bci, 0 };
+        index_of[at] = context_count++;
+    }
+    return index_of[at];
+}
+
 static void JNICALL entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method) {
     (void) jni;
     static __thread jvmtiFrameInfo frames[DEPTH];
@@ -79,20 +130,15 @@ static void JNICALL entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmetho
             fprintf(stderr, "oracle: too deep\n");
             abort();
         }
-        fputc('c', out);
-        int last = -1;
-        for (int i = 0; i < depth; i++) {
+        int at = 0, bci = -1;
+        for (int i = depth - 1; i >= 0; i--) {
             int id = number(jvmti, frames[i].method);
-            if (id < 0) {
-                continue;
+            if (id >= 0) {
+                at = context(at, id, bci);
+                bci = (int) frames[i].location;
             }
-            if (last >= 0) {
-                fprintf(out, ":%d", (int) frames[i].location);
-            }
-            fprintf(out, " %d", id);
-            last = id;
         }
-        fprintf(out, ":-1\n");
+        contexts[at].calls++;
     }
     check((*jvmti)->RawMonitorExit(jvmti, lock), "unlock");
 }
@@ -106,6 +152,15 @@ static void JNICALL begun(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread) {
 static void JNICALL over(jvmtiEnv *jvmti, JNIEnv *jni) {
     (void) jni;
     check((*jvmti)->RawMonitorEnter(jvmti, lock), "lock");
+    for (int i = 1; i < context_count; i++) {
+        if (contexts[i].calls > 0) {
+            fprintf(out, "c %lld", contexts[i].calls);
+            for (int at = i; at != 0; at = contexts[at].caller) {
+                fprintf(out, " %d:%d", contexts[at].id, contexts[at].bci);
+            }
+            fputc('\n', out);
+        }
+    }
     fclose(out);
     out = NULL;
     check((*jvmti)->RawMonitorExit(jvmti, lock), "unlock");

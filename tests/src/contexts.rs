@@ -35,6 +35,13 @@ pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> 
     })?;
     let mut java = jdk.command("java");
     java.args(["-Xmx512m", "-XX:+UseSerialGC"]).args(flags);
+    if arguments.first() == Some(&"native") {
+        let library = library(jdk, "contexts-native", "contexts/native.c")?;
+        java.arg(format!("-Dnative={}", library.display()));
+        if jdk.feature >= 22 {
+            java.arg("--enable-native-access=ALL-UNNAMED");
+        }
+    }
     java.arg("-cp").arg(folder).arg(PROGRAM).args(arguments);
     Ok(java)
 }
@@ -103,10 +110,15 @@ pub fn counts(profile: &Profile) -> Result<Counts> {
 
 /// The oracle's library for a JDK.
 fn oracle(jdk: &Jdk) -> Result<PathBuf> {
-    let source = Path::new(build::ROOT).join("contexts/contexts.c");
+    library(jdk, "contexts-oracle", "contexts/contexts.c")
+}
+
+/// A library in C, compiled for a JDK.
+fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
+    let source = Path::new(build::ROOT).join(source);
     let include = jdk.home.join("include");
     let folder = build::cached(
-        "contexts-oracle",
+        name,
         std::slice::from_ref(&source),
         &[&jdk.feature.to_string()],
         |out| {
@@ -116,30 +128,33 @@ fn oracle(jdk: &Jdk) -> Result<PathBuf> {
                 .arg(&include)
                 .arg("-I")
                 .arg(include.join(std::env::consts::OS));
-            cc.arg("-o").arg(out.join("oracle.so")).arg(&source);
+            cc.arg("-o").arg(out.join("lib.so")).arg(&source);
             process::run(&mut cc, LIMIT)?.success()?;
             Ok(())
         },
     )?;
-    Ok(folder.join("oracle.so"))
+    Ok(folder.join("lib.so"))
 }
 
-/// Runs the program under the oracle: its outcome, and all contexts.
+/// The flag that loads the oracle, which writes to `log` about classes whose signatures begin with `prefix`.
 ///
 /// # Errors
-/// If that fails.
-pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
-    let folder = tempfile::tempdir()?;
-    let log = folder.path().join("log");
-    let flag = format!(
-        "-agentpath:{}={},L{PROGRAM}",
+/// If it cannot be compiled.
+pub fn oracle_flag(jdk: &Jdk, log: &Path, prefix: &str) -> Result<String> {
+    Ok(format!(
+        "-agentpath:{}={},{prefix}",
         oracle(jdk)?.display(),
         log.display()
-    );
-    let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
-    let text = std::fs::read_to_string(&log).map_err(|e| format!("{e}\n{outcome:#?}"))?;
+    ))
+}
+
+/// Hands on what the oracle wrote: contexts, the outermost frame first, and their calls.
+///
+/// # Errors
+/// If it is not what the oracle writes.
+pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Result<()> {
+    let text = std::fs::read_to_string(log)?;
     let mut methods: HashMap<&str, String> = HashMap::new();
-    let mut counts = Counts::new();
     for line in text.lines() {
         let mut words = line.split(' ');
         match words.next() {
@@ -149,6 +164,7 @@ pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
                 methods.insert(id, format!("{class}.{name}{descriptor}"));
             }
             Some("c") => {
+                let calls: u64 = words.next().ok_or("a context without a count")?.parse()?;
                 let frame = |word: &str| -> Result<Frame> {
                     let (id, bci) = word.split_once(':').ok_or("no call site")?;
                     let name = methods.get(id).ok_or("a method without a name")?.clone();
@@ -159,11 +175,26 @@ pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
                 };
                 let mut path = words.map(frame).collect::<Result<Vec<Frame>>>()?;
                 path.reverse();
-                *counts.entry(path).or_default() += 1;
+                each(path, calls);
             }
             _ => return Err(format!("not a line of the oracle: {line}").into()),
         }
     }
+    Ok(())
+}
+
+/// Runs the program under the oracle: its outcome, and all contexts.
+///
+/// # Errors
+/// If that fails.
+pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("log");
+    let flag = oracle_flag(jdk, &log, &format!("L{PROGRAM}"))?;
+    let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
+    let mut counts = Counts::new();
+    each_of_oracle(&log, |path, calls| *counts.entry(path).or_default() += calls)
+        .map_err(|e| format!("{e}\n{outcome:#?}"))?;
     Ok((outcome, counts))
 }
 

@@ -23,6 +23,7 @@ pub mod artefacts;
 pub mod auto;
 pub mod build;
 pub mod contexts;
+pub mod contexts_apps;
 pub mod events;
 pub mod expect;
 pub mod feasible;

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use trodden_profile::Profile;
-use trodden_tests::Result;
+use trodden_profile::options::ContextWeight;
 use trodden_tests::contexts::{
     Counts, INCLUDE, counts, difference, expected, java, live, plain, trodden, under_agent,
 };
+use trodden_tests::contexts_apps::Program;
 use trodden_tests::events::{fact, whole};
 use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, build};
 
 fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
@@ -47,6 +50,245 @@ fn all_contexts_are_those_of_the_stack() -> Result<()> {
             assert_eq!(found.stdout, outcome.stdout, "{options}");
             assert_eq!(found.stderr, "", "{options}");
             check(options, &expected, &profile)?;
+        }
+    }
+    Ok(())
+}
+
+/// A part of what the command `contexts` compares; it takes applications as well.
+#[test]
+fn kernels_have_the_contexts_of_the_oracle() -> Result<()> {
+    let sources = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
+    for jdk in Jdk::ends()? {
+        for program in Program::kernels(&jdk, &sources)? {
+            if ["recursion", "dispatch", "lexergen"].contains(&program.name.as_str()) {
+                let comparison = program.compare(&jdk)?;
+                assert!(comparison.calls > 1_000, "{comparison:#?}");
+                assert_eq!(comparison.differing, 0, "{}: {comparison:#?}", program.name);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Native code that calls back, and forgets exceptions, is code without probes like any other.
+#[test]
+fn native_frames_between_java_frames() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let arguments = ["native", "20"];
+        let (outcome, expected) = expected(&jdk, &arguments)?;
+        assert_eq!(outcome.stdout.lines().count(), 20, "{outcome:#?}");
+        assert!(expected.len() > 15, "{} contexts", expected.len());
+        let (found, profile) = live(&jdk, "profile=contexts,algorithm=exact", &arguments)?;
+        assert_eq!((found.stdout, found.stderr), (outcome.stdout, outcome.stderr));
+        check("native", &expected, &profile)?;
+    }
+    Ok(())
+}
+
+/// Whatever a burst falls upon: what is counted in it is a context that there is. Where bursts begin is chance, so the program
+/// does the same again and again.
+#[test]
+fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for (program, few, many) in [("all", "4", "3000"), ("native", "2", "30000")] {
+            let (_, known) = expected(&jdk, &[program, few])?;
+            let (all, _) = live(&jdk, "profile=contexts,algorithm=exact", &[program, many])?;
+            for burst in ["static:3ms:1ms", "adaptive:3ms:1ms:10", "adaptive:3ms:1ms:none"] {
+                let how = format!("JDK {} {program} {burst}", jdk.feature);
+                let options = format!("profile=contexts,algorithm=exact,burst={burst}");
+                let (found, profile) = live(&jdk, &options, &[program, many])?;
+                assert_eq!(found.stdout, all.stdout, "{how}");
+                assert_eq!(found.stderr, all.stderr, "{how}");
+                whole(&profile).map_err(|e| format!("{how}: {e}"))?;
+                for name in [
+                    "contexts_orphans",
+                    "contexts_lost_exits",
+                    "contexts_bad_words",
+                    "bursts_too_deep",
+                ] {
+                    assert_eq!(fact(&profile, name)?, 0, "{how}: {name}");
+                }
+                let counted = counts(&profile)?;
+                let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+                assert!(unknown.is_empty(), "{how}: {unknown:#?}");
+                assert!(
+                    counted.len() > 10,
+                    "{how}: {} contexts of {}",
+                    counted.len(),
+                    known.len()
+                );
+                let skipped = fact(&profile, "bursts_skipped")?;
+                assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bursts_and_virtual_threads() -> Result<()> {
+    match Jdk::all()?.last() {
+        Some(jdk) if jdk.feature >= 21 => {
+            let (_, known) = expected(jdk, &["virtual", "30"])?;
+            let options = "profile=contexts,algorithm=exact,burst=static:3ms:1500us";
+            let (_, profile) = live(jdk, options, &["virtual", "20000"])?;
+            whole(&profile)?;
+            let counted = counts(&profile)?;
+            let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+            assert!(unknown.is_empty(), "{unknown:#?}");
+            assert!(
+                counted.len() > 10,
+                "{} contexts of {}",
+                counted.len(),
+                known.len()
+            );
+            Ok(())
+        }
+        _ => {
+            eprintln!("no JDK with virtual threads here");
+            Ok(())
+        }
+    }
+}
+
+/// Contexts told apart by the paths that led to the calls: without them, they are the oracle's.
+#[test]
+fn calls_along_each_path() -> Result<()> {
+    const TIMES: u64 = 3000;
+    for jdk in Jdk::ends()? {
+        let options = "profile=contexts,algorithm=exact,call-paths=on";
+        for arguments in [["all", "2"], ["native", "5"], ["along", "300"]] {
+            let (outcome, expected) = expected(&jdk, &arguments)?;
+            let (found, profile) = live(&jdk, options, &arguments)?;
+            assert_eq!((&found.stdout, &found.stderr), (&outcome.stdout, &outcome.stderr));
+            check(options, &expected, &profile)?;
+        }
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("along.trodden");
+        under_agent(&jdk, options, &["along", &TIMES.to_string()], &file)?;
+        let json = trodden(&["report", &file.display().to_string(), "--format", "json"])?;
+        let json: serde_json::Value = serde_json::from_str(&json)?;
+        let tree = json["contexts"]["tree"].as_array().ok_or("no tree")?.clone();
+        // Of the calls of `leaf` by these: which branches were taken on the way to them, and how often.
+        let paths = |callers: [&str; 2]| -> Vec<(Vec<String>, u64)> {
+            let mut found: Vec<(Vec<String>, u64)> = Vec::new();
+            for node in &tree {
+                let parent = node["parent"].as_u64().map(|at| &tree[at as usize]["name"]);
+                let caller = parent.and_then(|name| name.as_str()).unwrap_or_default();
+                let steps = node["along"]["steps"].as_array();
+                let (Some(steps), Some(calls)) = (steps, node["calls"].as_u64()) else {
+                    continue;
+                };
+                if callers[0] == caller
+                    && node["name"]
+                        .as_str()
+                        .is_some_and(|name| name.starts_with(callers[1]))
+                {
+                    let steps = steps
+                        .iter()
+                        .map(|step| step["branch"].as_str().unwrap_or_default().to_owned());
+                    found.push((steps.collect(), calls));
+                }
+            }
+            found.sort();
+            found
+        };
+        let times = |test: fn(u64) -> bool| (0..TIMES).filter(|&i| test(i)).count() as u64;
+        // javac jumps over what is not to be done.
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+        assert_eq!(
+            paths(["along", "leaf"]),
+            [
+                (
+                    words(&["not-taken", "not-taken"]),
+                    times(|i| i % 2 == 0 && i % 3 == 0)
+                ),
+                (
+                    words(&["not-taken", "taken"]),
+                    times(|i| i % 2 == 0 && i % 3 != 0)
+                ),
+                (
+                    words(&["taken", "not-taken"]),
+                    times(|i| i % 2 != 0 && i % 3 == 0)
+                ),
+                (words(&["taken", "taken"]), times(|i| i % 2 != 0 && i % 3 != 0)),
+            ]
+        );
+        assert_eq!(
+            paths(["alongTwice", "lambda"]),
+            [
+                (words(&["not-taken"]), 2 * times(|i| i % 5 == 0)),
+                (words(&["taken"]), 2 * times(|i| i % 5 != 0)),
+            ]
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn bytes_are_charged_to_who_allocates_them() -> Result<()> {
+    // An array of 1,000 bytes, with its header.
+    const SIZE: u64 = 1016;
+    for jdk in Jdk::ends()? {
+        let all = "profile=contexts,algorithm=exact,weight=alloc,alloc-interval=0";
+        let (_, profile) = live(&jdk, all, &["makes", "10000"])?;
+        whole(&profile)?;
+        let contexts = by_name(&profile)?;
+        // The thread was there before the agent: until the JVM would have told of it next (once in 512 KiB by default), it tells
+        // nothing.
+        let first = contexts.get("main makes").copied().unwrap_or(0);
+        assert!(
+            first.is_multiple_of(SIZE) && first < 10_001 * SIZE,
+            "{contexts:?}"
+        );
+        assert_eq!(
+            contexts.get("main makesMore makes"),
+            Some(&(20_000 * SIZE)),
+            "{contexts:?}"
+        );
+        assert_eq!(contexts.get("main makesMore"), None, "{contexts:?}");
+        let weighed = profile.contexts.as_ref().map(|contexts| contexts.weight);
+        assert_eq!(weighed, Some(ContextWeight::Alloc));
+        // An estimate: some 4,650 samples of 300 MB in all, so a standard deviation of 1.5 per cent.
+        let (_, profile) = live(&jdk, "profile=contexts,weight=alloc", &["makes", "100000"])?;
+        whole(&profile)?;
+        let samples = fact(&profile, "alloc_samples")?;
+        assert!((3_500..6_000).contains(&samples), "{samples} samples");
+        let contexts = by_name(&profile)?;
+        for (path, bytes) in [
+            ("main makes", 100_000 * SIZE),
+            ("main makesMore makes", 200_000 * SIZE),
+        ] {
+            let found = contexts.get(path).copied().unwrap_or(0);
+            assert!(found.abs_diff(bytes) < bytes / 6, "{path}: {found}, not {bytes}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn time_is_charged_to_who_takes_it() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for algorithm in ["exact", "lss"] {
+            let options = format!("profile=contexts,algorithm={algorithm},weight=time");
+            let (_, profile) = live(&jdk, &options, &["naps", "60"])?;
+            whole(&profile)?;
+            let contexts = by_name(&profile)?;
+            // Sleeping may take longer, but not shorter.
+            let least = |path: &str, millis: u64| {
+                let found = contexts.get(path).copied().unwrap_or(0);
+                assert!(found >= millis * 1_000_000, "{algorithm}: {path}: {contexts:?}");
+            };
+            least("main naps", 60);
+            least("main napsTwice naps", 120);
+            let all = profile.contexts.as_ref().ok_or("no contexts")?;
+            let seconds = all.calls as f64 / 1e9;
+            assert!(
+                seconds <= profile.run.seconds,
+                "{seconds} of {}",
+                profile.run.seconds
+            );
         }
     }
     Ok(())
@@ -248,6 +490,58 @@ fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
         *all.entry(names.collect::<Vec<_>>().join(" ")).or_default() += calls;
     }
     Ok(all)
+}
+
+/// Activations from before the attach have no probes: walks leave them out, as if they were code without.
+#[test]
+fn bursts_in_threads_that_run_already() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("late.trodden").display().to_string();
+    for jdk in Jdk::ends()? {
+        let mut program = Obedient::start(&jdk)?;
+        let pid = program.child.id().to_string();
+        program.obey("dd")?;
+        let start = [
+            "--profile",
+            "contexts",
+            "--algorithm",
+            "exact",
+            "--burst",
+            "static:4ms:3ms",
+        ];
+        let rest = ["--include", INCLUDE, "--file", &file];
+        trodden(&[&["attach", &pid, "start"], &start[..], &rest[..]].concat())?;
+        program.obey(&"w".repeat(300))?;
+        program.obey("d")?;
+        program.obey(&"w".repeat(300))?;
+        program.obey("uu")?;
+        program.obey(&"w".repeat(300))?;
+        trodden(&["attach", &pid, "stop"])?;
+        let profile = Profile::load(&file)?;
+        for name in ["contexts_orphans", "contexts_lost_exits", "contexts_bad_words"] {
+            assert_eq!(fact(&profile, name)?, 0, "JDK {}: {name}", jdk.feature);
+        }
+        let found = by_name(&profile)?;
+        let jobs = [
+            "branch",
+            "branch leaf",
+            "caught",
+            "caught fail",
+            "caught fail fail",
+            "caught fail fail fail",
+            "caught fail fail fail <init>",
+            "caught leaf",
+        ];
+        let below = |prefix: &str| jobs.map(|job| format!("{prefix}{job}"));
+        let known = [&below("")[..], &below("obey ")[..], &["obey".to_owned()]].concat();
+        assert!(found.keys().all(|path| known.contains(path)), "{found:#?}");
+        assert!(found.len() >= 2 * jobs.len(), "{found:#?}");
+        program.obey("u")?;
+        program.input.write_all(b"u\n")?;
+        drop(program.input);
+        assert!(program.child.wait()?.success());
+    }
+    Ok(())
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each of them uses a part
 
 pub mod calls;
+pub mod cut;
 pub mod suffixes;
 
 use std::collections::HashMap;

@@ -95,10 +95,13 @@ fn frames<'p>(
         let method = &class.methods[node.method as usize];
         let key = (&*class.name, &class.sha256, &*method.name, &*method.descriptor);
         let next = methods.len() as u32;
-        Frame::new(
-            *methods.entry(key).or_insert(next),
-            node.site.unwrap_or(UNKNOWN_SITE),
-        )
+        Frame {
+            prefix: node.prefix.map(u64::from),
+            ..Frame::new(
+                *methods.entry(key).or_insert(next),
+                node.site.unwrap_or(UNKNOWN_SITE),
+            )
+        }
     };
     contexts.tree.nodes().iter().map(number).collect()
 }

@@ -46,6 +46,7 @@ mod compare;
 mod exact;
 mod frame;
 mod lazy;
+mod live;
 mod lossy;
 mod metrics;
 mod profile;

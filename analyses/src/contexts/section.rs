@@ -32,11 +32,13 @@ pub(super) fn of(
                 class: class as u32,
                 method: method as u32,
                 site: site(frame),
+                prefix: frame.prefix.and_then(|register| u32::try_from(register).ok()),
                 calls: bounds.map(|Bounds { lower, upper }| (lower, upper)),
             },
         });
     }
     let section = trodden_profile::Contexts {
+        weight: options.weight,
         algorithm: options.algorithm.name().to_owned(),
         thresholds: snapshot.thresholds().map(|t| (t.phi(), t.epsilon())),
         bursts: None,

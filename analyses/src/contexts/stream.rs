@@ -4,13 +4,14 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_profile::Profile;
 use trodden_profile::events::{Event, EventKinds, Kind, ThreadInfo, Word};
-use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ProfileOptions};
+use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ContextWeight, ProfileOptions};
 
+use super::live::BurstWords;
 use super::section;
 use super::{
     BucketSpaceSaving, BurstKind, BurstTally, Bursts, ContextError, ContextSink, ContextStats, Contexts,
     Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot, StickySampling,
-    Thresholds, UNKNOWN_SITE,
+    Thresholds, UNKNOWN_SITE, WeightedSpaceSaving,
 };
 use crate::MethodPlaces;
 use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
@@ -33,8 +34,12 @@ pub struct ContextOptions {
     pub algorithm: Algorithm,
     /// The guarantee.
     pub thresholds: Thresholds,
-    /// `None`: every call is counted.
+    /// What is counted.
+    pub weight: ContextWeight,
+    /// `None`: every call of the stream is counted.
     pub bursts: Option<BurstOptions>,
+    /// Bursts of the program itself, which make the stream: by the clock, [`Burst::Timed`].
+    pub in_program: Option<Burst>,
     /// For whatever is random. Mixed with each thread's number.
     pub seed: u64,
 }
@@ -45,7 +50,9 @@ impl Default for ContextOptions {
         ContextOptions {
             algorithm: Algorithm::LazySpaceSaving,
             thresholds: Thresholds::default(),
+            weight: ContextWeight::Calls,
             bursts: None,
+            in_program: None,
             seed: 0,
         }
     }
@@ -61,7 +68,9 @@ impl ContextOptions {
         Ok(ContextOptions {
             algorithm: options.algorithm,
             thresholds: Thresholds::new(phi, epsilon)?,
+            weight: options.weight,
             bursts: BurstOptions::of(options.burst),
+            in_program: Some(options.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
             seed: options.seed,
         })
     }
@@ -70,7 +79,7 @@ impl ContextOptions {
 impl BurstOptions {
     fn of(burst: Burst) -> Option<Self> {
         let (interval, length, kind) = match burst {
-            Burst::Off => return None,
+            Burst::Off | Burst::Timed { .. } => return None,
             Burst::Static { interval, length } => (interval, length, BurstKind::Static),
             Burst::Adaptive {
                 interval,
@@ -105,7 +114,8 @@ impl BurstOptions {
 ///
 /// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath` is a call and a return from
 /// an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive. `Enter` words after a `Gap` count as calls,
-/// except for as many as the gap's argument says: those rebuild the stack.
+/// except for as many as the gap's argument says: those rebuild the stack. `Charge` words are weights of the current context; calls
+/// have none of their own then. With [`in_program`](ContextOptions::in_program) the stream is one of bursts.
 ///
 /// The profile gets the section [`contexts`](trodden_profile::Contexts), unless the algorithm is the null one, and facts whose names begin with
 /// `contexts_`.
@@ -148,6 +158,14 @@ impl ContextStream {
         self.options
     }
 
+    /// Words of this stream into that sink.
+    fn words<S: Answers + 'static>(&self, sink: S) -> Box<dyn Driver> {
+        match self.options.in_program {
+            Some(_) => Box::new(BurstWords::new(sink)),
+            None => Box::new(Words::new(sink, self.options.weight)),
+        }
+    }
+
     fn driver<A: Monitor + Send + 'static>(&self, algorithm: A, seed: u64) -> Box<dyn Driver> {
         let contexts = Contexts::new(algorithm);
         let Some(BurstOptions {
@@ -156,11 +174,11 @@ impl ContextStream {
             kind,
         }) = self.options.bursts
         else {
-            return Box::new(Words::new(contexts));
+            return self.words(contexts);
         };
         match Bursts::new(contexts, interval, length, kind, seed) {
-            Ok(bursts) => Box::new(Words::new(bursts)),
-            Err(_) => Box::new(Words::new(NullContexts)), // `new` has refused these options
+            Ok(bursts) => self.words(bursts),
+            Err(_) => self.words(NullContexts), // `new` has refused these options
         }
     }
 }
@@ -181,18 +199,22 @@ impl StreamAnalysis for ContextStream {
         let ContextOptions {
             algorithm,
             thresholds,
+            weight,
             ..
         } = self.options;
         let seed = self.options.seed ^ info.id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ContextThread(match algorithm {
-            Algorithm::Null => Box::new(Words::new(NullContexts)),
+            Algorithm::Null => self.words(NullContexts),
             Algorithm::Exact => self.driver(Exact, seed),
+            Algorithm::LazySpaceSaving if weight != ContextWeight::Calls => {
+                self.driver(WeightedSpaceSaving::new(thresholds), seed)
+            }
             Algorithm::LazySpaceSaving => self.driver(LazySpaceSaving::new(thresholds), seed),
             Algorithm::BucketSpaceSaving => self.driver(BucketSpaceSaving::new(thresholds), seed),
             Algorithm::LossyCounting => self.driver(LossyCounting::new(thresholds), seed),
             Algorithm::StickySampling => match StickySampling::new(thresholds, 1e-6, seed) {
                 Ok(sampling) => self.driver(sampling, seed),
-                Err(_) => Box::new(Words::new(NullContexts)), // 1e-6 is a probability
+                Err(_) => self.words(NullContexts), // 1e-6 is a probability
             },
         })
     }
@@ -233,7 +255,8 @@ impl StreamAnalysis for ContextStream {
             let (section, lost) = section::of(result, &self.options, places);
             unknown = lost;
             profile.contexts = Some(trodden_profile::Contexts {
-                bursts: self.options.bursts.map(|bursts| bursts.text()),
+                bursts: (self.options.bursts.map(|bursts| bursts.text()))
+                    .or_else(|| self.options.in_program.map(|burst| burst.to_string())),
                 ..section
             });
         }
@@ -258,18 +281,27 @@ impl StreamAnalysis for ContextStream {
                 add_fact(profile, name, value);
             }
         }
+        if self.options.in_program.is_some() {
+            for (name, value) in [
+                ("contexts_events_in_bursts", result.bursts.taken),
+                ("contexts_bursts", result.bursts.bursts),
+                ("contexts_frames_walked", result.bursts.walked),
+            ] {
+                add_fact(profile, name, value);
+            }
+        }
         Ok(())
     }
 }
 
-struct Known {
-    snapshot: Snapshot,
-    stats: ContextStats,
-    bursts: BurstTally,
+pub(super) struct Known {
+    pub snapshot: Snapshot,
+    pub stats: ContextStats,
+    pub bursts: BurstTally,
 }
 
 /// A thread's state, of unknown algorithm.
-trait Driver: Send {
+pub(super) trait Driver: Send {
     fn consume(&mut self, words: &[u64]);
     fn reset(&mut self);
     fn tally(&self) -> StackTally;
@@ -277,7 +309,7 @@ trait Driver: Send {
 }
 
 /// What can be driven, and asked afterwards.
-trait Answers: ContextSink + Send {
+pub(super) trait Answers: ContextSink + Send {
     fn known(&self) -> Option<Known>;
     fn forget(&mut self);
 }
@@ -323,8 +355,12 @@ struct Words<S> {
     sink: S,
     /// Methods of the open activations.
     methods: Vec<u32>,
+    /// Where the stream tells paths to calls: of each of them, the path to its call under way.
+    along: Vec<Option<u32>>,
     /// Open activations below those, of which nothing is known.
     below: usize,
+    /// Weight of a call.
+    per_call: u64,
     prefix: Option<u32>,
     /// `Enter` words to come that rebuild the stack.
     rebuild: u32,
@@ -332,11 +368,13 @@ struct Words<S> {
 }
 
 impl<S: ContextSink> Words<S> {
-    fn new(sink: S) -> Self {
+    fn new(sink: S, weight: ContextWeight) -> Self {
         Words {
             sink,
             methods: Vec::new(),
+            along: Vec::new(),
             below: 0,
+            per_call: u64::from(weight == ContextWeight::Calls),
             prefix: None,
             rebuild: 0,
             tally: StackTally::default(),
@@ -346,13 +384,33 @@ impl<S: ContextSink> Words<S> {
     #[inline]
     fn enter(&mut self, method: u32, site: Option<u16>) {
         let mut frame = Frame::new(method, site.unwrap_or(UNKNOWN_SITE));
-        frame.prefix = self.prefix.take().map(u64::from);
+        if self.prefix.is_some() || !self.along.is_empty() {
+            self.tell_prefix(&mut frame);
+        }
         self.methods.push(method);
         if self.rebuild > 0 {
             self.rebuild -= 1;
             self.sink.place(frame);
         } else {
-            self.sink.enter(frame, 1);
+            self.sink.enter(frame, self.per_call);
+        }
+    }
+
+    /// The path that led to a call: told right before it, or as for the caller's last callee, if it is still the same call (code without
+    /// probes calls back). The JVM calls initialisers by itself: no path is theirs.
+    #[inline(never)]
+    fn tell_prefix(&mut self, frame: &mut Frame) {
+        // Its own, and of no activation that was there before.
+        self.along.truncate(self.methods.len());
+        self.along.resize(self.methods.len() + 1, None);
+        let Some(caller) = self.methods.len().checked_sub(1) else {
+            self.prefix = None;
+            return;
+        };
+        let told = self.prefix.take().or(self.along[caller]);
+        self.along[caller] = told;
+        if frame.site != UNKNOWN_SITE {
+            frame.prefix = told.map(u64::from);
         }
     }
 
@@ -437,7 +495,16 @@ impl<S: ContextSink> Words<S> {
                 self.exit();
             }
             Event::Unwound { depth } => self.unwound(depth as usize),
+            Event::Charge { weight } => {
+                // Of what nobody knows the context, nobody is charged.
+                if !self.methods.is_empty() {
+                    self.sink.charge(weight.into());
+                }
+                return;
+            }
             Event::Gap | Event::Block { .. } => {}
+            // Of bursts by the clock, which have a driver of their own.
+            Event::Call { .. } | Event::Burst { .. } => self.tally.bad_words += 1,
         }
         // A register belongs to the very next call.
         self.prefix = None;

@@ -46,7 +46,7 @@ impl KPathsOptions {
                 Burst::Off => None,
                 Burst::Static { interval, length } => BurstWindows::new(interval, length),
                 // Refused when options are checked.
-                Burst::Adaptive { .. } => None,
+                Burst::Adaptive { .. } | Burst::Timed { .. } => None,
             },
         }
     }

@@ -200,8 +200,9 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 self.tally.gaps += 1;
                 self.abandon(0);
             }
-            Ok(Event::Block { .. } | Event::Prefix { .. }) => {}
-            Err(_) => self.tally.bad_words += 1,
+            Ok(Event::Block { .. } | Event::Prefix { .. } | Event::Charge { .. }) => {}
+            // Of bursts only contexts know.
+            Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
         }
     }
 

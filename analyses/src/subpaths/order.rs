@@ -191,8 +191,9 @@ impl WordOrder {
                 self.below = 0;
                 out.hole();
             }
-            Ok(Event::Block { .. }) => {}
-            Err(_) => self.tally.bad_words += 1,
+            Ok(Event::Block { .. } | Event::Charge { .. }) => {}
+            // Of bursts only contexts know.
+            Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
         }
     }
 

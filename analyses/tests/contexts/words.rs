@@ -5,7 +5,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use trodden_analyses::MethodTable;
 use trodden_analyses::contexts::*;
 use trodden_analyses::stream::{Pipeline, StreamAnalysis};
-use trodden_profile::events::{Event, ThreadInfo, Word};
+use trodden_profile::events::{CALL_UNDER_WAY, Event, ThreadInfo, Word};
+use trodden_profile::options::ContextWeight;
 
 fn enter(method: u32, site: u16) -> u64 {
     Word::enter(method, Some(site)).0
@@ -17,6 +18,7 @@ fn stream(algorithm: Algorithm, bursts: Option<BurstOptions>) -> ContextStream {
         thresholds: Thresholds::of_phi(0.01).unwrap(),
         bursts,
         seed: 3,
+        ..ContextOptions::default()
     };
     ContextStream::new(options).unwrap()
 }
@@ -129,9 +131,10 @@ fn a_prefix_belongs_to_the_next_enter() {
         prefix(6),
         enter(2, 3),
         Word::exit(2).0,
+        Word::path_end(1, 0).0,
         prefix(7), // the callee was not instrumented
         Word::path_end(1, 0).0,
-        enter(2, 3),
+        enter(2, 3), // so this is the same call as before
         Word::exit(2).0,
     ];
     let (_, result) = contexts(Algorithm::Exact, &[words]);
@@ -142,7 +145,48 @@ fn a_prefix_belongs_to_the_next_enter() {
         .map(|node| (node.frame.method, node.frame.prefix))
         .collect();
     prefixes.sort_unstable();
-    assert_eq!(prefixes, [(1, None), (2, None), (2, Some(6))]);
+    assert_eq!(prefixes, [(1, None), (2, Some(6))]);
+}
+
+#[test]
+fn paths_to_calls_hold_for_the_call() {
+    let prefix = |method, register| Event::Prefix { method, register }.word().0;
+    let words = vec![
+        enter(1, 0),
+        prefix(1, 6),
+        enter(2, 3),
+        prefix(2, 9),
+        enter(3, 1),
+        Word::exit(3).0,
+        Word::exit(2).0,
+        enter(4, 3), // code without probes, which 1 called on that path, calls back
+        Word::exit(4).0,
+        prefix(1, 7),
+        Word::enter(5, None).0, // an initialiser: the JVM calls it
+        Word::exit(5).0,
+        enter(2, 8), // the call for which 5 was initialised
+        enter(6, 1), // 2 has not told any path yet
+    ];
+    let (_, result) = contexts(Algorithm::Exact, &[words]);
+    let hot = result.contexts.hot(0.0).unwrap();
+    let mut prefixes: Vec<_> = (0..hot.nodes().len())
+        .map(|at| {
+            let path = hot.path(at);
+            let methods: Vec<u32> = path.iter().map(|frame| frame.method).collect();
+            (methods, path.last().unwrap().prefix)
+        })
+        .collect();
+    prefixes.sort_unstable();
+    let expected = [
+        (vec![1], None),
+        (vec![1, 2], Some(6)),
+        (vec![1, 2], Some(7)),
+        (vec![1, 2, 3], Some(9)),
+        (vec![1, 2, 6], None),
+        (vec![1, 4], Some(6)),
+        (vec![1, 5], None),
+    ];
+    assert_eq!(prefixes, expected);
 }
 
 #[test]
@@ -205,4 +249,131 @@ fn bursts_that_overlap_are_refused() {
         ContextStream::new(options),
         Err(ContextError::BurstLength { .. })
     ));
+}
+
+/// Own weights of all contexts, by method numbers and call sites.
+fn weights(options: ContextOptions, words: &[u64]) -> (Vec<(Vec<(u32, u16)>, u64)>, ContextResult) {
+    let analysis = ContextStream::new(options).unwrap();
+    let mut thread = analysis.thread(&ThreadInfo::default());
+    analysis.consume(&mut thread, words);
+    let mut result = analysis.result();
+    analysis.add(&mut result, &thread).unwrap();
+    let hot = result.contexts.hot(1e-4).unwrap();
+    let mut all: Vec<_> = (0..)
+        .zip(hot.nodes())
+        .filter_map(|(at, node)| {
+            let path = hot
+                .path(at)
+                .iter()
+                .map(|frame| (frame.method, frame.site))
+                .collect();
+            Some((path, node.bounds?.lower)).filter(|&(_, weight)| weight > 0)
+        })
+        .collect();
+    all.sort_unstable();
+    (all, result)
+}
+
+#[test]
+fn bursts_of_the_program_bring_their_stacks() {
+    let under_way = |method| Word::enter(method, Some(CALL_UNDER_WAY)).0;
+    let words = [
+        Word::burst(1, 2).0,
+        Word::enter(1, None).0,
+        enter(2, 10),
+        Word::call(2, 20).0,
+        under_way(3), // 1@- 2@10 3@20
+        under_way(4), // nothing is known of where 3 called it
+        Word::exit(4).0,
+        Word::call(3, 7).0,
+        under_way(4), // 3 called it at 7
+        Word::exit(4).0,
+        under_way(4), // code without probes calls again
+        Word::exit(4).0,
+        Word::exit(3).0,
+        under_way(5),           // 2 called it at 20, by code without probes
+        Word::enter(6, None).0, // an initialiser
+        Word::call(6, 1).0,
+        under_way(4),
+        Word::call(1, 30).0, // all of these have ended
+        under_way(7),
+        Word::exit(9).0, // nobody knows of it: nor of what is below
+        under_way(8),
+        // Another burst, each call of which stands for five.
+        Word::burst(5, 0).0,
+        under_way(1),
+        Word::call(1, 3).0,
+        under_way(2),
+    ];
+    let none = UNKNOWN_SITE;
+    let two = vec![(1, none), (2, 10)];
+    let below = |path: &[(u32, u16)]| [&two[..], path].concat();
+    let mut expected = vec![
+        (vec![(1, none)], 5),
+        (vec![(1, none), (2, 3)], 5),
+        (below(&[(3, 20)]), 1),
+        (below(&[(3, 20), (4, none)]), 1),
+        (below(&[(3, 20), (4, 7)]), 2),
+        (below(&[(5, 20)]), 1),
+        (below(&[(5, 20), (6, none)]), 1),
+        (below(&[(5, 20), (6, none), (4, 1)]), 1),
+        (vec![(1, none), (7, 30)], 1),
+        (vec![(8, none)], 1),
+    ];
+    expected.sort_unstable();
+    let options = |algorithm| ContextOptions {
+        algorithm,
+        in_program: Some("static:2ms:1ms".parse().unwrap()),
+        ..ContextOptions::default()
+    };
+    for algorithm in COUNTING {
+        let (all, result) = weights(options(algorithm), &words);
+        assert_eq!(all, expected, "{algorithm}");
+        assert_eq!((result.bursts.bursts, result.bursts.walked), (2, 2));
+        let tally = result.tally;
+        assert_eq!((tally.orphans, tally.lost_exits, tally.bad_words), (0, 1, 0));
+    }
+    // A call of what no walk has found.
+    let (all, result) = weights(
+        options(Algorithm::Exact),
+        &[Word::burst(1, 0).0, Word::call(3, 4).0, under_way(5)],
+    );
+    assert_eq!(all, [(vec![(3, none), (5, 4)], 1)]);
+    assert_eq!(result.tally.orphans, 1);
+}
+
+#[test]
+fn weights_are_charged_to_the_current_context() {
+    let words = [
+        Word::charge(1000).0, // nobody's
+        enter(1, 0),
+        Word::charge(5).0,
+        enter(2, 0),
+        Word::charge(70).0,
+        Word::charge(80_000).0,
+        Word::exit(2).0,
+        Word::charge(6).0,
+        enter(3, 0),
+        Word::unwound(1).0,
+        Word::charge(7).0,
+        Word::exit(1).0,
+        Word::charge(1000).0,
+    ];
+    let options = |algorithm, weight| ContextOptions {
+        algorithm,
+        weight,
+        ..ContextOptions::default()
+    };
+    for algorithm in [Algorithm::Exact, Algorithm::LazySpaceSaving] {
+        for weight in [ContextWeight::Time, ContextWeight::Alloc] {
+            let (all, result) = weights(options(algorithm, weight), &words);
+            let heavy = 80_070;
+            assert_eq!(
+                all,
+                [(vec![(1, 0)], 18), (vec![(1, 0), (2, 0)], heavy)],
+                "{algorithm}"
+            );
+            assert_eq!(result.contexts.total(), heavy + 18, "{algorithm}");
+        }
+    }
 }

@@ -79,6 +79,11 @@ enum Action {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         pairs: u32,
     },
+    /// The summary of a run of `run` that was cut off
+    Summarize {
+        /// The run's folder; its summary.md is written
+        folder: PathBuf,
+    },
     /// Measures accuracy: sampled profiles against exact ones
     Accuracy {
         #[command(flatten)]
@@ -297,6 +302,12 @@ fn perform(cli: Cli) -> Result<String> {
             let record = start(&label, &plan)?;
             let text = run::run(&plan, &workloads, &configs, pairs, &record)?;
             Ok(finish(&record, text))
+        }
+        Action::Summarize { folder } => {
+            let text = run::summarize(&folder)?;
+            let path = folder.join("summary.md");
+            std::fs::write(&path, &text).map_err(error::io("write", &path))?;
+            Ok(text)
         }
         Action::Accuracy {
             common,

@@ -101,9 +101,90 @@ pub fn run(
             }
         }
     }
-    let text = summary(&plan.jdks, workloads, configs, &table, pairs, plan);
+    let names = Names {
+        jdks: plan.jdks.iter().map(|jdk| jdk.version.clone()).collect(),
+        workloads: workloads.iter().map(|workload| workload.name.clone()).collect(),
+        configs: configs.iter().map(|config| config.name.clone()).collect(),
+    };
+    let iterations = [plan.warmup as usize, plan.iterations as usize];
+    let text = summary(&names, &table, pairs, iterations);
     record.write("summary.md", &text)?;
     Ok(text)
+}
+
+/// What a table's numbers stand for, each in the order of the runs.
+#[derive(Debug, Default)]
+struct Names {
+    jdks: Vec<String>,
+    workloads: Vec<String>,
+    configs: Vec<String>,
+}
+
+/// The summary of a run that was cut off, from its raw data. Workloads that lack a pair of some configuration are left out.
+///
+/// # Errors
+/// If the file cannot be read, or is no such data.
+pub fn summarize(folder: &Path) -> Result<String> {
+    let path = folder.join("raw.csv");
+    let text = std::fs::read_to_string(&path).map_err(io("read", &path))?;
+    let wrong = |line: usize| Error::Usage(format!("{}:{}: not a line of a run", path.display(), line + 1));
+    let mut names = Names::default();
+    let mut jvms: BTreeMap<(usize, usize, usize, u32), Vec<Iteration>> = BTreeMap::new();
+    for (number, line) in text.lines().enumerate().skip(1) {
+        let [jdk, workload, config, pair, iteration, nanos, cpu_nanos, checksum] =
+            line.split(',').collect::<Vec<_>>()[..]
+        else {
+            return Err(wrong(number));
+        };
+        let number_of = |field: &str| field.parse::<u64>().map_err(|_| wrong(number));
+        let key = (
+            position(&mut names.jdks, jdk),
+            position(&mut names.workloads, workload),
+            position(&mut names.configs, config),
+            pair.parse().map_err(|_| wrong(number))?,
+        );
+        jvms.entry(key).or_default().push(Iteration {
+            workload: workload.to_owned(),
+            number: iteration.parse().map_err(|_| wrong(number))?,
+            nanos: number_of(nanos)?,
+            cpu_nanos: number_of(cpu_nanos)?,
+            checksum: checksum.to_owned(),
+        });
+    }
+    let count = |iterations: &Vec<Iteration>| {
+        let measured = iterations.iter().filter(|i| i.number >= 0).count();
+        [iterations.len() - measured, measured]
+    };
+    let iterations = jvms.values().map(count).max().ok_or_else(|| wrong(0))?;
+    // The last JVM may have been stopped in the middle.
+    jvms.retain(|_, found| count(found) == iterations);
+    let pairs = jvms.keys().map(|key| key.3 + 1).max().unwrap_or(0);
+    let mut table = Table::new();
+    for (&(jdk, workload, config, _), found) in &jvms {
+        let summary = Summary::of(found).ok_or_else(|| wrong(0))?;
+        table.entry((jdk, workload, config)).or_default().push(summary);
+    }
+    let whole = |jdk, workload| {
+        let mut configs = 0..names.configs.len();
+        configs.all(|c| {
+            table
+                .get(&(jdk, workload, c))
+                .is_some_and(|t| t.len() == pairs as usize)
+        })
+    };
+    let table = table
+        .iter()
+        .filter(|((jdk, workload, _), _)| whole(*jdk, *workload));
+    let table = table.map(|(key, summaries)| (*key, summaries.clone())).collect();
+    Ok(summary(&names, &table, pairs, iterations))
+}
+
+/// Position of a name in a list, to which it is added if it is not there yet.
+fn position(names: &mut Vec<String>, name: &str) -> usize {
+    names.iter().position(|known| known == name).unwrap_or_else(|| {
+        names.push(name.to_owned());
+        names.len() - 1
+    })
 }
 
 /// An exact profile of one iteration.
@@ -148,35 +229,26 @@ fn ratios(base: &[Summary], other: &[Summary], figure: impl Fn(&Summary) -> f64)
     pairs.map(|(b, o)| figure(o) / figure(b)).collect()
 }
 
-fn summary(
-    jdks: &[Jdk],
-    workloads: &[Workload],
-    configs: &[Config],
-    table: &Table,
-    pairs: u32,
-    plan: &Plan,
-) -> String {
+fn summary(names: &Names, table: &Table, pairs: u32, [warmup, measured]: [usize; 2]) -> String {
     let mut text = format!(
-        "Ratios of interleaved runs to `base`, {pairs} pairs of JVMs, {} warm-up and {} measured iterations in each; \
+        "Ratios of interleaved runs to `base`, {pairs} pairs of JVMs, {warmup} warm-up and {measured} measured iterations in each; \
          median of the pairs (least-greatest).\n\
          *median*, *best*: elapsed time of a JVM's median and of its fastest iteration. *CPU*: processor time of the \
          whole process over all measured iterations, JIT and collector threads included.\n\
-         Start-up and warm-up are not in these figures. Results (checksums) were equal in all configurations.\n",
-        plan.warmup, plan.iterations
+         Start-up and warm-up are not in these figures. Results (checksums) were equal in all configurations.\n"
     );
-    for (j, jdk) in jdks.iter().enumerate() {
+    for (j, jdk) in names.jdks.iter().enumerate() {
         let _ = write!(
             text,
-            "\n## JDK {}\n| workload | base, ms | configuration | median | best | CPU |\n| --- | --- | --- | --- | --- | --- |\n",
-            jdk.version
+            "\n## JDK {jdk}\n| workload | base, ms | configuration | median | best | CPU |\n| --- | --- | --- | --- | --- | --- |\n"
         );
         let mut means: BTreeMap<usize, [Vec<f64>; 3]> = BTreeMap::new();
-        for (w, workload) in workloads.iter().enumerate() {
+        for (w, workload) in names.workloads.iter().enumerate() {
             let Some(base) = table.get(&(j, w, 0)) else {
                 continue;
             };
             let milliseconds: Vec<f64> = base.iter().map(|s| s.median / 1e6).collect();
-            for (c, config) in configs.iter().enumerate().skip(1) {
+            for (c, config) in names.configs.iter().enumerate().skip(1) {
                 let Some(other) = table.get(&(j, w, c)) else {
                     continue;
                 };
@@ -192,8 +264,7 @@ fn summary(
                 let base_ms = Spread::of(&milliseconds).map_or("-".into(), |s| format!("{:.1}", s.median));
                 let _ = writeln!(
                     text,
-                    "| {} | {base_ms} | {} | {median} | {best} | {cpu} |",
-                    workload.name, config.name
+                    "| {workload} | {base_ms} | {config} | {median} | {best} | {cpu} |"
                 );
             }
         }
@@ -203,7 +274,7 @@ fn summary(
             let _ = writeln!(
                 text,
                 "| **geometric mean** | | {} | {median} | {best} | {cpu} |",
-                configs[c].name
+                names.configs[c]
             );
         }
     }
@@ -242,6 +313,38 @@ mod tests {
             }
         );
         assert_eq!(Summary::of(&all[..1]), None);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_has_a_summary() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut raw = String::from("jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum\n");
+        for (workload, config, pair, nanos) in [
+            ("fft", "base", 0, 100),
+            ("fft", "counters", 0, 150),
+            ("fft", "base", 1, 200),
+            ("fft", "counters", 1, 220),
+            ("sieve", "base", 0, 100),
+        ] {
+            for iteration in [-1, 0] {
+                raw += &format!("17,{workload},{config},{pair},{iteration},{nanos},{nanos},0\n");
+            }
+        }
+        // Stopped in its warm-up.
+        raw += "17,sieve,counters,0,-1,5,5,0\n";
+        std::fs::write(folder.path().join("raw.csv"), &raw).unwrap();
+        let summary = summarize(folder.path()).unwrap();
+        assert!(
+            summary.contains("2 pairs of JVMs, 1 warm-up and 1 measured"),
+            "{summary}"
+        );
+        assert!(
+            summary.contains("| fft | 0.0 | counters | 1.300 (1.100-1.500) |"),
+            "{summary}"
+        );
+        assert!(!summary.contains("sieve"), "{summary}");
+        std::fs::write(folder.path().join("raw.csv"), "a\n1,2\n").unwrap();
+        assert!(summarize(folder.path()).unwrap_err().to_string().contains(":2:"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use trodden_instrumenter::{
     ClassIds, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };
+use trodden_profile::events::EventKinds;
 use trodden_profile::{ClassProfile, MethodCounts, Profile};
 
 /// A former run that took one path of each method; its number may be one that no path has.
@@ -37,6 +38,20 @@ fuzz_target!(|input: &[u8]| {
     };
     for kind in ProbeKind::ALL {
         let mut options = InstrumentOptions::new(kind);
+        // Of the events: calls with call sites, alone, or with time, with paths to them, or in bursts.
+        if settings & 4 == 4 {
+            options.events = EventKinds {
+                activations: true,
+                call_sites: true,
+                ..EventKinds::default()
+            };
+            match settings >> 3 & 3 {
+                0 => {}
+                1 => options.timed = true,
+                2 => options.call_paths = true,
+                _ => options.bursts = true,
+            }
+        }
         options.filter = Filter::new(&["*"], &[]).unwrap();
         if settings & 1 == 1 {
             options.path_limit = 20;

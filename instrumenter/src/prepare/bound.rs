@@ -15,8 +15,8 @@ const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
 /// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w; wide
 /// istore`, and a goto.
 const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
-/// Longest probe in front of a call: `wide lload; wide lload; ldc_w; invokestatic`.
-const CALL: usize = 4 + 4 + 3 + 3;
+/// Longest probe in front of a call: `wide lload; wide lload; ldc_w; ldc_w; wide iload; invokestatic`.
+const CALL: usize = 4 + 4 + 3 + 3 + 4 + 3;
 /// Longest handlers of ours: two times `wide lload; wide lload; ldc_w; invokestatic; athrow`.
 const HANDLERS: usize = 2 * (4 + 4 + 3 + 3 + 1);
 /// Constants that all methods of a class share: the shim's class and methods, names and types.

@@ -15,25 +15,53 @@ use super::events::upper;
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
+use crate::options::InstrumentOptions;
 
-/// Appends beginnings with their call sites, ends, and if wanted path ends.
-#[derive(Debug)]
-pub struct Calls {
-    /// Are path ends among the events?
-    paths: bool,
+/// What is told besides calls and returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Besides {
+    /// Nothing.
+    Nothing,
+    /// Path ends.
+    Paths,
+    /// The path register at each call.
+    CallPaths,
+    /// How much time has passed.
+    Time,
 }
 
-static CALLS: Calls = Calls { paths: false };
-static CALLS_AND_PATHS: Calls = Calls { paths: true };
+/// Appends beginnings with their call sites, and ends.
+#[derive(Debug)]
+pub struct Calls {
+    besides: Besides,
+}
 
-/// The strategy, with or without path ends.
-pub fn calls(paths: bool) -> &'static Calls {
-    if paths { &CALLS_AND_PATHS } else { &CALLS }
+static CALLS: Calls = Calls {
+    besides: Besides::Nothing,
+};
+static CALLS_AND_PATHS: Calls = Calls {
+    besides: Besides::Paths,
+};
+static CALLS_ALONG_PATHS: Calls = Calls {
+    besides: Besides::CallPaths,
+};
+static TIMED_CALLS: Calls = Calls {
+    besides: Besides::Time,
+};
+
+/// The strategy that the options ask for.
+pub fn calls(options: &InstrumentOptions) -> &'static Calls {
+    match (options.timed, options.call_paths, options.events.paths) {
+        (true, _, _) => &TIMED_CALLS,
+        (false, true, _) => &CALLS_ALONG_PATHS,
+        (false, false, true) => &CALLS_AND_PATHS,
+        (false, false, false) => &CALLS,
+    }
 }
 
 impl Calls {
     fn block_slot(&self, method: &ProbedMethod) -> u16 {
-        method.register + u16::from(self.paths)
+        method.register + u16::from(self.keeps_register())
     }
 
     /// … -> … block caller
@@ -45,7 +73,10 @@ impl Calls {
 
 impl ProbeStrategy for Calls {
     fn stack(&self) -> u16 {
-        6
+        match self.besides {
+            Besides::CallPaths => 7,
+            Besides::Nothing | Besides::Paths | Besides::Time => 6,
+        }
     }
 
     fn locals(&self, _: &ProbedMethod, _: &mut Asm) -> Result<Vec<VerificationType>, PoolFull> {
@@ -55,10 +86,13 @@ impl ProbeStrategy for Calls {
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let slot = self.block_slot(method);
         // The JVM runs initialisers by itself, wherever a class is used first: no call is under way there.
-        let enter = if method.is_initialiser {
-            "initialise"
-        } else {
-            "enterFrom"
+        let enter = match (self.besides, method.is_initialiser) {
+            (Besides::Nothing | Besides::Paths, false) => "enterFrom",
+            (Besides::Nothing | Besides::Paths, true) => "initialise",
+            (Besides::CallPaths, false) => "enterAlong",
+            (Besides::CallPaths, true) => "initialiseAlong",
+            (Besides::Time, false) => "enterTimed",
+            (Besides::Time, true) => "initialiseTimed",
         };
         asm.call_shim("events", "()J")?; // … block
         asm.lstore(slot); // …
@@ -70,7 +104,7 @@ impl ProbeStrategy for Calls {
     }
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        let (kind, callee) = match (self.paths, end) {
+        let (kind, callee) = match (self.besides == Besides::Paths, end) {
             (false, PathEnd::Return) => return self.unwound(method, asm),
             // The activation ends in its own handler, or goes on in another one.
             (false, PathEnd::Throw | PathEnd::Restart) => return Ok(()),
@@ -84,7 +118,7 @@ impl ProbeStrategy for Calls {
     }
 
     fn keeps_register(&self) -> bool {
-        self.paths
+        matches!(self.besides, Besides::Paths | Besides::CallPaths)
     }
 
     fn sees_calls(&self) -> bool {
@@ -94,12 +128,22 @@ impl ProbeStrategy for Calls {
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push(bci as i32)?; // … block caller bci
+        if self.besides == Besides::CallPaths {
+            asm.push_id(upper(Kind::Prefix, method))?; // … block caller bci upper
+            asm.iload(method.register); // … block caller bci upper register
+            return asm.call_shim("callAlong", "(JJIII)V"); // …
+        }
         asm.call_shim("call", "(JJI)V") // …
     }
 
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push_id(upper(Kind::Exit, method))?; // … block caller upper
-        asm.call_shim("exit", "(JJI)V") // …
+        let exit = match self.besides {
+            Besides::Nothing | Besides::Paths => "exit",
+            Besides::CallPaths => "exitAlong",
+            Besides::Time => "exitTimed",
+        };
+        asm.call_shim(exit, "(JJI)V") // …
     }
 }

@@ -2,6 +2,7 @@
 //! rewriter's; a strategy only says which bytes stand at method entry and at a path end.
 
 mod asm;
+mod bursts;
 mod calls;
 mod counters;
 mod events;
@@ -118,7 +119,8 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
         ProbeKind::Structural => &structural::Structural,
-        ProbeKind::Events if options.events.call_sites => calls::calls(options.events.paths),
+        ProbeKind::Events if options.bursts => &bursts::Bursts,
+        ProbeKind::Events if options.events.call_sites => calls::calls(options),
         ProbeKind::Events => events::events(options.events, options.skips),
     }
 }

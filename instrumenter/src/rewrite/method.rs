@@ -199,7 +199,7 @@ impl Writer<'_, '_, '_, '_> {
         let entry_end = loop {
             let labels = self.scratch.arrivals.num_labels();
             self.scratch.layout.start(self.out, labels);
-            let entry_end = self.code(!added.is_empty())?;
+            let entry_end = self.code(!added.is_empty() || self.sees_calls())?;
             self.unwind(&covered, entry_end.unwrap_or(0))?;
             if self.scratch.layout.finish(code.len(), self.out)? {
                 break entry_end;
@@ -216,9 +216,9 @@ impl Writer<'_, '_, '_, '_> {
         Ok(code_length)
     }
 
-    /// Returns the bytecode index at which the register has its first value.
-    fn code(&mut self, has_register: bool) -> Result<Option<u32>, RewriteError> {
-        let entry_end = if has_register { Some(self.enter()?) } else { None };
+    /// Returns the bytecode index behind method entry, where the register has its first value.
+    fn code(&mut self, has_entry: bool) -> Result<Option<u32>, RewriteError> {
+        let entry_end = if has_entry { Some(self.enter()?) } else { None };
         for block in 0..self.input.blocks.len() {
             self.block_front(block)?;
             self.block_body(block)?;
@@ -575,7 +575,7 @@ impl Writer<'_, '_, '_, '_> {
             frames: scratch,
             ..
         } = &mut *self.scratch;
-        if added.is_empty() {
+        if added.is_empty() && own.is_empty() {
             frames::write_moved(frames, &layout.exact, self.out)?;
             return Ok(true);
         }

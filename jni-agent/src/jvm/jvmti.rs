@@ -253,7 +253,18 @@ impl Jvmti {
         Ok(count.max(0) as u32)
     }
 
-    /// A thread's innermost frames into a buffer; returns how many.
+    /// Is this an old version of a method, of a class that has been redefined since?
+    pub fn is_obsolete(self, method: jmethodID) -> bool {
+        let mut yes = 0;
+        jvmti!(self, IsMethodObsolete, method, &mut yes).is_ok() && yes != 0
+    }
+
+    /// Mean number of bytes between allocations that are told; 0: all are.
+    pub fn set_heap_sampling_interval(self, bytes: u32) -> Result<(), JvmError> {
+        jvmti!(self, SetHeapSamplingInterval, bytes as jint)
+    }
+
+    /// A thread's innermost frames into a buffer; returns how many. Null: the calling thread's.
     pub fn stack(self, thread: ThreadRef, frames: &mut [jvmtiFrameInfo]) -> Result<usize, JvmError> {
         let mut count = 0;
         jvmti!(

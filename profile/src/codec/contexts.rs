@@ -3,14 +3,24 @@
 use super::SECTION_TARGET;
 use super::wire::{Decoded, Decoder, Encoder};
 use crate::contexts::{ContextNode, ContextTree, Contexts};
+use crate::options::ContextWeight;
 
 /// Tag of the section about all contexts.
 pub(super) const ABOUT: super::Tag = *b"ctxt";
 /// Tag of the sections with nodes of the tree.
 pub(super) const NODES: super::Tag = *b"ctxn";
+/// Tag of the sections with paths that led to calls.
+pub(super) const PREFIXES: super::Tag = *b"ctxp";
 
-/// The contexts, as the payload of the [`ABOUT`] section and those of [`NODES`] sections.
-pub(super) fn payloads(contexts: &Contexts) -> (Vec<u8>, Vec<Vec<u8>>) {
+/// Payloads of the sections of contexts.
+pub(super) struct Payloads {
+    pub about: Vec<u8>,
+    pub nodes: Vec<Vec<u8>>,
+    pub prefixes: Vec<Vec<u8>>,
+}
+
+/// The contexts, as payloads of sections.
+pub(super) fn payloads(contexts: &Contexts) -> Payloads {
     let mut about = Encoder::default();
     about.string(&contexts.algorithm);
     about.option(contexts.thresholds, |out, (phi, epsilon)| {
@@ -29,6 +39,9 @@ pub(super) fn payloads(contexts: &Contexts) -> (Vec<u8>, Vec<Vec<u8>>) {
         about.uint(number);
     }
     about.len(contexts.tree.nodes().len());
+    if contexts.weight != ContextWeight::Calls {
+        about.string(contexts.weight.name());
+    }
 
     let mut sections = Vec::new();
     let mut plain = Encoder::default();
@@ -50,7 +63,27 @@ pub(super) fn payloads(contexts: &Contexts) -> (Vec<u8>, Vec<Vec<u8>>) {
     if !plain.bytes.is_empty() {
         sections.push(plain.bytes);
     }
-    (about.bytes, sections)
+    let mut prefixes = Vec::new();
+    let mut plain = Encoder::default();
+    let mut before = 0;
+    for (at, node) in (1..).zip(contexts.tree.nodes()) {
+        if let Some(prefix) = node.prefix {
+            plain.uint(at - before);
+            plain.uint(prefix.into());
+            before = at;
+        }
+        if plain.bytes.len() >= SECTION_TARGET {
+            prefixes.push(std::mem::take(&mut plain.bytes));
+        }
+    }
+    if !plain.bytes.is_empty() {
+        prefixes.push(plain.bytes);
+    }
+    Payloads {
+        about: about.bytes,
+        nodes: sections,
+        prefixes,
+    }
 }
 
 /// What was read of the contexts so far.
@@ -59,6 +92,8 @@ pub(super) struct Reading {
     /// With the number of nodes that there should be. They come later.
     about: Option<(Contexts, u64)>,
     nodes: Vec<ContextNode>,
+    /// Number of the node, from 1, and its prefix.
+    prefixes: Vec<(u64, u32)>,
 }
 
 impl Reading {
@@ -67,7 +102,8 @@ impl Reading {
         if self.about.is_some() {
             return Err("the file tells about its contexts twice".to_owned());
         }
-        let contexts = Contexts {
+        let mut contexts = Contexts {
+            weight: ContextWeight::Calls,
             algorithm: d.string("algorithm")?,
             thresholds: d.option("thresholds", |d| {
                 let phi = f64::from_le_bytes(d.array("phi")?);
@@ -82,7 +118,11 @@ impl Reading {
             orphans: d.uint("orphans")?,
             tree: ContextTree::default(),
         };
-        self.about = Some((contexts, d.uint("number of contexts")?));
+        let nodes = d.uint("number of contexts")?;
+        if !d.is_at_end() {
+            contexts.weight = d.string("weight")?.parse()?;
+        }
+        self.about = Some((contexts, nodes));
         Ok(())
     }
 
@@ -101,6 +141,7 @@ impl Reading {
                 0 => None,
                 site => Some(u16::try_from(site - 1).map_err(|_| format!("{} is no call site", site - 1))?),
             },
+            prefix: None,
             calls: d.option("calls of a context", |d| {
                 let least = d.uint("calls of a context")?;
                 let more = d.uint("error of a context")?;
@@ -114,9 +155,24 @@ impl Reading {
         Ok(())
     }
 
+    /// Reads one record of a [`PREFIXES`] section.
+    pub fn prefix(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let before = self.prefixes.last().map_or(0, |&(at, _)| at);
+        let next = d.uint("distance to a context with a prefix")?;
+        let at = before.checked_add(next).filter(|_| next > 0);
+        let at = at.ok_or("contexts with a prefix do not ascend")?;
+        self.prefixes.push((at, d.u32("prefix of a context")?));
+        Ok(())
+    }
+
     /// The contexts, when all sections were read.
-    pub fn finish(self) -> Decoded<Option<Contexts>> {
+    pub fn finish(mut self) -> Decoded<Option<Contexts>> {
         let found = self.nodes.len() as u64;
+        for (at, prefix) in self.prefixes {
+            let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));
+            node.ok_or_else(|| format!("there is no context {at} for a prefix"))?
+                .prefix = Some(prefix);
+        }
         match self.about {
             None if found == 0 => Ok(None),
             None => Err(format!(

@@ -77,6 +77,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     section.record(&mut decoder, |d| tree.node(d).map_err(bare), |()| Ok(()))?;
                 }
             }
+            contexts::PREFIXES => {
+                while !decoder.is_at_end() {
+                    section.record(&mut decoder, |d| tree.prefix(d).map_err(bare), |()| Ok(()))?;
+                }
+            }
             subpaths::ABOUT => {
                 section.record(&mut decoder, |d| sampled.about(d).map_err(bare), |()| Ok(()))?
             }

@@ -57,10 +57,13 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
 
     if let Some(tree) = &profile.contexts {
         validate::contexts(profile, tree).map_err(WriteError::Invalid)?;
-        let (about, nodes) = contexts::payloads(tree);
-        section(&mut out, contexts::ABOUT, &about)?;
-        for plain in nodes {
+        let payloads = contexts::payloads(tree);
+        section(&mut out, contexts::ABOUT, &payloads.about)?;
+        for plain in payloads.nodes {
             section(&mut out, contexts::NODES, &plain)?;
+        }
+        for plain in payloads.prefixes {
+            section(&mut out, contexts::PREFIXES, &plain)?;
         }
     }
 

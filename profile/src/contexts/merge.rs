@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::tree::Key;
 use super::{ContextNode, ContextRow, ContextTree, Contexts};
 use crate::map::MethodMap;
-use crate::merge::SEPARATOR;
+use crate::merge::{MergeError, SEPARATOR};
 use crate::profile::{ClassProfile, Profile};
+use crate::translate::translate_partial;
 
 /// Where a method went: class and index.
 type Place = Option<(u32, u32)>;
@@ -23,13 +24,24 @@ struct Sum {
 
 /// Adds up the contexts of profiles whose classes were merged into `classes` already (sorted by name and hash). Bounds stay bounds
 /// of the sum: a context that only one profile counted may have had up to `absent` calls in each of the others.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<Contexts> {
+///
+/// # Errors
+/// If they count different things.
+pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Contexts>, MergeError> {
     let all: Vec<(&Profile, &Contexts)> = profiles
         .iter()
         .filter_map(|profile| Some((*profile, profile.contexts.as_ref()?)))
         .collect();
-    let (_, first) = all.first()?;
+    let Some((_, first)) = all.first() else {
+        return Ok(None);
+    };
+    if let Some((_, other)) = all.iter().find(|(_, own)| own.weight != first.weight) {
+        return Err(MergeError::DifferentWeights {
+            weights: [first.weight.name(), other.weight.name()],
+        });
+    }
     let mut merged = Contexts {
+        weight: first.weight,
         thresholds: first.thresholds,
         ..Contexts::default()
     };
@@ -45,8 +57,11 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
             .collect();
         // The row of each activation on the way to the current node.
         let mut path: Vec<Option<u32>> = Vec::new();
+        // The methods of these, as the profile has them.
+        let mut callers: Vec<(u32, u32)> = Vec::new();
         for node in own.tree.nodes() {
             path.truncate(node.depth as usize - 1);
+            callers.truncate(node.depth as usize - 1);
             let place = places
                 .get(node.class as usize)
                 .and_then(|of| *of.get(node.method as usize)?);
@@ -54,12 +69,29 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
             // A context of a method that is not there is none; a writer refuses it.
             let (Some((class, method)), false) = (place, above == Some(None)) else {
                 path.push(None);
+                callers.push((node.class, node.method));
                 continue;
             };
             let parent = above.flatten();
+            let prefix = match (node.prefix, parent) {
+                (Some(register), Some(row)) => {
+                    let caller: &ContextNode = &rows[row as usize].node;
+                    let to = &classes[caller.class as usize].map.methods[caller.method as usize];
+                    Some(in_other_numbers(
+                        profile,
+                        callers.last(),
+                        to,
+                        node.site,
+                        register,
+                    )?)
+                }
+                (prefix, _) => prefix,
+            };
+            callers.push((node.class, node.method));
             let node = ContextNode {
                 class,
                 method,
+                prefix,
                 ..*node
             };
             let next = rows.len() as u32;
@@ -85,7 +117,34 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<C
             .then_some((sum.least, sum.most.saturating_add(elsewhere)));
     }
     merged.tree = ContextTree::from_rows(&rows);
-    Some(merged)
+    Ok(Some(merged))
+}
+
+/// The path register of a caller in the numbers of the merged map, where those of the profile are others.
+fn in_other_numbers(
+    profile: &Profile,
+    caller: Option<&(u32, u32)>,
+    to: &MethodMap,
+    site: Option<u16>,
+    register: u32,
+) -> Result<u32, MergeError> {
+    let from = caller.and_then(|&(class, method)| {
+        let class = &profile.classes.get(class as usize)?.map;
+        Some((class, class.methods.get(method as usize)?))
+    });
+    let (Some((class, from)), Some(bci)) = (from, site) else {
+        return Ok(register);
+    };
+    let (true, Some(block)) = (from.dag != to.dag, from.block_at(bci.into())) else {
+        return Ok(register);
+    };
+    let number = translate_partial(from, to, block.index() as u32, register.into());
+    let fits = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    fits.map_err(|source| MergeError::NoSuchPath {
+        class: class.name.clone(),
+        method: format!("{}{}", from.name, from.descriptor),
+        source,
+    })
 }
 
 /// Where the methods of a class are in the merged classes.

@@ -7,6 +7,8 @@
 pub(crate) mod merge;
 mod tree;
 
+use crate::options::ContextWeight;
+
 pub use tree::{ContextNode, ContextRow, ContextTree};
 
 /// The calling contexts of a run, all threads together.
@@ -17,6 +19,8 @@ pub struct Contexts {
     /// `phi` and `epsilon` of the guarantee: contexts with a share of `phi` of all calls are there, and no counter is off by more
     /// than a share of `epsilon`. `None`: all contexts are there, and exactly counted.
     pub thresholds: Option<(f64, f64)>,
+    /// What was counted: where it says *calls* below, that is meant.
+    pub weight: ContextWeight,
     /// Which part of the stream was counted, in option syntax, if not all was.
     pub bursts: Option<String>,
     /// Calls that were counted: the paper's N.

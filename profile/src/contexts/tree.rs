@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// What tells a context from its siblings: class, method, call site.
-pub type Key = (u32, u32, Option<u16>);
+/// What tells a context from its siblings: class, method, call site, prefix.
+pub type Key = (u32, u32, Option<u16>, Option<u32>);
 
 /// A context: its innermost activation, and what is known of its calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,9 @@ pub struct ContextNode {
     /// Bytecode index of the call in the caller, if it is known. The caller is the next activation with probes: there may be
     /// others without in between.
     pub site: Option<u16>,
+    /// Path register of the caller at the call: with the call site it stands for the one acyclic path that the caller took to get
+    /// there (PEP section 3.2). `None` if that was not recorded.
+    pub prefix: Option<u32>,
     /// How often the context occurred, calls of callees not included: at least, and at most. `None` if nobody counted: the context
     /// is there because of those below it.
     pub calls: Option<(u64, u64)>,
@@ -25,7 +28,7 @@ pub struct ContextNode {
 impl ContextNode {
     /// What tells it from its siblings.
     pub fn key(&self) -> Key {
-        (self.class, self.method, self.site)
+        (self.class, self.method, self.site, self.prefix)
     }
 
     /// The best estimate of its calls: it counts what was seen since the context is monitored.
@@ -43,7 +46,7 @@ pub struct ContextRow {
     pub node: ContextNode,
 }
 
-/// Contexts in preorder, siblings by class, method and call site.
+/// Contexts in preorder, siblings by class, method, call site and prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContextTree(Vec<ContextNode>);
 
@@ -184,6 +187,7 @@ mod tests {
             class: 0,
             method,
             site,
+            prefix: None,
             calls: (calls > 0).then_some((calls, calls)),
         }
     }

@@ -21,8 +21,9 @@ use std::time::Duration;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use values::{
-    Action, Burst, ConsumedBy, ContextAlgorithm, LogLevel, Probe, ProfileKind, Share, SinglePathLoops,
-    SinglePathMethods, Skipping, SubpathLengths, format_duration, parse_duration,
+    Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe, ProfileKind,
+    Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathLengths, format_duration,
+    parse_duration,
 };
 
 use crate::Schedule;
@@ -127,6 +128,12 @@ pub struct ProfileOptions {
     pub epsilon: Option<Share>,
     /// Profile `contexts`: what decides which are kept.
     pub algorithm: ContextAlgorithm,
+    /// Profile `contexts`: are they told apart by the path that led to each call?
+    pub call_paths: CallPaths,
+    /// Profile `contexts`: what is counted.
+    pub weight: ContextWeight,
+    /// Profile `contexts` with `weight=alloc`: mean number of bytes from one allocation that is charged to the next; 0: all are.
+    pub alloc_interval: u32,
     /// Profiles `kpaths` and `contexts`: which part of the stream.
     pub burst: Burst,
     /// Profile `subpaths`: most bytes of a thread's sample.
@@ -183,6 +190,9 @@ impl Default for ProfileOptions {
             phi: Share::new(1e-4).expect("a share"),
             epsilon: None,
             algorithm: ContextAlgorithm::LazySpaceSaving,
+            call_paths: CallPaths::Off,
+            weight: ContextWeight::Calls,
+            alloc_interval: 64 << 10,
             burst: Burst::Off,
             footprint: 64 << 10,
             lengths: SubpathLengths::default(),
@@ -395,6 +405,13 @@ impl ProfileOptions {
             "epsilon" if value == "phi/5" => self.epsilon = None,
             "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
             "algorithm" => self.algorithm = value.parse().map_err(wrong)?,
+            "call-paths" => self.call_paths = value.parse().map_err(wrong)?,
+            "weight" => self.weight = value.parse().map_err(wrong)?,
+            "alloc-interval" => {
+                let reason = || format!("'{value}' is not a number of bytes such as 0, 4096, 64k or 1M");
+                let bytes = values::parse_bytes(value).filter(|&bytes| bytes <= i32::MAX as u32);
+                self.alloc_interval = bytes.ok_or_else(|| wrong(reason()))?;
+            }
             "burst" => self.burst = value.parse().map_err(wrong)?,
             "footprint" => {
                 let bytes = values::parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
@@ -519,6 +536,9 @@ impl ProfileOptions {
             "phi" => Some(self.phi.to_string()),
             "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
             "algorithm" => Some(self.algorithm.to_string()),
+            "call-paths" => Some(self.call_paths.to_string()),
+            "weight" => Some(self.weight.to_string()),
+            "alloc-interval" => Some(values::format_bytes(self.alloc_interval)),
             "burst" => Some(self.burst.to_string()),
             "footprint" => Some(values::format_bytes(self.footprint)),
             "lengths" => Some(self.lengths.to_string()),

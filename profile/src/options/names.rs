@@ -124,10 +124,28 @@ pub const OPTIONS: &[OptionName] = &[
         "contexts: what decides which are kept (exact: all; null: none, to see what following the calls costs)",
     ),
     option(
+        "call-paths",
+        "off|on",
+        "off",
+        "contexts: are calls from one place told apart by the path that the caller took to get there?",
+    ),
+    option(
+        "weight",
+        "calls|time|alloc",
+        "calls",
+        "contexts: what is counted: calls, nanoseconds, or bytes allocated",
+    ),
+    option(
+        "alloc-interval",
+        "BYTES",
+        "64k",
+        "contexts with weight=alloc: mean number of bytes from one allocation that is charged to the next (0: every one is)",
+    ),
+    option(
         "burst",
         "off|static:INTERVAL:LENGTH|adaptive:INTERVAL:LENGTH:RR",
         "off",
-        "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns",
+        "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns, or with times (2ms:200us) probes are off but for LENGTH of every INTERVAL",
     ),
     option(
         "footprint",

@@ -149,6 +149,42 @@ fn errors_name_the_option_and_suggest() {
             "option 'burst': a window of 20 does not fit an interval of 10",
         ),
         (
+            "profile=contexts,burst=static:1ms:1ms",
+            "option 'burst': a window of 1ms leaves no time between windows of an interval of 1ms",
+        ),
+        (
+            "burst=static:2ms:200us",
+            "option 'burst': bursts by the clock are for profile=contexts alone",
+        ),
+        (
+            "profile=contexts,burst=static:2ms:200us,file=x.trace",
+            "option 'burst': bursts by the clock are for running programs, not for traces",
+        ),
+        (
+            "profile=contexts,weight=time,file=x.trace",
+            "option 'weight': weights other than calls are for running programs, not for traces",
+        ),
+        (
+            "profile=contexts,weight=alloc,burst=static:100:10",
+            "option 'weight': weights other than calls go without bursts",
+        ),
+        (
+            "profile=contexts+paths,weight=time",
+            "option 'weight': 'time' is for profile=contexts alone",
+        ),
+        (
+            "profile=contexts,weight=time,algorithm=lc",
+            "option 'algorithm': 'lc' counts calls only; other weights take lss, exact or null",
+        ),
+        (
+            "profile=contexts,call-paths=on,weight=time",
+            "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+        ),
+        (
+            "profile=contexts,alloc-interval=64b",
+            "option 'alloc-interval': '64b' is not a number of bytes such as 0, 4096, 64k or 1M",
+        ),
+        (
             "burst=10:20",
             "option 'burst': '10:20' is neither 'off' nor static:INTERVAL:LENGTH (in activations) nor adaptive:INTERVAL:LENGTH:RR",
         ),
@@ -270,6 +306,29 @@ fn the_automatic_probe_follows_what_is_profiled() {
     ] {
         assert!(!parse(other).options.skips_in_probes(), "{other}");
     }
+    for (given, length, revisits) in [
+        ("static:2ms:200us", 200, Revisits::All),
+        (
+            "adaptive:2000us:1ms:10",
+            1000,
+            Revisits::OneIn(NonZeroU32::new(10).unwrap()),
+        ),
+        ("adaptive:2ms:1us:none", 1, Revisits::None),
+    ] {
+        let o = parse(&format!("profile=contexts,burst={given},weight=calls")).options;
+        let expected = Burst::Timed {
+            interval: Duration::from_millis(2),
+            length: Duration::from_micros(length),
+            revisits,
+        };
+        assert_eq!(o.burst, expected, "{given}");
+        assert_eq!(o.burst.to_string().parse(), Ok(expected));
+        assert!(o.has_bursts_in_program());
+    }
+    let o = parse("profile=contexts,weight=alloc,alloc-interval=0").options;
+    assert_eq!((o.weight, o.alloc_interval), (ContextWeight::Alloc, 0));
+    assert!(!o.has_bursts_in_program());
+
     let o = parse("profile=kpaths,k=16,budget=200k,burst=static:1000:64").options;
     assert_eq!(
         (o.k, o.budget, o.burst.to_string().as_str()),

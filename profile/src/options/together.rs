@@ -2,7 +2,8 @@
 
 use super::values::parse_amount;
 use super::{
-    Burst, ConsumedBy, FileFormat, OptionError, Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+    Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
+    ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
 };
 
 /// With less, there would be more counters than memory.
@@ -28,6 +29,14 @@ impl ProfileOptions {
         }
         if self.profile.contains(&ProfileKind::Contexts) {
             self.check_contexts()?;
+        }
+        if let Burst::Timed { .. } = self.burst
+            && self.profile != [ProfileKind::Contexts]
+        {
+            return wrong(
+                "burst",
+                "bursts by the clock are for profile=contexts alone".to_owned(),
+            );
         }
         if let Burst::Adaptive { .. } = self.burst
             && self.profile.contains(&ProfileKind::KPaths)
@@ -81,6 +90,44 @@ impl ProfileOptions {
         let (phi, epsilon) = self.thresholds();
         if epsilon >= phi {
             return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
+        }
+        let of_running = match (self.weight, self.burst) {
+            (ContextWeight::Calls, Burst::Timed { .. }) => Some(("burst", "bursts by the clock are")),
+            (ContextWeight::Calls, _) => None,
+            (_, Burst::Off) => Some(("weight", "weights other than calls are")),
+            _ => return wrong("weight", "weights other than calls go without bursts".to_owned()),
+        };
+        if self.call_paths == CallPaths::On
+            && (self.profile != [ProfileKind::Contexts]
+                || self.weight != ContextWeight::Calls
+                || self.has_bursts_in_program())
+        {
+            let reason =
+                "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
+            return wrong("call-paths", reason.to_owned());
+        }
+        if self.weight != ContextWeight::Calls && self.profile != [ProfileKind::Contexts] {
+            return wrong(
+                "weight",
+                format!("'{}' is for profile=contexts alone", self.weight),
+            );
+        }
+        if let Some((name, what)) = of_running
+            && self.file.format() == FileFormat::Trace
+        {
+            return wrong(name, format!("{what} for running programs, not for traces"));
+        }
+        let weighs = [
+            ContextAlgorithm::LazySpaceSaving,
+            ContextAlgorithm::Exact,
+            ContextAlgorithm::Null,
+        ];
+        if self.weight != ContextWeight::Calls && !weighs.contains(&self.algorithm) {
+            let reason = format!(
+                "'{}' counts calls only; other weights take lss, exact or null",
+                self.algorithm
+            );
+            return wrong("algorithm", reason);
         }
         if epsilon < LEAST_EPSILON {
             let (name, value, least) = match self.epsilon {
@@ -172,6 +219,11 @@ impl ProfileOptions {
             && self.profile == [ProfileKind::Subpaths]
             && self.consumer == ConsumedBy::Program
             && self.file.format() != FileFormat::Trace
+    }
+
+    /// Are there bursts between which the probes of the running program are off?
+    pub fn has_bursts_in_program(&self) -> bool {
+        matches!(self.burst, Burst::Timed { .. })
     }
 
     /// Do iterations of single-path loops go without a probe?

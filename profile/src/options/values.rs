@@ -185,6 +185,41 @@ words! {
     }
 }
 
+words! {
+    /// Are contexts told apart by the path that led to each call?
+    CallPaths, "choice" {
+        /// No. The default.
+        Off = "off",
+        /// Yes: by the caller's path register at the call.
+        On = "on",
+    }
+}
+
+words! {
+    /// What is counted per context.
+    #[derive(Default)]
+    ContextWeight, "weight" {
+        /// Calls. The default.
+        #[default]
+        Calls = "calls",
+        /// Nanoseconds that pass while it is the innermost one.
+        Time = "time",
+        /// Bytes that are allocated while it is.
+        Alloc = "alloc",
+    }
+}
+
+impl ContextWeight {
+    /// What one more is called: `calls`, `ns`, `bytes`.
+    pub const fn unit(self) -> &'static str {
+        match self {
+            ContextWeight::Calls => "calls",
+            ContextWeight::Time => "ns",
+            ContextWeight::Alloc => "bytes",
+        }
+    }
+}
+
 /// A share, above 0 and up to 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Share(f64);
@@ -246,6 +281,26 @@ pub enum Burst {
         /// Of windows that would be left out, one in so many takes place.
         reenable: Option<NonZeroU32>,
     },
+    /// For contexts of a running program: the same by the clock, and between windows the probes are off.
+    Timed {
+        /// From the beginning of a window to that of the next, on average: it begins at a random time of each interval.
+        interval: Duration,
+        /// How long a window is; less than `interval`.
+        length: Duration,
+        /// What becomes of a thread's windows that begin in a context in which one of its windows began before.
+        revisits: Revisits,
+    },
+}
+
+/// What becomes of windows that begin where one began before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Revisits {
+    /// They take place: static windows.
+    All,
+    /// Of adaptive windows, one in so many takes place.
+    OneIn(NonZeroU32),
+    /// None does.
+    None,
 }
 
 impl fmt::Display for Burst {
@@ -262,6 +317,18 @@ impl fmt::Display for Burst {
                 match reenable {
                     None => f.write_str("none"),
                     Some(n) => write!(f, "{}", 100 / n.get()),
+                }
+            }
+            Burst::Timed {
+                interval,
+                length,
+                revisits,
+            } => {
+                let times = format!("{}:{}", format_duration(*interval), format_duration(*length));
+                match revisits {
+                    Revisits::All => write!(f, "static:{times}"),
+                    Revisits::OneIn(n) => write!(f, "adaptive:{times}:{}", 100 / n.get()),
+                    Revisits::None => write!(f, "adaptive:{times}:none"),
                 }
             }
         }
@@ -288,6 +355,25 @@ impl FromStr for Burst {
             }
         };
         let (interval, length) = numbers.split_once(':').ok_or_else(shape)?;
+        if let (Ok(interval), Ok(length)) = (parse_duration(interval), parse_duration(length)) {
+            let revisits = match reenable {
+                None => Revisits::All,
+                Some(None) => Revisits::None,
+                Some(Some(n)) => Revisits::OneIn(n),
+            };
+            return match length < interval {
+                true => Ok(Burst::Timed {
+                    interval,
+                    length,
+                    revisits,
+                }),
+                false => Err(format!(
+                    "a window of {} leaves no time between windows of an interval of {}",
+                    format_duration(length),
+                    format_duration(interval)
+                )),
+            };
+        }
         let interval: NonZeroU64 = interval.parse().map_err(|_| shape())?;
         let length: NonZeroU32 = length.parse().map_err(|_| shape())?;
         if u64::from(length.get()) > interval.get() {

@@ -68,13 +68,13 @@ pub(super) fn pack(words: &[u64], out: &mut Encoder) -> u64 {
             continue;
         }
         let Ok(event) = Word(word).decode() else { continue };
-        good += 1;
-        put(event, &mut tops, out);
+        good += u64::from(put(event, &mut tops, out));
     }
     good
 }
 
-fn put(event: Event, tops: &mut Tops, out: &mut Encoder) {
+/// Returns whether a trace has such words.
+fn put(event: Event, tops: &mut Tops, out: &mut Encoder) -> bool {
     match event {
         Event::PathEnd { method, path } => put_of_top(PATH_END, method, path, tops, out),
         Event::LastPath { method, path } => put_of_top(LAST_PATH, method, path, tops, out),
@@ -108,7 +108,9 @@ fn put(event: Event, tops: &mut Tops, out: &mut Encoder) {
             out.uint(GAP);
             tops.0.clear();
         }
+        Event::Call { .. } | Event::Charge { .. } | Event::Burst { .. } => return false,
     }
+    true
 }
 
 /// An event of the topmost activation, with `argument`.

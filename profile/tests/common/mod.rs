@@ -7,6 +7,7 @@ use std::sync::Arc;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
+use trodden_profile::options::ContextWeight;
 use trodden_profile::{
     BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel,
     KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
@@ -331,6 +332,7 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                                 class,
                                 method,
                                 site,
+                                prefix: None,
                                 calls,
                             },
                         }
@@ -339,6 +341,7 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                 let tree = ContextTree::from_rows(&rows);
                 let least: u64 = tree.nodes().iter().map(ContextNode::estimate).sum();
                 Contexts {
+                    weight: ContextWeight::default(),
                     algorithm: if exact { "exact" } else { "lss" }.to_owned(),
                     thresholds: thresholds.map(|(phi, share)| {
                         let phi = f64::from(phi) / 100.0;

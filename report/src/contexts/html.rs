@@ -2,6 +2,7 @@
 
 use inferno::flamegraph;
 use maud::{Markup, html};
+use trodden_profile::options::ContextWeight;
 
 use super::{ContextsView, Stacks};
 use crate::html::bar;
@@ -21,13 +22,18 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
     let stacks = Stacks::of(view, DEEPEST);
     let height = 16 * stacks.depth() + 140;
     let hottest = view.hottest(top);
+    let unit = match view.contexts.weight {
+        ContextWeight::Calls => "Calls",
+        ContextWeight::Time => "Time, ns",
+        ContextWeight::Alloc => "Bytes",
+    };
     html! {
         section #contexts {
             h2 { "Hot chains of calls" }
             p.note { (view.summary()) }
             @match flame_graph(&stacks) {
                 Some(picture) => {
-                    p.note { "Each box is a method, above the one that called it; its width is the number of calls that began in it and all \
+                    p.note { "Each box is a method, above the one that called it; its width is the number of " (view.contexts.weight.unit()) " of it and all \
                         that it called. Click a box to enlarge it; the search is at the top right." }
                     iframe.flame title="Flame graph of calls" style={ "width:100%;border:0;height:" (height) "px" } srcdoc=(picture) {}
                 }
@@ -35,7 +41,7 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
             }
             @if !hottest.is_empty() {
                 div.scroll { table {
-                    thead { tr { th.num scope="col" { "Calls" } th.num scope="col" { "At most" } th.num scope="col" { "Share" } th scope="col" { "Chain of calls" } } }
+                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } th scope="col" { "Chain of calls" } } }
                     tbody { @for &at in &hottest { (row(view, at)) } }
                 } }
             }
@@ -68,6 +74,7 @@ fn row(view: &ContextsView, at: usize) -> Markup {
                         @if above.is_some() { li { "…" } }
                     }
                     @if let Some(line) = view.call_line(at) { p.note { "Called in line " (line) "." } }
+                    @if let Some(path) = view.call_path_text(at) { p.note { "Path to the call: " (path) "." } }
                 }
             }
         }

@@ -3,11 +3,13 @@
 use serde::Serialize;
 
 use super::ContextsView;
+use crate::words;
 
 /// The contexts of a report.
 #[derive(Serialize)]
 pub(crate) struct Document<'a> {
     algorithm: &'a str,
+    weight: &'static str,
     exact: bool,
     phi: Option<f64>,
     epsilon: Option<f64>,
@@ -32,6 +34,8 @@ struct Node<'a> {
     name: &'a str,
     descriptor: &'a str,
     site: Option<Site>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    along: Option<Along>,
     calls: Option<u64>,
     at_most: Option<u64>,
     hot: bool,
@@ -41,6 +45,40 @@ struct Node<'a> {
 struct Site {
     bci: u16,
     line: Option<u32>,
+}
+
+/// The path that the caller took to the call.
+#[derive(Serialize)]
+struct Along {
+    register: u32,
+    /// `entry`, `header`, `handler` or `cut`; and where.
+    start: &'static str,
+    bci: u32,
+    line: Option<u32>,
+    steps: Vec<Step>,
+}
+
+#[derive(Serialize)]
+struct Step {
+    bci: u32,
+    line: Option<u32>,
+    branch: String,
+}
+
+fn along(view: &ContextsView, at: usize) -> Option<Along> {
+    let path = view.call_path(at)?;
+    let steps = path.steps.iter().map(|step| Step {
+        bci: step.at.bci,
+        line: step.at.line,
+        branch: words::decision(&step.label),
+    });
+    Some(Along {
+        register: view.nodes()[at].prefix?,
+        start: words::start_kind(path.start_kind),
+        bci: path.start.bci,
+        line: path.start.line,
+        steps: steps.collect(),
+    })
 }
 
 /// The hottest contexts and their callers.
@@ -60,6 +98,7 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
                 bci,
                 line: view.call_line(at),
             }),
+            along: along(view, at),
             calls: node.calls.map(|(least, _)| least),
             at_most: node.calls.map(|(_, most)| most),
             hot: view.hot[at],
@@ -67,6 +106,7 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
     });
     Document {
         algorithm: &contexts.algorithm,
+        weight: contexts.weight.name(),
         exact: contexts.is_exact(),
         phi: contexts.thresholds.map(|(phi, _)| phi),
         epsilon: contexts.thresholds.map(|(_, epsilon)| epsilon),

@@ -5,7 +5,8 @@ mod html;
 mod json;
 mod text;
 
-use trodden_profile::{ContextNode, Contexts, MethodMap, PhiOutOfRange, Profile};
+use trodden_numbering::StartKind;
+use trodden_profile::{ContextNode, Contexts, MethodMap, PathDescription, PhiOutOfRange, Profile};
 
 use crate::pattern::MethodPattern;
 use crate::words;
@@ -94,6 +95,33 @@ impl<'p> ContextsView<'p> {
         self.method(caller).1.line(u32::from(self.nodes()[at].site?))
     }
 
+    /// The path that the caller took to get to the call, where that was recorded and the number names one.
+    pub fn call_path(&self, at: usize) -> Option<PathDescription> {
+        let node = &self.nodes()[at];
+        let (register, site) = (node.prefix?, node.site?);
+        let (_, caller) = self.method(&self.nodes()[self.parents[at]? as usize]);
+        let block = caller.block_at(site.into())?;
+        let path = caller
+            .dag
+            .regenerate_partial(&caller.graph, register.into(), block);
+        Some(caller.describe_path(&path.ok()?))
+    }
+
+    /// That path in words: where it began if not at the caller's beginning, and each decision on it.
+    pub(crate) fn call_path_text(&self, at: usize) -> Option<String> {
+        let path = self.call_path(at)?;
+        let start = (path.start_kind != StartKind::Entry).then(|| words::starts(path.start_kind, path.start));
+        let steps = path
+            .steps
+            .iter()
+            .map(|step| format!("{} {}", words::place(step.at), words::decision_short(&step.label)));
+        let parts: Vec<String> = start.into_iter().chain(steps).collect();
+        Some(match parts.is_empty() {
+            true => "straight".to_owned(),
+            false => parts.join(", "),
+        })
+    }
+
     /// `a.b.C.m(int)`.
     pub(crate) fn title(&self, node: &ContextNode) -> String {
         let (class, method) = self.method(node);
@@ -137,10 +165,11 @@ impl<'p> ContextsView<'p> {
     pub(crate) fn summary(&self) -> String {
         let contexts = self.contexts;
         let hot = self.hot.iter().filter(|&&hot| hot).count() as u64;
+        let unit = contexts.weight.unit();
         let how = match contexts.thresholds {
             None => "all of them, exactly".to_owned(),
             Some((phi, epsilon)) => format!(
-                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} calls at most",
+                "algorithm {}, phi = {phi}, epsilon = {epsilon}: counters are off by {} {unit} at most",
                 contexts.algorithm,
                 words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
             ),
@@ -149,7 +178,7 @@ impl<'p> ContextsView<'p> {
             format!(" Only bursts were counted: {bursts}.")
         });
         format!(
-            "{} calls in {} contexts ({how}). {} are hot: {} calls or more.{bursts}",
+            "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}",
             words::thousands(contexts.calls),
             words::thousands(contexts.tree.nodes().len() as u64),
             words::thousands(hot),

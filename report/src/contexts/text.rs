@@ -18,7 +18,11 @@ pub(crate) fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     }
     let exact = view.contexts.is_exact();
     let most = if exact { "" } else { "at most" };
-    out.push(format!("{:>15} {most:>15} {:>8}  context", "calls", "share"));
+    out.push(format!(
+        "{:>15} {most:>15} {:>8}  context",
+        view.contexts.weight.unit(),
+        "share"
+    ));
     let list = view.with_callers(&chosen);
     let mut children = vec![0u32; list.len()];
     for (_, parent) in &list {
@@ -87,8 +91,11 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         (Some(bci), None) => format!("bci {bci}: "),
         (None, None) => String::new(),
     };
+    let along = view
+        .call_path_text(at)
+        .map_or(String::new(), |path| format!("  [{path}]"));
     format!(
-        "{calls:>15} {most:>15} {share:>8}  {}{called}{}",
+        "{calls:>15} {most:>15} {share:>8}  {}{called}{}{along}",
         indent(level),
         view.title(node)
     )

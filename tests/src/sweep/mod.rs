@@ -33,16 +33,25 @@ pub const LEFT_ALONE_LIMIT: f64 = 0.005;
 pub struct Probe {
     kind: ProbeKind,
     events: EventKinds,
+    bursts: bool,
+    timed: bool,
+    call_paths: bool,
 }
 
 impl Probe {
     /// A probe with events as they are if nobody asks for others.
     pub fn of(kind: ProbeKind) -> Self {
         let events = InstrumentOptions::new(kind).events;
-        Probe { kind, events }
+        Probe {
+            kind,
+            events,
+            bursts: false,
+            timed: false,
+            call_paths: false,
+        }
     }
 
-    /// All kinds; of `events` also those with call sites, with and without paths.
+    /// All kinds; of `events` also those with call sites, with and without paths, with time, with paths to calls, and in bursts.
     pub fn all() -> Vec<Probe> {
         let calls = |paths| Probe {
             kind: ProbeKind::Events,
@@ -52,14 +61,35 @@ impl Probe {
                 paths,
                 ..EventKinds::default()
             },
+            bursts: false,
+            timed: false,
+            call_paths: false,
+        };
+        let along = Probe {
+            call_paths: true,
+            ..calls(false)
+        };
+        let bursts = Probe {
+            bursts: true,
+            ..calls(false)
+        };
+        let timed = Probe {
+            timed: true,
+            ..calls(false)
         };
         let kinds = ProbeKind::ALL.map(Probe::of);
-        kinds.into_iter().chain([calls(false), calls(true)]).collect()
+        kinds
+            .into_iter()
+            .chain([calls(false), calls(true), bursts, timed, along])
+            .collect()
     }
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match (self.events.call_sites, self.events.paths) {
+            _ if self.bursts => "bursts",
+            _ if self.timed => "timed calls",
+            _ if self.call_paths => "calls along paths",
             (false, _) => self.kind.name(),
             (true, false) => "calls",
             (true, true) => "calls+paths",
@@ -176,6 +206,9 @@ fn one(
 ) -> Result<()> {
     let mut options = InstrumentOptions::new(probe.kind);
     options.events = probe.events;
+    options.bursts = probe.bursts;
+    options.timed = probe.timed;
+    options.call_paths = probe.call_paths;
     options.filter = Filter::everything();
     let instrumenter = Instrumenter::new(options);
     let made: Vec<Made> = classes

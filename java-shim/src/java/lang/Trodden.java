@@ -205,8 +205,16 @@ public final class Trodden {
     private static final long CURSOR = 0;
     private static final long END = 8;
     private static final long DEPTH = 16;
+    private static final long TIME = 40;
+    private static final long JOINED = 48;
+    private static final long PENDING = 56;
     private static final long SKIP = 32;
     private static final long WORDS = 36;
+
+    private static final int CHARGE = 10 << 28;
+
+    /** The argument of an entry whose call site the caller's last word has told. */
+    private static final long CALL_UNDER_WAY = 0xfffe;
 
     /** The argument of an entry whose call site is not known. */
     private static final long NO_CALL_SITE = 0xffff;
@@ -345,6 +353,184 @@ public final class Trodden {
         surface(block, (int) caller);
         UNSAFE.putLong(block + CALL, caller);
         append(block, upper, path & 0xffff_ffffL);
+    }
+
+    // With the paths to calls. The word of the register waits until there is a callee with probes: most calls have none. Who is called
+    // without such a word is called by the same call as the one before.
+
+    @ForceInline
+    public static long enterAlong(long block, int upper) {
+        prefix(block);
+        return enterFrom(block, upper);
+    }
+
+    @ForceInline
+    public static long initialiseAlong(long block, int upper) {
+        prefix(block);
+        return initialise(block, upper);
+    }
+
+    @ForceInline
+    private static void prefix(long block) {
+        long prefix = UNSAFE.getLong(block + PENDING);
+        if (prefix != 0) {
+            UNSAFE.putLong(block + PENDING, 0);
+            append(block, (int) (prefix >>> 32), prefix & DEPTH_MASK);
+        }
+    }
+
+    /** The activation that was called with that word is about to call something at a bytecode index, and has taken a path to get there. */
+    @ForceInline
+    public static void callAlong(long block, long caller, int bci, int upper, int register) {
+        call(block, caller, bci);
+        UNSAFE.putLong(block + PENDING, (long) upper << 32 | register & DEPTH_MASK);
+    }
+
+    @ForceInline
+    public static void exitAlong(long block, long caller, int upper) {
+        // Of the activation's own last call.
+        UNSAFE.putLong(block + PENDING, 0);
+        exit(block, caller, upper);
+    }
+
+    // With time: what has passed since the last word is the topmost activation's. Probes take part of it.
+
+    @ForceInline
+    public static long enterTimed(long block, int upper) {
+        charge(block);
+        return enterFrom(block, upper);
+    }
+
+    @ForceInline
+    public static long initialiseTimed(long block, int upper) {
+        charge(block);
+        return initialise(block, upper);
+    }
+
+    @ForceInline
+    public static void exitTimed(long block, long caller, int upper) {
+        charge(block);
+        exit(block, caller, upper);
+    }
+
+    @ForceInline
+    private static void charge(long block) {
+        long now = System.nanoTime();
+        long passed = now - UNSAFE.getLong(block + TIME);
+        UNSAFE.putLong(block + TIME, now);
+        if (passed >>> 32 == 0) {
+            append(block, CHARGE, passed);
+        } else if (passed != now) {
+            chargeMuch(block, passed);
+        }
+    }
+
+    /** More than four seconds. */
+    @DontInline
+    private static void chargeMuch(long block, long passed) {
+        long left = passed;
+        for (; left > DEPTH_MASK; left -= DEPTH_MASK) {
+            append(block, CHARGE, DEPTH_MASK);
+        }
+        // Negative if the clock went back.
+        append(block, CHARGE, Math.max(left, 0));
+    }
+
+    /*
+     * In bursts. Between them a probe tests a flag. In a burst, a thread that begins an activation first asks the agent to walk its
+     * stack and to tell the stream what is there; from then on it tells what happens, until the burst is over. That may be in
+     * the middle of anything, and nothing is told about it: the next burst brings its own stack.
+     */
+
+    /** Number of the burst, from 1; 0 between bursts. Volatile: a plain field would be read once before a loop, not in it. */
+    private static volatile int burst;
+
+    /** An activation begins. */
+    @ForceInline
+    public static void begins(int upper) {
+        if (burst != 0) {
+            begins(upper, CALL_UNDER_WAY);
+        }
+    }
+
+    /** A class initialiser begins, which no call is under way for. */
+    @ForceInline
+    public static void initialises(int upper) {
+        if (burst != 0) {
+            begins(upper, NO_CALL_SITE);
+        }
+    }
+
+    /** An activation is about to call something at a bytecode index. */
+    @ForceInline
+    public static void calls(int upper, int bci) {
+        if (burst != 0) {
+            callsNow(upper, bci);
+        }
+    }
+
+    /** An activation ends. */
+    @ForceInline
+    public static void ends(int upper) {
+        if (burst != 0) {
+            endsNow(upper);
+        }
+    }
+
+    @DontInline
+    private static void begins(int upper, long site) {
+        int now = burst;
+        if (now == 0) {
+            return;
+        }
+        long block = TroddenThreads.ownBlock();
+        int joined = UNSAFE.getInt(block + JOINED);
+        if (joined != now && (joined == -now || !join(block, now, upper))) {
+            return;
+        }
+        long call = UNSAFE.getLong(block + PENDING);
+        if (call != 0) {
+            // First: if there is no stack left for what follows, the call has not been made.
+            UNSAFE.putLong(block + PENDING, 0);
+            append(block, (int) (call >>> 32), call & DEPTH_MASK);
+        }
+        append(block, upper, site);
+    }
+
+    private static boolean join(long block, int now, int upper) {
+        UNSAFE.putLong(block + PENDING, 0);
+        boolean joins;
+        try {
+            joins = TroddenThreads.join(block, upper);
+        } catch (UnsatisfiedLinkError e) {
+            joins = false;
+        }
+        // Its negative: the thread has nothing to do with this burst.
+        UNSAFE.putInt(block + JOINED, joins ? now : -now);
+        return joins;
+    }
+
+    /** The word of a call waits until there is a callee with probes: most calls have none. */
+    @DontInline
+    private static void callsNow(int upper, int bci) {
+        long block = TroddenThreads.ownBlock();
+        if (hasJoined(block)) {
+            UNSAFE.putLong(block + PENDING, (long) upper << 32 | bci);
+        }
+    }
+
+    @DontInline
+    private static void endsNow(int upper) {
+        long block = TroddenThreads.ownBlock();
+        if (hasJoined(block)) {
+            UNSAFE.putLong(block + PENDING, 0);
+            append(block, upper, 0);
+        }
+    }
+
+    private static boolean hasJoined(long block) {
+        int now = burst;
+        return now != 0 && UNSAFE.getInt(block + JOINED) == now;
     }
 
     /** Tells the stream that exceptions have unwound activations, if they have. */

@@ -301,6 +301,9 @@ final class TroddenThreads {
     /** A thread begins to write events to a block. */
     private static native void open(long block, long thread, String name, boolean virtual);
 
+    /** Tells the stream of the calling thread's block what is on its stack, below an activation that begins. False: it is left out. */
+    static native boolean join(long block, int upper);
+
     /** Takes in the events of the calling thread's block and empties it. */
     static native void drain(long block);
 }

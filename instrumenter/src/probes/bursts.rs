@@ -1,0 +1,58 @@
+//! `events` in bursts: beginnings of activations with their call sites, and ends, but only while the agent says so.
+//!
+//! Between bursts a probe is the test of a flag, and an activation keeps nothing: it may begin before a burst and end in it, or the
+//! other way round. What was on the stack when a burst began is found by a walk of the stack (`Trodden.begins`).
+
+use trodden_profile::events::Kind;
+
+use super::events::upper;
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use crate::classfile::pool::PoolFull;
+
+/// Tells calls and returns while there is a burst.
+#[derive(Debug)]
+pub struct Bursts;
+
+impl ProbeStrategy for Bursts {
+    fn stack(&self) -> u16 {
+        2
+    }
+
+    fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        // The JVM runs initialisers by itself: no call is under way there.
+        let callee = if method.is_initialiser {
+            "initialises"
+        } else {
+            "begins"
+        };
+        asm.push_id(upper(Kind::Enter, method))?; // … upper
+        asm.call_shim(callee, "(I)V") // …
+    }
+
+    fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
+        match end {
+            PathEnd::Return => self.unwound(method, asm),
+            // The activation ends in its own handler, or goes on in another one.
+            PathEnd::Throw | PathEnd::Restart => Ok(()),
+        }
+    }
+
+    fn keeps_register(&self) -> bool {
+        false
+    }
+
+    fn sees_calls(&self) -> bool {
+        true
+    }
+
+    fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
+        asm.push_id(upper(Kind::Call, method))?; // … upper
+        asm.push(bci as i32)?; // … upper bci
+        asm.call_shim("calls", "(II)V") // …
+    }
+
+    fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        asm.push_id(upper(Kind::Exit, method))?; // … upper
+        asm.call_shim("ends", "(I)V") // …
+    }
+}

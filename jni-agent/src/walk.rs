@@ -1,0 +1,134 @@
+//! Walks of the stack at the beginnings of bursts: which activations of methods with probes a thread is in, and where each of
+//! them calls the next one.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
+use rustc_hash::FxHashMap;
+use trodden_profile::events::{CALL_UNDER_WAY, Word};
+
+use crate::agent::Agent;
+use crate::jvm::Jni;
+use crate::safepoint::{Lookup, Method, resolve};
+
+/// Frames that are asked for at first. Most stacks have fewer.
+const USUAL: usize = 256;
+/// A stack of this many frames is not walked: the thread is left out of the burst.
+const MOST: usize = 8192;
+/// Walks after which methods are looked up anew: ids of unloaded methods may be used again.
+const CACHE_WALKS: u64 = 1 << 16;
+
+/// Finds the methods of frames, and remembers them.
+#[derive(Default)]
+pub struct Walker {
+    methods: RwLock<FxHashMap<usize, Known>>,
+    walks: AtomicU64,
+    too_deep: AtomicU64,
+}
+
+/// What is known of a method by its JVMTI id.
+#[derive(Clone)]
+enum Known {
+    Probed(Method),
+    /// Never will have probes.
+    Other,
+    /// Had none when there were so many classes with probes.
+    NotAmong(usize),
+}
+
+impl Walker {
+    /// The words that tell the calling thread's stack: `Enter` per activation with probes, the outermost first, and the `Call` of the
+    /// last one. The innermost activation is left out if it is one of `begins`, which is about to tell its beginning itself. `None`: the
+    /// stack is too deep.
+    pub fn stack(&self, agent: &Agent, jni: Jni<'_>, begins: u32) -> Option<Vec<u64>> {
+        if self.walks.fetch_add(1, Ordering::Relaxed) % CACHE_WALKS == CACHE_WALKS - 1 {
+            self.lock_write().clear();
+        }
+        let mut frames = vec![jvmtiFrameInfo::default(); USUAL];
+        let mut count = agent.jvmti.stack(std::ptr::null_mut(), &mut frames).ok()?;
+        if count == USUAL {
+            frames.resize(MOST, jvmtiFrameInfo::default());
+            count = agent.jvmti.stack(std::ptr::null_mut(), &mut frames).ok()?;
+        }
+        if count == MOST {
+            self.too_deep.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let found = frames[..count].iter().filter_map(|frame| {
+            let method = self.method(agent, jni, frame)?;
+            // An activation from before its class got probes tells nothing: it is like code without.
+            (!agent.jvmti.is_obsolete(frame.method)).then_some((method, frame.location))
+        });
+        let mut found: Vec<(Method, i64)> = found.collect();
+        if found.first().is_some_and(|(method, _)| method.index == begins) {
+            found.remove(0);
+        }
+        Some(words(&found))
+    }
+
+    /// Stacks that were too deep to be walked.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep.load(Ordering::Relaxed)
+    }
+
+    fn lock_write(&self) -> std::sync::RwLockWriteGuard<'_, FxHashMap<usize, Known>> {
+        self.methods.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn method(&self, agent: &Agent, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Option<Method> {
+        let key = frame.method as usize;
+        let known = {
+            let methods = self.methods.read().unwrap_or_else(PoisonError::into_inner);
+            methods.get(&key).cloned()
+        };
+        match known {
+            Some(Known::Probed(method)) => return Some(method),
+            Some(Known::Other) => return None,
+            Some(Known::NotAmong(classes)) if classes == agent.registry.sizes().0 => return None,
+            _ => {}
+        }
+        let settings = agent.active()?;
+        let classes = agent.registry.sizes().0;
+        let filter = &settings.instrumenter.options().filter;
+        let known = match resolve(agent, filter, jni, frame) {
+            Lookup::Found(method) => Known::Probed(method),
+            Lookup::Never => Known::Other,
+            Lookup::NotYet => Known::NotAmong(classes),
+        };
+        self.lock_write().insert(key, known.clone());
+        match known {
+            Known::Probed(method) => Some(method),
+            Known::Other | Known::NotAmong(_) => None,
+        }
+    }
+}
+
+/// `found`: from the innermost outwards, each with its place in the rewritten code.
+fn words(found: &[(Method, i64)]) -> Vec<u64> {
+    let mut words = Vec::with_capacity(found.len() + 1);
+    let mut site = None;
+    for (method, location) in found.iter().rev() {
+        // Initialisers are not called, the JVM runs them.
+        let called_from = match method.map.methods[method.position].name.as_str() {
+            "<clinit>" => None,
+            _ => site,
+        };
+        words.push(Word::enter(method.index, called_from).0);
+        site = old_place(method, *location);
+    }
+    if let (Some((method, _)), Some(bci)) = (found.first(), site) {
+        words.push(Word::call(method.index, bci.into()).0);
+    }
+    words
+}
+
+/// Where the instruction stood in the method as it was.
+fn old_place(method: &Method, location: i64) -> Option<u16> {
+    let places = &method.code[method.position].pc_map;
+    let location = u32::try_from(location).ok()?;
+    let at = places.binary_search_by_key(&location, |&(new, _)| new).ok()?;
+    u16::try_from(places[at].1)
+        .ok()
+        .filter(|&bci| bci < CALL_UNDER_WAY)
+}
