@@ -10,7 +10,7 @@ use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathD
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
     BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel,
-    KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
+    KPaths, LineEntry, MethodCounts, MethodMap, Observation, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
