@@ -90,7 +90,9 @@ fn files_keep_them_and_refuse_what_does_not_fit() {
     };
     refused(&|m| drop(m.graphs.pop()), "1 have counts, there are 2");
     refused(
-        &|m| drop(m.graphs[1].global.insert(1 << 20, 1)),
+        &|m| {
+            m.graphs[1].global.insert(1 << 20, 1);
+        },
         "no path has the number 1048576",
     );
     let error = with(&["A"], [((0, 2), counts(1, [1, 1, 1], 1))]).to_bytes();
