@@ -168,7 +168,7 @@ impl Program {
     pub fn applications(apps: &Path, folder: &Path) -> Result<Vec<Program>> {
         let at = |name: &str| folder.join(name).display().to_string();
         let source = Path::new(build::ROOT)
-            .join("contexts/Calls.java")
+            .join("stress/OddEven.java")
             .display()
             .to_string();
         let rows: String = (0..30)

@@ -91,7 +91,7 @@ fn native_frames_between_java_frames() -> Result<()> {
 #[test]
 fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
     for jdk in Jdk::ends()? {
-        for (program, few, many) in [("all", "4", "3000"), ("native", "2", "30000")] {
+        for (program, few, many) in [("all", "4", "1000"), ("native", "2", "10000")] {
             let (_, known) = expected(&jdk, &[program, few])?;
             let (all, _) = live(&jdk, "profile=contexts,algorithm=exact", &[program, many])?;
             for burst in ["static:3ms:1ms", "adaptive:3ms:1ms:10", "adaptive:3ms:1ms:none"] {
