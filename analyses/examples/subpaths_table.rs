@@ -23,6 +23,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use trodden_analyses::subpaths::*;
 use trodden_analyses::{MethodLookup, SharedMethods};
+use trodden_profile::KNOWN_SUBPATH;
 use trodden_profile::trace::{TraceItem, TraceReader};
 
 /// Points at which a run is looked at (the paper's table 6).
@@ -170,7 +171,7 @@ fn look(file: &str, settings: &Settings) -> Result<Outcome, Box<dyn Error>> {
     at.push(blocks);
     ranks.push(top_five(&threads, &options));
     let (all, exact) = sums(&threads, &options);
-    let report = all.report(&options, &Report::default());
+    let report = ranking(&all, &options);
     let thread_bytes = |t: &Thread| t.words.bytes() + t.both.sampler.bytes().2;
     let mut outcome = Outcome {
         name,
@@ -238,10 +239,17 @@ fn sums(threads: &BTreeMap<u64, Thread>, options: &SubpathOptions) -> (MergedSub
     (all, exact.unwrap_or_default())
 }
 
+/// All subpaths as a report ranks them: those first that are known.
+fn ranking(all: &MergedSubpaths, options: &SubpathOptions) -> Vec<Subpath> {
+    let mut report = all.report(options, &Report::default());
+    report.sort_by_key(|subpath| subpath.sampled < KNOWN_SUBPATH);
+    report
+}
+
 /// The rank in the sample of each of the five subpaths that really are the most frequent, among those of lengths that were counted.
 fn top_five(threads: &BTreeMap<u64, Thread>, options: &SubpathOptions) -> Vec<Option<usize>> {
     let (all, exact) = sums(threads, options);
-    let report = all.report(options, &Report::default());
+    let report = ranking(&all, options);
     let ranked: Vec<u64> = report
         .iter()
         .filter(|s| exact.has(s.length))

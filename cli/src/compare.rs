@@ -8,7 +8,9 @@ use serde_json::json;
 use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts};
 use trodden_profile::options::Share;
 use trodden_profile::structural::{StructuralAccuracy, compare_structural};
-use trodden_profile::{Accuracy, AccuracyOptions, KPathsOverlap, Profile};
+use trodden_profile::{
+    Accuracy, AccuracyOptions, KPathsOverlap, OFTEN, Profile, SubpathAccuracy, subpath_accuracy,
+};
 
 use crate::error::CliError;
 use crate::output;
@@ -62,17 +64,21 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
         }
     }
     let contexts = contexts(args, &exact, &estimate)?;
+    let subpaths = subpaths(args, &exact, &estimate);
     let structural = compare_structural(&exact, &estimate, &AccuracyOptions::default());
     let text = match args.format {
-        CompareFormat::Text if contexts.is_some() && !has_paths(&exact) => {
-            contexts.iter().map(contexts_text).collect()
-        }
         CompareFormat::Text => {
-            let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
-            let contexts: String = contexts.iter().map(contexts_text).collect();
-            let gap = if contexts.is_empty() { "" } else { "\n" };
-            let structural = structural.map_or(String::new(), |s| structural_text(&s));
-            text(&accuracy) + &overlap + &structural + gap + &contexts
+            // Paths are compared where there are some, and where there is nothing else.
+            let others = contexts.is_some() || subpaths.is_some();
+            let mut parts = Vec::new();
+            if !others || has_paths(&exact) {
+                let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
+                parts.push(text(&accuracy) + &overlap);
+            }
+            parts.extend(structural.iter().map(structural_text));
+            parts.extend(contexts.iter().map(contexts_text));
+            parts.extend(subpaths.iter().map(subpaths_text));
+            parts.join("\n")
         }
         CompareFormat::Json => {
             let mut document = as_json(&accuracy);
@@ -84,6 +90,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             }
             if let Some(structural) = &structural {
                 document["structural"] = structural_json(structural);
+            }
+            if let Some(subpaths) = &subpaths {
+                document["subpaths"] = subpaths_json(subpaths);
             }
             format!("{document:#}\n")
         }
@@ -111,11 +120,77 @@ fn structural_text(s: &StructuralAccuracy) -> String {
         ("flow, estimated", s.estimated_flow.to_string()),
         ("methods not matched", s.unmatched_methods.to_string()),
     ];
-    let mut out = String::from("\nstructural paths (each loop on its own)\n");
+    let mut out = String::from("structural paths (each loop on its own)\n");
     for (name, value) in rows {
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{name:<26} {value:>16}");
     }
+    out
+}
+
+/// Subpaths, if both have some.
+fn subpaths(args: &CompareArgs, exact: &Profile, estimate: &Profile) -> Option<SubpathAccuracy> {
+    for (one, other) in [(exact, &args.estimate), (estimate, &args.exact)] {
+        if one.subpaths.is_some() && (exact.subpaths.is_none() || estimate.subpaths.is_none()) {
+            eprintln!("trodden: note: {} has no subpaths to compare", other.display());
+        }
+    }
+    if estimate.subpaths.is_some() && exact.subpaths.as_ref().is_some_and(|all| !all.is_exact()) {
+        eprintln!(
+            "trodden: note: the subpaths of {} are estimates too; for exact counts replay a trace with --counts exact",
+            args.exact.display()
+        );
+    }
+    subpath_accuracy(exact, estimate)
+}
+
+fn subpaths_json(a: &SubpathAccuracy) -> serde_json::Value {
+    let hottest = a.hottest.iter().map(|row| {
+        json!({
+            "exact_rank": (row.rank > 0).then_some(row.rank), "sampled": row.sampled, "estimate": row.estimate,
+            "exact": row.exact, "error": row.error(), "length": row.length,
+        })
+    });
+    json!({
+        "hottest": hottest.collect::<Vec<_>>(),
+        "right": a.right,
+        "often_sampled": a.often,
+        "intervals_that_hold": a.inside,
+    })
+}
+
+fn subpaths_text(a: &SubpathAccuracy) -> String {
+    let mut out = format!(
+        "hot subpaths: {} of the first {} are among the ten that really are the most frequent\n",
+        a.right,
+        a.hottest.len()
+    );
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        out,
+        "{:>4} {:>10} {:>9} {:>16} {:>16} {:>9} {:>7}",
+        "rank", "exact rank", "samples", "estimate", "exact", "error", "blocks"
+    );
+    for (at, row) in a.hottest.iter().enumerate() {
+        let (rank, error) = match row.rank {
+            0 => ("-".to_owned(), "-".to_owned()),
+            rank => (rank.to_string(), share(Some(row.error()))),
+        };
+        let _ = writeln!(
+            out,
+            "{:>4} {rank:>10} {:>9} {:>16} {:>16} {error:>9} {:>7}",
+            at + 1,
+            row.sampled,
+            row.estimate,
+            row.exact,
+            row.length
+        );
+    }
+    let _ = writeln!(
+        out,
+        "of {} subpaths that are at least {OFTEN} times in the sample, {} have an interval that holds the exact count",
+        a.often, a.inside
+    );
     out
 }
 

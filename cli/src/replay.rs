@@ -20,7 +20,8 @@ use crate::render::{self, Format, RenderOptions};
 #[derive(Args)]
 #[command(after_help = "\
 Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --phi,
---epsilon, --algorithm, --footprint, --lengths, --seed.
+--epsilon, --algorithm, --footprint, --lengths, --starts, --identity, --half-life, --distance, --threshold,
+--counts, --seed.
 A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
@@ -33,7 +34,7 @@ pub struct ReplayArgs {
 }
 
 /// Options that say what is analysed; all others are about recording.
-const ANALYSIS: [&str; 12] = [
+const ANALYSIS: [&str; 18] = [
     "profile",
     "k",
     "budget",
@@ -43,6 +44,12 @@ const ANALYSIS: [&str; 12] = [
     "algorithm",
     "footprint",
     "lengths",
+    "starts",
+    "identity",
+    "half-life",
+    "distance",
+    "threshold",
+    "counts",
     "seed",
     "quiet",
     "config",

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trodden_profile::Profile;
-use trodden_profile::options::{FileFormat, Share};
+use trodden_profile::options::{FileFormat, Share, SubpathThreshold};
 use trodden_report::{ContextsOptions, KPathsOptions};
 
 use crate::coverage::{self, CoverageArgs};
@@ -42,6 +42,9 @@ pub struct ReportArgs {
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
     unfold: bool,
+    /// Only the first N (top:N), those N times in the sample (samples:N), or with this share of all (share:0.01).
+    #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
+    threshold: Option<SubpathThreshold>,
     #[command(flatten)]
     coverage: CoverageArgs,
     /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
@@ -72,7 +75,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
             return Err(CliError::file(directory, "is not a directory with sources"));
         }
     }
-    let profile = Profile::load(&args.file).map_err(CliError::failed)?;
+    let mut profile = Profile::load(&args.file).map_err(CliError::failed)?;
+    profile.keep_subpaths(args.threshold.unwrap_or_default());
     let by_name = args.output.as_ref().and_then(|output| {
         let name = output.to_string_lossy();
         Format::of_file(FileFormat::of(&name))

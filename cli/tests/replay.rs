@@ -216,6 +216,115 @@ fn subpaths_of_a_trace() {
     assert!(sum.sampled().0 > subpaths.sampled().0);
 }
 
+/// The sample against all of it, and what a report leaves out.
+#[test]
+fn subpaths_are_counted_compared_and_cut() {
+    let room = TempDir::new().unwrap();
+    let path = |name: &str| room.path().join(name);
+    write_trace(&path("a.trace"), EventKinds::PATHS);
+    let run = |args: &[&str]| {
+        let mut command = trodden();
+        let output = command.current_dir(room.path()).args(args).assert().success();
+        String::from_utf8(output.get_output().stdout.clone()).unwrap()
+    };
+    let replay = |args: &str, output: &str| {
+        let mut all = vec!["replay", "a.trace", "--profile", "subpaths", "-o", output];
+        all.extend(args.split(' '));
+        run(&all);
+        Profile::load(path(output)).unwrap()
+    };
+    let exact = replay("--counts exact --lengths pow2:8", "exact.trodden");
+    assert!(exact.run.exact && exact.subpaths.as_ref().unwrap().is_exact());
+    assert_eq!(
+        exact.run.facts["replay"],
+        "profile=subpaths,lengths=pow2:8,counts=exact"
+    );
+    // Every block begins a sample of two blocks: nothing can be wrong.
+    replay("--lengths pow2:2 --distance 1:1 --footprint 1M", "all.trodden");
+    let text = run(&["compare", "exact.trodden", "all.trodden"]);
+    assert!(
+        text.contains("among the ten that really are the most frequent"),
+        "{text}"
+    );
+    let json = run(&["compare", "exact.trodden", "all.trodden", "--format", "json"]);
+    let all: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let all = &all["subpaths"];
+    let rows = all["hottest"].as_array().unwrap();
+    // Of those that came once in each thread there is no count.
+    let counted = rows.iter().filter(|row| !row["exact_rank"].is_null());
+    assert!(counted.clone().count() >= 2, "{json}");
+    for row in counted {
+        assert_eq!(row["error"], 0.0, "{json}");
+        assert_eq!(row["estimate"], row["exact"]);
+        assert_eq!(row["length"], 2);
+    }
+    assert!(all["often_sampled"].as_u64().unwrap() >= 2);
+    assert_eq!(all["often_sampled"], all["intervals_that_hold"]);
+    // A sample says what it says.
+    replay(
+        "--starts prefer:3 --identity rotation --half-life none --distance 5:9 --seed 3",
+        "some.trodden",
+    );
+    let json = run(&["compare", "exact.trodden", "some.trodden", "--format", "json"]);
+    let some: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let first = &some["subpaths"]["hottest"][0];
+    assert!(
+        first["exact_rank"].as_u64().unwrap() <= 10 && first["error"].as_f64().unwrap() < 0.5,
+        "{json}"
+    );
+
+    let whole = run(&["report", "some.trodden", "--top", "1000"]);
+    let lines = |text: &str| text.lines().filter(|line| line.contains(" times (±")).count();
+    for threshold in ["top:4", "samples:20", "share:0.7"] {
+        let text = run(&[
+            "report",
+            "some.trodden",
+            "--top",
+            "1000",
+            "--threshold",
+            threshold,
+        ]);
+        assert!((1..lines(&whole)).contains(&lines(&text)), "{threshold}: {text}");
+        assert!(
+            text.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .contains("were left out"),
+            "{text}"
+        );
+    }
+    let at_once = replay(
+        "--starts prefer:3 --distance 5:9 --seed 3 --threshold top:4",
+        "top.trodden",
+    );
+    assert_eq!(at_once.subpaths.as_ref().unwrap().subpaths.len(), 4);
+    assert!(at_once.subpaths_left_out().0 > 0);
+    for wrong in [
+        ["--starts", "prefer:0"],
+        ["--threshold", "5"],
+        ["--distance", "9:5"],
+        ["--half-life", "0"],
+    ] {
+        let mut command = trodden();
+        let args = [
+            "replay",
+            "a.trace",
+            "--profile",
+            "subpaths",
+            "-o",
+            "x.trodden",
+            wrong[0],
+            wrong[1],
+        ];
+        command
+            .current_dir(room.path())
+            .args(args)
+            .assert()
+            .code(2)
+            .stderr(contains(&wrong[0][2..]));
+    }
+}
+
 #[test]
 fn a_trace_that_was_cut_off_is_replayed_with_a_warning() {
     let room = TempDir::new().unwrap();

@@ -5,10 +5,22 @@
 //! costs speed, never a count.
 
 use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
 
 use rustc_hash::{FxHashMap, FxHasher};
 use trodden_numbering::{EdgeWeights, FlowGraph, SimpleGraph};
-use trodden_profile::{BlockInfo, EdgeProfile, MethodCounts, MethodMap, Profile};
+use trodden_profile::{BlockInfo, EdgeProfile, LoadError, MethodCounts, MethodMap, Profile};
+
+/// Why a file is no guide.
+#[derive(Debug, thiserror::Error)]
+pub enum GuideError {
+    /// It is no profile that can be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It has nothing to tell.
+    #[error("{} holds no counts of paths (those of profile=paths do)", .0.display())]
+    Empty(PathBuf),
+}
 
 /// Edge frequencies of a former run, by method.
 #[derive(Clone, Debug, Default)]
@@ -24,11 +36,22 @@ pub struct Guide {
 struct Known {
     blocks: Vec<BlockInfo>,
     graph: SimpleGraph,
-    frequencies: Vec<Vec<f64>>,
     weights: EdgeWeights,
 }
 
 impl Guide {
+    /// The guide that a profile's file gives.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds no counts of paths; the error names the file.
+    pub fn load(file: &Path) -> Result<Self, GuideError> {
+        let guide = Guide::new(&Profile::load(file)?);
+        match guide.methods {
+            0 => Err(GuideError::Empty(file.to_owned())),
+            _ => Ok(guide),
+        }
+    }
+
     /// The guide that a profile gives. Methods without a count are not in it, neither are blocks about which the
     /// profile is silent: those of paths that its probes did not report ([`MethodMap::unobserved`]).
     pub fn new(profile: &Profile) -> Self {
@@ -67,20 +90,18 @@ impl Guide {
         let same = known
             .iter_mut()
             .find(|k| k.blocks == map.blocks && k.graph == map.graph);
+        let weights = EdgeWeights::from_parts(frequencies);
         if let Some(same) = same {
-            let sums = same.frequencies.iter_mut().flatten();
-            for (sum, more) in sums.zip(frequencies.iter().flatten()) {
-                *sum += more;
+            for (edge, _) in map.graph.edges() {
+                same.weights.set(edge, same.weights.get(edge) + weights.get(edge));
             }
-            same.weights = EdgeWeights::from_parts(same.frequencies.clone());
             return;
         }
         self.methods += 1;
         known.push(Known {
             blocks: map.blocks.clone(),
             graph: map.graph.clone(),
-            weights: EdgeWeights::from_parts(frequencies.clone()),
-            frequencies,
+            weights,
         });
     }
 

@@ -28,7 +28,7 @@ mod scratch;
 
 pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
-pub use guide::Guide;
+pub use guide::{Guide, GuideError};
 pub use options::{InstrumentOptions, ProbeKind, Shim};
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};

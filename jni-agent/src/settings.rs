@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trodden_analyses::stream::{Pipeline, StreamError};
-use trodden_instrumenter::{Filter, FilterError, Guide, InstrumentOptions, Instrumenter, ProbeKind};
+use trodden_instrumenter::{
+    Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, ProbeKind,
+};
+use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
 use trodden_profile::options::{
     Burst, CallPaths, ContextWeight, FileFormat, LogLevel, Probe, ProfileKind, ProfileOptions, Revisits,
     SinglePathMethods,
 };
-use trodden_profile::{LoadError, Profile, Schedule};
 
 use crate::blocks::Switches;
 use crate::controller::TICK;
@@ -27,12 +29,9 @@ pub enum SettingsError {
     /// An analysis cannot be set up.
     #[error(transparent)]
     Stream(#[from] StreamError),
-    /// The profile of a former run cannot be read.
+    /// The profile of a former run is no help.
     #[error("use-profile: {0}")]
-    Guide(#[from] LoadError),
-    /// It has nothing to tell.
-    #[error("use-profile: {0} holds no counts of paths (those of profile=paths do)")]
-    EmptyGuide(String),
+    Guide(#[from] GuideError),
 }
 
 /// What a profile is recorded with.
@@ -92,7 +91,7 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {} {}",
+                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {:?} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
@@ -104,6 +103,7 @@ impl Settings {
                 o.algorithm,
                 o.footprint,
                 o.lengths,
+                o.subpaths,
                 o.seed,
                 o.skips_in_probes()
             ),
@@ -233,11 +233,8 @@ pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
 }
 
 /// What a former profile tells of the frequencies of edges.
-fn guide(file: &str) -> Result<Arc<Guide>, SettingsError> {
-    let guide = Guide::new(&Profile::load(file)?);
-    if guide.methods() == 0 {
-        return Err(SettingsError::EmptyGuide(file.to_owned()));
-    }
+fn guide(file: &str) -> Result<Arc<Guide>, GuideError> {
+    let guide = Guide::load(file.as_ref())?;
     info!("use-profile: {file} has counts of {} methods", guide.methods());
     Ok(Arc::new(guide))
 }

@@ -48,4 +48,7 @@ pub use merge::{MergeError, merge};
 pub use observation::Observation;
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};
-pub use subpaths::{MAX_SUBPATH, Subpath, SubpathRun, Subpaths, least_rotation};
+pub use subpaths::{
+    KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    least_rotation, subpath_accuracy,
+};

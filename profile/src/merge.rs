@@ -73,7 +73,7 @@ pub enum MergeError {
 }
 
 /// Facts that are numbers of things and add up; all others are listed.
-const SUMMED_FACTS: [&str; 28] = [
+const SUMMED_FACTS: [&str; 31] = [
     "activations",
     "activations_sampled",
     "bad_words",
@@ -97,6 +97,9 @@ const SUMMED_FACTS: [&str; 28] = [
     "orphans",
     "runs",
     "samples",
+    "subpaths_executed_once",
+    "subpaths_left_out",
+    "subpaths_left_out_samples",
     "subpaths_unknown",
     "threads",
     "ticks",

@@ -104,7 +104,7 @@ impl Page {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
         if !view.counts_paths() {
-            let how = if view.subpaths.is_some() {
+            let how = if view.subpaths.as_ref().is_some_and(|view| !view.about.is_exact()) {
                 "sampled"
             } else {
                 "counted"

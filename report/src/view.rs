@@ -253,8 +253,7 @@ impl<'p> View<'p> {
             skipped,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
-            subpaths: (profile.subpaths.as_ref())
-                .map(|about| SubpathsView::new(about, &profile.classes, pattern)),
+            subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
         }
     }
 }

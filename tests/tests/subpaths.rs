@@ -2,7 +2,7 @@
 
 use trodden_tests::Result;
 use trodden_tests::jdk::Jdk;
-use trodden_tests::subpaths::{Subpath, report};
+use trodden_tests::subpaths::{Blocks, Section, Subpath, counted, estimates, live, report};
 
 /// Lines of the two ways through the loop of `OddEven.java`.
 const EVEN: &str = ":7";
@@ -44,6 +44,189 @@ fn a_loop_of_odd_and_even_iterations_shows_both_together() -> Result<()> {
             assert!(all.peak_bytes <= 64 << 10);
             assert!(text.contains("[OddEven.loop:"), "{text}");
         }
+    }
+    Ok(())
+}
+
+/// Lengths of the test below, and how likely each is drawn: `pow2:16`.
+const LENGTHS: [usize; 4] = [2, 4, 8, 16];
+
+fn probability(length: usize) -> f64 {
+    1.0 / length as f64 / LENGTHS.iter().map(|&n| 1.0 / n as f64).sum::<f64>()
+}
+
+/// Live samples, skipped by probes or by the consumer, against exact counts of a recorded run that share no code with
+/// either: no estimate is off by more than chance allows. The program and all seeds are fixed, so nothing here fails by chance.
+#[test]
+fn live_estimates_are_unbiased() -> Result<()> {
+    // One block in 64 begins a sample, from the first to the last, and there is room for all.
+    const DISTANCE: f64 = 64.0;
+    let jdks = Jdk::ends()?;
+    let exact = ["--counts", "exact", "--lengths", "pow2:16"];
+    let (truth, blocks, counted) = counted(&jdks[0], "Wander", &LENGTHS, &exact)?;
+    // The yardstick that users have agrees.
+    let replayed = estimates(&counted)?;
+    assert!(counted.run.exact && counted.subpaths.as_ref().is_some_and(|all| all.is_exact()));
+    for (subpath, found) in &replayed {
+        assert_eq!(truth.get(subpath), Some(&found.estimate), "{subpath:?}");
+    }
+    let often = truth.iter().filter(|&(_, &count)| count > 40);
+    assert!(often.clone().all(|(subpath, _)| replayed.contains_key(subpath)));
+    assert!(often.count() > 500);
+
+    let mut hot: Vec<(&Blocks, u64)> = truth.iter().map(|(subpath, &count)| (subpath, count)).collect();
+    hot.sort_by_key(|&(subpath, count)| (std::cmp::Reverse(count), subpath));
+    // Some of each length, the hottest.
+    let some = LENGTHS.map(|length| {
+        let mine = hot.iter().filter(|(subpath, _)| subpath.len() == length);
+        mine.take(8).copied().collect::<Vec<_>>()
+    });
+    let hot = some.concat();
+    for jdk in &jdks {
+        for skipping in ["probes", "consumer"] {
+            const SEEDS: u64 = 8;
+            let mut sums = vec![(0.0, 0.0); hot.len()];
+            let (mut all_blocks, mut inside) = (0.0, 0);
+            for seed in 1..=SEEDS {
+                let options =
+                    format!(",skipping={skipping},lengths=pow2:16,distance=64:64,footprint=4M,seed={seed}");
+                let profile = live(jdk, "Wander", &options)?;
+                let section = profile.subpaths.as_ref().ok_or("no subpaths")?;
+                assert_eq!(section.distance, (64, 64), "nothing was resampled");
+                all_blocks += section.blocks as f64;
+                let found = estimates(&profile)?;
+                for ((subpath, count), sum) in hot.iter().zip(&mut sums) {
+                    let estimate = found.get(*subpath);
+                    let value = estimate.map_or(0.0, |found| found.estimate as f64);
+                    // Each execution was taken by itself with probability 1 / weight.
+                    let weight = DISTANCE / probability(subpath.len());
+                    let z = (value - *count as f64) / (*count as f64 * (weight - 1.0)).sqrt();
+                    *sum = (sum.0 + z, sum.1 + z * z);
+                    inside += usize::from(estimate.is_some_and(|e| (e.low..=e.high).contains(count)));
+                }
+            }
+            let runs = SEEDS as f64;
+            for ((subpath, count), (sum, _)) in hot.iter().zip(&sums) {
+                let z = sum / runs.sqrt();
+                assert!(
+                    z.abs() < 4.5,
+                    "{skipping}: {subpath:?}, executed {count} times: {z} standard deviations off"
+                );
+            }
+            let all = runs * hot.len() as f64;
+            let variance = sums.iter().map(|(_, squares)| squares).sum::<f64>() / all;
+            assert!((0.6..1.6).contains(&variance), "{skipping}: {variance}");
+            let share = inside as f64 / all;
+            assert!(share > 0.88, "{skipping}: {share} of the intervals hold");
+            let mean = all_blocks / runs;
+            assert!(
+                (mean / blocks as f64 - 1.0).abs() < 0.03,
+                "{skipping}: {mean} blocks of {blocks}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Each option from the agent string to the report.
+#[test]
+fn options_of_sampling_reach_the_report() -> Result<()> {
+    const ROUNDS: f64 = 200.0 * 20_001.0;
+    for jdk in Jdk::ends()? {
+        let of = |options: &str| -> Result<(Section, String)> {
+            let (json, text) = report(&jdk, "OddEven", options)?;
+            // Lines are broken anywhere.
+            Ok((
+                json.subpaths,
+                text.split_whitespace().collect::<Vec<_>>().join(" "),
+            ))
+        };
+
+        let (headers, text) = of(",starts=headers,lengths=pow2:8")?;
+        assert_eq!(headers.starts, "headers");
+        // 200 calls with 20,001 tests of the condition each.
+        assert!(
+            (headers.places / ROUNDS - 1.0).abs() < 0.1,
+            "{} headers",
+            headers.places
+        );
+        // Two turns, whichever comes first, are one subpath.
+        let eight = headers
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
+        assert!(eight.share > 0.9, "{text}");
+        assert!(
+            text.contains("Only subpaths that begin at a loop's header"),
+            "{text}"
+        );
+
+        let (prefer, text) = of(",starts=prefer:20")?;
+        assert_eq!(prefer.starts, "prefer:20");
+        assert!(
+            (prefer.blocks / 16e6 - 1.0).abs() < 0.1,
+            "{} blocks",
+            prefer.blocks
+        );
+        let eight = prefer
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
+        assert!(eight.share > 0.75, "{text}");
+
+        let (xor, text) = of(",identity=xor,lengths=pow2:4")?;
+        assert_eq!(xor.identity, "xor");
+        assert!(text.contains("(xor)"), "{text}");
+
+        let (fading, text) = of(",half-life=1M")?;
+        assert_eq!(fading.half_life, Some(1_000_000));
+        assert!(
+            (0.9e6..2.3e6).contains(&fading.blocks),
+            "{} blocks",
+            fading.blocks
+        );
+        assert!(
+            text.contains("What lies 1,000,000 blocks back counts half"),
+            "{text}"
+        );
+
+        let (five, text) = of(",threshold=top:5")?;
+        assert_eq!(five.subpaths.len(), 5);
+        assert!(five.left_out > 0 && five.distinct == five.left_out + 5);
+        assert!(text.contains("of them were left out"), "{text}");
+        let (half, text) = of(",threshold=share:0.5")?;
+        assert!(
+            !half.subpaths.is_empty() && half.subpaths.iter().all(|s| s.share >= 0.5),
+            "{text}"
+        );
+
+        let (far, text) = of(",distance=5000:5000")?;
+        assert_eq!(far.distance, [5000, 5000], "{text}");
+
+        for (lengths, all) in [
+            ("pow2-uniform:16", &[2, 4, 8, 16][..]),
+            ("any:6", &[2, 3, 4, 5, 6]),
+            ("any-uniform:5", &[2, 3, 4, 5]),
+        ] {
+            let (some, text) = of(&format!(",lengths={lengths}"))?;
+            assert_eq!(some.lengths, lengths);
+            let mut found: Vec<u32> = some.subpaths.iter().map(|s| s.length).collect();
+            found.sort_unstable();
+            found.dedup();
+            assert_eq!(found, all, "{text}");
+        }
+
+        let (exact, text) = of(",counts=exact,lengths=pow2:8")?;
+        assert!(exact.exact && exact.left_out == 0, "{text}");
+        let eight = exact
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
+        assert!(eight.share > 0.999, "{text}");
+        assert!(text.contains("were counted"), "{text}");
     }
     Ok(())
 }

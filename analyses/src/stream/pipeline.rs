@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping};
+use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping, SubpathCounts};
 use trodden_profile::{Profile, RunInfo};
 
 use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
 use crate::contexts::{ContextOptions, ContextStream};
-use crate::subpaths::{SubpathStream, Wanted};
+use crate::subpaths::{SubpathCounting, SubpathStream, Wanted};
 use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
 /// Something that keeps the stream as it is, such as a trace.
@@ -92,6 +92,10 @@ impl Pipeline {
         }
         if options.profile.contains(&ProfileKind::Contexts) {
             pipeline = pipeline.with(ContextStream::new(ContextOptions::of(options)?)?);
+        }
+        if options.profile.contains(&ProfileKind::Subpaths) && options.subpaths.counts == SubpathCounts::Exact
+        {
+            return Ok(pipeline.with(SubpathCounting::of(options, methods)?));
         }
         if options.profile.contains(&ProfileKind::Subpaths) {
             let subpaths = SubpathStream::of(options, methods)?;

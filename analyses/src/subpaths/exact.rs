@@ -23,6 +23,19 @@ pub struct ExactSubpaths {
     most_windows: usize,
     windows: usize,
     path: Vec<u32>,
+    /// Windows that came for the second time since somebody last asked, if anybody does.
+    again: Option<Vec<Again>>,
+}
+
+/// A window that came for the second time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Again {
+    /// The identity of its blocks.
+    pub key: u64,
+    /// Blocks.
+    pub length: u32,
+    /// Number of its last block, counted from 1.
+    pub end: u64,
 }
 
 /// Exact counts, of any number of threads.
@@ -92,7 +105,24 @@ impl ExactSubpaths {
             most_windows,
             windows: 0,
             path: Vec::new(),
+            again: None,
         }
+    }
+
+    /// Takes note of windows that come for the second time, for [`again`](Self::again).
+    pub(super) fn noting(mut self) -> Self {
+        self.again = Some(Vec::new());
+        self
+    }
+
+    /// Those windows, since this was asked last.
+    pub(super) fn again(&mut self) -> Vec<Again> {
+        self.again.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// The longest length, whether it is still counted or not.
+    pub(super) fn longest(&self) -> u64 {
+        self.longest as u64
     }
 
     /// The next block.
@@ -116,11 +146,20 @@ impl ExactSubpaths {
                 continue;
             }
             let window = by.windows.entry(by.hash);
-            let (count, _) = window.or_insert_with(|| {
+            let (count, key) = window.or_insert_with(|| {
                 self.windows += 1;
                 (0, self.identity.key(&self.recent[end - by.length..]))
             });
             *count += 1;
+            if *count == 2
+                && let Some(again) = &mut self.again
+            {
+                again.push(Again {
+                    key: *key,
+                    length: by.length as u32,
+                    end: self.blocks,
+                });
+            }
         }
         while self.windows > self.most_windows
             && let Some(longest) = self.lengths.pop()
@@ -132,6 +171,12 @@ impl ExactSubpaths {
     /// Blocks so far.
     pub fn blocks(&self) -> u64 {
         self.blocks
+    }
+
+    /// Bytes of the counts, roughly.
+    pub fn bytes(&self) -> u64 {
+        let of = |by: &ByLength| by.windows.capacity() * (size_of::<(u64, (u64, u64))>() + 1);
+        self.lengths.iter().map(of).sum::<usize>() as u64
     }
 
     /// The counts so far.
@@ -194,6 +239,11 @@ impl ExactCounts {
     pub fn totals(&self, longest: u32) -> (u64, u64) {
         let classes = self.classes.values().filter(|class| class.length <= longest);
         classes.fold((0, 0), |(all, distinct), class| (all + class.count, distinct + 1))
+    }
+
+    /// The lengths that were counted, ascending.
+    pub fn lengths(&self) -> &[u32] {
+        &self.lengths
     }
 
     /// Identity, length and count of all subpaths, the most frequent first.

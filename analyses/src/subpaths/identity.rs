@@ -18,6 +18,14 @@ pub enum Identity {
 }
 
 impl Identity {
+    /// What profiles call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Identity::Rotation => "rotation",
+            Identity::ExclusiveOr => "xor",
+        }
+    }
+
     /// The identity of a sequence of blocks, each of them known by a number: 64 bits. Among a million different subpaths,
     /// two share theirs by chance once in 37 million runs.
     pub fn key(self, blocks: &[u64]) -> u64 {

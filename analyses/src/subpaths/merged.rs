@@ -6,7 +6,6 @@ use trodden_profile::SubpathRun;
 
 use super::draws::Draws;
 use super::estimate::Estimate;
-use super::identity::Identity;
 use super::options::{Starts, SubpathOptions};
 use super::order::{Order, OrderTally};
 use super::runs::{self, Run};
@@ -82,7 +81,7 @@ pub struct Subpath {
     pub estimate: Estimate,
     /// The same as a share of the places where it might have begun.
     pub share: f64,
-    /// What it looks like: the rotation that was sampled first.
+    /// What it looks like: a rotation that was sampled. None, if it came once and there was no room.
     pub runs: Vec<Run>,
     /// Blocks at its end that are not kept, because `runs` would take too much memory.
     pub missing: u32,
@@ -148,7 +147,7 @@ impl MergedSubpaths {
                 elsewhere: u64::from(found.elsewhere),
                 header: u64::from(found.header),
             };
-            (found.key, found.text.into(), stratum)
+            (found.key, found.text.into_owned().into(), stratum)
         });
         own.for_each(|(key, text, stratum)| self.count(key, text, stratum));
         let stats = &mut self.stats;
@@ -199,10 +198,13 @@ impl MergedSubpaths {
     }
 
     fn count(&mut self, key: u64, text: Box<[u8]>, stratum: Stratum) {
-        let entry = self.entries.entry(key).or_insert(Entry {
-            text,
+        let entry = self.entries.entry(key).or_insert_with(|| Entry {
+            text: text.clone(),
             strata: Vec::new(),
         });
+        if runs::describes_nothing(&entry.text) && !runs::describes_nothing(&text) {
+            entry.text = text;
+        }
         match entry.strata.iter_mut().find(|known| known.f == stratum.f) {
             Some(known) => {
                 known.elsewhere += stratum.elsewhere;
@@ -315,14 +317,8 @@ impl MergedSubpaths {
         let stats = self.stats;
         let mut section = trodden_profile::Subpaths {
             lengths: options.lengths.to_string(),
-            order: match order {
-                Order::PathEnds => "path-ends".to_owned(),
-                Order::Calls => "calls".to_owned(),
-            },
-            identity: match options.identity {
-                Identity::Rotation => "rotation".to_owned(),
-                Identity::ExclusiveOr => "xor".to_owned(),
-            },
+            order: order.name().to_owned(),
+            identity: options.identity.name().to_owned(),
             starts: match options.starts {
                 Starts::Anywhere => "anywhere".to_owned(),
                 Starts::Prefer(weight) => format!("prefer:{weight}"),
@@ -361,7 +357,7 @@ impl MergedSubpaths {
     }
 }
 
-fn placed(run: &Run, places: &MethodPlaces) -> Option<SubpathRun> {
+pub(super) fn placed(run: &Run, places: &MethodPlaces) -> Option<SubpathRun> {
     let (class, method) = places.place(run.method)?;
     Some(SubpathRun {
         class,

@@ -11,7 +11,7 @@
 //! | [`SubpathOptions`] | lengths and their bias, footprint, distances, where to begin, ageing |
 //! | [`Identity`] | which subpaths are the same: canonical rotation, or the paper's xor |
 //! | [`MergedSubpaths`], [`Estimate`] | all threads together, and what that says |
-//! | [`ExactSubpaths`] | every subpath counted: the yardstick |
+//! | [`ExactSubpaths`], [`SubpathCounting`] | every subpath counted: the yardstick, and the same as an analysis |
 //! | [`WordOrder`], [`MethodShapes`] | from words of the event stream to blocks |
 //! | [`SubpathStream`] | all of that for the threads of a run |
 //!
@@ -52,6 +52,7 @@
 //! assert!(eight.clone().count() == 6 && eight.clone().all(|s| (0.12..0.21).contains(&s.share)));
 //! ```
 
+mod counting;
 mod draws;
 mod estimate;
 mod exact;
@@ -68,6 +69,7 @@ mod skipping;
 mod stream;
 mod window;
 
+pub use counting::{CountedSubpaths, CountingThread, SubpathCounting};
 pub use estimate::Estimate;
 pub use exact::{ExactCounts, ExactSubpaths};
 pub use identity::Identity;

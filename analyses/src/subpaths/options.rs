@@ -1,5 +1,9 @@
 //! How subpaths are sampled.
 
+use std::num::NonZeroU64;
+
+use trodden_profile::options::{ProfileOptions, SubpathDistance, SubpathIdentity, SubpathStarts};
+
 use super::identity::Identity;
 use super::lengths::Lengths;
 use super::{SubpathError, sample};
@@ -71,7 +75,39 @@ impl SubpathOptions {
         let distance = blocks as f64 / (subpaths * gain.max(1.0));
         self.start = distance.clamp(1.0, f64::from(u32::MAX)) as u32;
         self.floor = self.floor.max(self.start);
+        self.skipping_floor = self.skipping_floor.max(self.start);
         self
+    }
+
+    /// What a profile's options say.
+    pub fn of(options: &ProfileOptions) -> Self {
+        let choices = options.subpaths;
+        let plain = SubpathOptions {
+            lengths: options.lengths.into(),
+            footprint: options.footprint as usize,
+            starts: match choices.starts {
+                SubpathStarts::Anywhere => Starts::Anywhere,
+                SubpathStarts::Prefer(weight) => Starts::Prefer(f64::from(weight.get())),
+                SubpathStarts::Headers => Starts::HeadersOnly,
+            },
+            identity: match choices.identity {
+                SubpathIdentity::Rotation => Identity::Rotation,
+                SubpathIdentity::Xor => Identity::ExclusiveOr,
+            },
+            half_life: choices.half_life.map(NonZeroU64::get),
+            seed: options.seed,
+            ..SubpathOptions::default()
+        };
+        match choices.distance {
+            SubpathDistance::Auto => plain,
+            SubpathDistance::From { start, floor } => SubpathOptions {
+                start: start.get(),
+                floor: floor.get(),
+                skipping_floor: floor.get(),
+                ..plain
+            },
+            SubpathDistance::Expect { blocks, gain } => plain.expecting(blocks.get(), f64::from(gain.get())),
+        }
     }
 
     /// Are they in range?

@@ -30,6 +30,16 @@ pub enum Order {
     Calls,
 }
 
+impl Order {
+    /// What profiles call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Order::PathEnds => "path-ends",
+            Order::Calls => "calls",
+        }
+    }
+}
+
 /// What takes in a thread's blocks.
 pub trait BlockStream {
     /// The next blocks. `header`: the first of them is a loop's header, each time that the run is repeated.

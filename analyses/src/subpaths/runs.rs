@@ -85,6 +85,11 @@ pub(super) fn length(mut text: &[u8]) -> u32 {
     take(&mut text).unwrap_or(0)
 }
 
+/// Is there a length, and nothing more?
+pub(super) fn describes_nothing(mut text: &[u8]) -> bool {
+    take(&mut text).is_none() || text.is_empty()
+}
+
 fn uint(mut value: u32, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);

@@ -1,10 +1,14 @@
 //! The concise sample: subpaths and how often each was sampled, in bounded memory (OSP section 2.3, "Concise Samples and
 //! Resampling"; the technique is Gibbons and Matias's).
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use hashbrown::HashTable;
 
 use super::draws::Draws;
 use super::options::Rates;
+use super::runs;
 
 /// Least footprint, in bytes.
 pub const LEAST_FOOTPRINT: usize = 1 << 10;
@@ -16,23 +20,35 @@ pub const MOST_FOOTPRINT: usize = 1 << 30;
 struct Entry {
     /// The identity, in two halves: so that an entry takes 20 bytes.
     key: [u32; 2],
-    /// Where its description begins. It goes on to the next entry's.
+    /// Where its [record](ConciseSample::texts) begins; with [`UNDESCRIBED`], its length in blocks.
     text: u32,
     elsewhere: u32,
     header: u32,
 }
 
+/// It has no description.
+const UNDESCRIBED: u32 = 1 << 31;
+
 impl Entry {
     fn key(&self) -> u64 {
         u64::from(self.key[1]) << 32 | u64::from(self.key[0])
     }
+
+    fn count(&self) -> u64 {
+        u64::from(self.elsewhere) + u64::from(self.header)
+    }
+
+    fn record(&self) -> Option<usize> {
+        (self.text & UNDESCRIBED == 0).then_some(self.text as usize)
+    }
 }
 
 /// One subpath of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sampled<'a> {
     pub key: u64,
-    pub text: &'a [u8],
+    /// Its description; one without runs if there was no room for it.
+    pub text: Cow<'a, [u8]>,
     pub elsewhere: u32,
     pub header: u32,
 }
@@ -41,18 +57,24 @@ pub(super) struct Sampled<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
-/// Subpaths with counts. Entries and descriptions lie in the order of the subpaths' first samples, so that nothing depends
-/// on where a hash table put what.
+/// Subpaths with counts, in the order of their first samples, so that nothing depends on where a hash table put what.
+///
+/// **Descriptions.** Most of a sample of long subpaths came once, and descriptions take more than counts do. So those that came once are
+/// described only while there is much room; then when they come again.
 #[derive(Clone, Debug)]
 pub(super) struct ConciseSample {
     entries: Vec<Entry>,
     index: HashTable<u32>,
-    text: Vec<u8>,
+    /// Records: index of the entry (4 bytes), bytes of the description (2), and these.
+    texts: Vec<u8>,
     total: u64,
     most_entries: usize,
     footprint: usize,
     peak: usize,
 }
+
+/// Bytes before a description.
+const HEAD: usize = 6;
 
 /// Bytes of an index with so many buckets: each costs 4 bytes and a control byte; 16 control bytes are extra.
 fn index_bytes(buckets: usize) -> usize {
@@ -81,7 +103,7 @@ impl ConciseSample {
         ConciseSample {
             entries: Vec::new(),
             index: HashTable::new(),
-            text: Vec::new(),
+            texts: Vec::new(),
             total: 0,
             most_entries: capacity(footprint),
             footprint,
@@ -102,7 +124,7 @@ impl ConciseSample {
     /// Bytes held, by capacity.
     pub fn bytes(&self) -> usize {
         let entries = self.entries.capacity() * size_of::<Entry>();
-        entries + self.index.allocation_size() + self.text.capacity()
+        entries + self.index.allocation_size() + self.texts.capacity()
     }
 
     /// Most bytes ever held.
@@ -113,16 +135,34 @@ impl ConciseSample {
     /// Bytes that one description may take.
     pub fn text_limit(&self) -> usize {
         // A quarter is left for descriptions at least. One may exceed the limit by one run, of 25 bytes at most.
-        (self.footprint / 4 / 8).saturating_sub(25).max(16)
+        (self.footprint / 4 / 8)
+            .saturating_sub(25 + HEAD)
+            .clamp(16, 60_000)
     }
 
-    /// A subpath was sampled once more. `text` appends its description, if this is its first sample.
-    pub fn add(&mut self, key: u64, header: bool, text: impl FnOnce(&mut Vec<u8>)) -> Result<(), Full> {
+    /// A subpath of `length` blocks was sampled once more. `text` appends its description, if that is wanted. Nothing is counted
+    /// if there is no room.
+    pub fn add(
+        &mut self,
+        key: u64,
+        length: u32,
+        header: bool,
+        text: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<(), Full> {
         let same = |&at: &u32| self.entries[at as usize].key() == key;
-        let at = match self.index.find(key, same) {
-            Some(&at) => at as usize,
-            None => self.insert(key, text)?,
+        let known = self.index.find(key, same).map(|&at| at as usize);
+        let at = match known {
+            Some(at) => at,
+            None => self.insert(key, length)?,
         };
+        let entry = &self.entries[at];
+        if entry.record().is_none() {
+            let again = entry.count() > 0;
+            // While there is much room, at once.
+            if again || self.texts.len() < self.footprint / 8 {
+                self.describe(at, again, text)?;
+            }
+        }
         let entry = &mut self.entries[at];
         let count = if header {
             &mut entry.header
@@ -134,19 +174,15 @@ impl ConciseSample {
             *count = more;
             self.total += 1;
         }
+        self.peak = self.peak.max(self.bytes());
         Ok(())
     }
 
-    fn insert(&mut self, key: u64, text: impl FnOnce(&mut Vec<u8>)) -> Result<usize, Full> {
+    fn insert(&mut self, key: u64, length: u32) -> Result<usize, Full> {
         let at = self.entries.len();
         if at >= self.most_entries {
             return Err(Full);
         }
-        // Written where there is room for sure, then looked at.
-        let mut own = Vec::with_capacity(64);
-        text(&mut own);
-        let begin = self.text.len();
-        let needed = begin + own.len();
         let entries = match self.entries.capacity() {
             full if full == at => (at + (at / 4).max(8)).min(self.most_entries),
             capacity => capacity,
@@ -154,54 +190,112 @@ impl ConciseSample {
         // What the tables will take. Descriptions may have the rest.
         let buckets = (at + 1).div_ceil(7) * 8;
         let index = index_bytes(buckets.next_power_of_two()).max(self.index.allocation_size());
-        let room = self
-            .footprint
-            .saturating_sub(entries * size_of::<Entry>() + index);
-        if needed > room {
-            return Err(Full);
-        }
-        if self.text.capacity() > room {
-            self.text.shrink_to(room);
-        }
-        if needed > self.text.capacity() {
-            let capacity = (2 * begin).max(needed).max(64).min(room);
-            self.text.reserve_exact(capacity - begin);
-        }
+        self.make_room(entries * size_of::<Entry>() + index, 0)?;
         self.entries.reserve_exact(entries - at);
-        self.text.extend_from_slice(&own);
         self.entries.push(Entry {
             key: [key as u32, (key >> 32) as u32],
-            text: begin as u32,
+            text: UNDESCRIBED | length,
             elsewhere: 0,
             header: 0,
         });
         let entries = &self.entries;
         self.index
             .insert_unique(key, at as u32, |&at| entries[at as usize].key());
-        self.peak = self.peak.max(self.bytes());
         Ok(at)
+    }
+
+    /// Sees to it that `more` bytes of descriptions fit beside tables of that size: by dropping those of subpaths that came once, if need
+    /// be.
+    fn make_room(&mut self, tables: usize, more: usize) -> Result<(), Full> {
+        let room = self.footprint.saturating_sub(tables);
+        if self.texts.len() + more > room {
+            self.drop_texts(|entry| entry.count() >= 2);
+        }
+        if self.texts.len() + more > room {
+            return Err(Full);
+        }
+        if self.texts.capacity() > room {
+            self.texts.shrink_to(room);
+        }
+        let needed = self.texts.len() + more;
+        if needed > self.texts.capacity() {
+            let capacity = (2 * self.texts.len()).max(needed).max(64).min(room);
+            self.texts.reserve_exact(capacity - self.texts.len());
+        }
+        Ok(())
+    }
+
+    /// Describes an entry. If there is no room: an error if it `must` be, else nothing happens.
+    fn describe(&mut self, at: usize, must: bool, text: impl FnOnce(&mut Vec<u8>)) -> Result<(), Full> {
+        // Written where there is room for sure, then looked at.
+        let mut own = Vec::with_capacity(64);
+        text(&mut own);
+        let Ok(bytes) = u16::try_from(own.len()) else {
+            return Ok(());
+        };
+        let tables = self.entries.capacity() * size_of::<Entry>() + self.index.allocation_size();
+        match self.make_room(tables, HEAD + own.len()) {
+            Err(Full) if must => return Err(Full),
+            Err(Full) => return Ok(()),
+            Ok(()) => {}
+        }
+        self.entries[at].text = self.texts.len() as u32;
+        self.texts.extend_from_slice(&(at as u32).to_le_bytes());
+        self.texts.extend_from_slice(&bytes.to_le_bytes());
+        self.texts.extend_from_slice(&own);
+        Ok(())
+    }
+
+    /// Drops all descriptions but those of entries that `keep` says.
+    fn drop_texts(&mut self, keep: impl Fn(&Entry) -> bool) {
+        let (mut from, mut to) = (0, 0);
+        while let Some((owner, text)) = self.record(from) {
+            let (owner, record) = (owner as usize, from..text.end);
+            from = text.end;
+            if keep(&self.entries[owner]) {
+                self.entries[owner].text = to as u32;
+                let bytes = record.len();
+                self.texts.copy_within(record, to);
+                to += bytes;
+            } else {
+                let length = runs::length(&self.texts[text]);
+                self.entries[owner].text = UNDESCRIBED | length;
+            }
+        }
+        self.texts.truncate(to);
+    }
+
+    /// The record at a place: whose it is, and where its description lies.
+    fn record(&self, at: usize) -> Option<(u32, Range<usize>)> {
+        let (owner, rest) = self.texts.get(at..)?.split_first_chunk::<4>()?;
+        let (bytes, _) = rest.split_first_chunk::<2>()?;
+        let begin = at + HEAD;
+        let end = begin + usize::from(u16::from_le_bytes(*bytes));
+        Some((u32::from_le_bytes(*owner), begin..end))
     }
 
     /// Each sample stays with these probabilities.
     pub fn thin(&mut self, draws: &mut Draws, keep: Rates) {
-        let (mut kept, mut text_end, mut total) = (0, 0, 0);
-        for at in 0..self.entries.len() {
-            let text = self.text_of(at);
-            let mut entry = self.entries[at].clone();
+        for entry in &mut self.entries {
             entry.elsewhere = draws.survivors(u64::from(entry.elsewhere), keep.elsewhere) as u32;
             entry.header = draws.survivors(u64::from(entry.header), keep.header) as u32;
-            if (entry.elsewhere, entry.header) == (0, 0) {
+        }
+        self.drop_texts(|entry| entry.count() >= 2);
+        let (mut kept, mut total) = (0, 0);
+        for at in 0..self.entries.len() {
+            let entry = self.entries[at].clone();
+            if entry.count() == 0 {
                 continue;
             }
-            total += u64::from(entry.elsewhere) + u64::from(entry.header);
-            entry.text = text_end as u32;
-            text_end += text.len();
-            self.text.copy_within(text, entry.text as usize);
+            total += entry.count();
+            if let Some(record) = entry.record() {
+                // Its owner moves.
+                self.texts[record..record + 4].copy_from_slice(&(kept as u32).to_le_bytes());
+            }
             self.entries[kept] = entry;
             kept += 1;
         }
         self.entries.truncate(kept);
-        self.text.truncate(text_end);
         self.total = total;
         self.index.clear();
         let entries = &self.entries;
@@ -215,26 +309,29 @@ impl ConciseSample {
     pub fn clear(&mut self) {
         self.entries.clear();
         self.index.clear();
-        self.text.clear();
+        self.texts.clear();
         self.total = 0;
     }
 
     /// All subpaths, in the order of their first samples.
     pub fn iter(&self) -> impl Iterator<Item = Sampled<'_>> {
-        self.entries.iter().enumerate().map(|(at, entry)| Sampled {
-            key: entry.key(),
-            text: &self.text[self.text_of(at)],
-            elsewhere: entry.elsewhere,
-            header: entry.header,
+        self.entries.iter().map(|entry| {
+            let record = entry.record().and_then(|at| self.record(at));
+            let text = match record {
+                Some((_, text)) => Cow::Borrowed(&self.texts[text]),
+                None => {
+                    let mut bare = Vec::new();
+                    runs::pack(entry.text & !UNDESCRIBED, &[], 0, &mut bare);
+                    Cow::Owned(bare)
+                }
+            };
+            Sampled {
+                key: entry.key(),
+                text,
+                elsewhere: entry.elsewhere,
+                header: entry.header,
+            }
         })
-    }
-
-    fn text_of(&self, at: usize) -> std::ops::Range<usize> {
-        let end = self
-            .entries
-            .get(at + 1)
-            .map_or(self.text.len(), |next| next.text as usize);
-        self.entries[at].text as usize..end
     }
 }
 
@@ -260,22 +357,25 @@ mod tests {
         ) {
             let mut draws = Draws::new(seed, 0);
             let mut sample = ConciseSample::new(footprint);
+            // Counts, and a description in full: its length in blocks, and bytes of the key.
             let mut model: BTreeMap<u64, (u32, u32, Vec<u8>)> = BTreeMap::new();
-            for (key, header, length) in steps {
-                let text = vec![key as u8; length.min(sample.text_limit())];
+            for (key, header, more) in steps {
+                let length = key as u32 % 100 + 2;
+                let mut text = vec![length as u8];
+                text.extend(vec![key as u8; more.min(sample.text_limit() - 1)]);
                 let keep = Rates { elsewhere: 0.6, header: 0.9 };
-                while sample.add(key, header, |out| out.extend(&text)) == Err(Full) {
-                    prop_assert!(!model.contains_key(&key), "known ones need no room");
+                let whole = model.entry(key).or_insert((0, 0, text)).2.clone();
+                while sample.add(key, length, header, |out| out.extend(&whole)) == Err(Full) {
                     sample.thin(&mut draws, keep);
                     let before = std::mem::take(&mut model);
                     for found in sample.iter() {
                         let (elsewhere, header, text) = &before[&found.key];
                         prop_assert!(found.elsewhere <= *elsewhere && found.header <= *header);
-                        prop_assert_eq!(found.text, &text[..]);
                         model.insert(found.key, (found.elsewhere, found.header, text.clone()));
                     }
+                    model.entry(key).or_insert((0, 0, whole.clone()));
                 }
-                let entry = model.entry(key).or_insert((0, 0, text));
+                let entry = model.get_mut(&key).unwrap();
                 if header { entry.1 += 1 } else { entry.0 += 1 }
                 prop_assert!(sample.bytes() <= footprint && sample.peak() <= footprint);
             }
@@ -283,8 +383,32 @@ mod tests {
             prop_assert_eq!(sample.total(), model.values().map(|e| u64::from(e.0 + e.1)).sum::<u64>());
             for found in sample.iter() {
                 let (elsewhere, header, text) = &model[&found.key];
-                prop_assert_eq!((found.elsewhere, found.header, found.text), (*elsewhere, *header, &text[..]));
+                prop_assert_eq!((found.elsewhere, found.header), (*elsewhere, *header));
+                prop_assert_eq!(runs::length(&found.text), found.key as u32 % 100 + 2);
+                // What came twice is described.
+                if elsewhere + header > 1 || found.text.len() > 1 {
+                    prop_assert_eq!(&found.text[..], &text[..]);
+                }
             }
         }
+    }
+
+    #[test]
+    fn what_came_once_is_described_while_there_is_much_room() {
+        let mut sample = ConciseSample::new(4096);
+        let describe = |out: &mut Vec<u8>| out.extend([7; 40]);
+        let described = |sample: &ConciseSample| sample.iter().filter(|found| found.text.len() == 40).count();
+        (0..5).for_each(|key| sample.add(key, 7, false, describe).unwrap());
+        assert_eq!(described(&sample), 5);
+        (5..50).for_each(|key| sample.add(key, 7, false, describe).unwrap());
+        assert!((10..20).contains(&described(&sample)), "{}", described(&sample));
+        // All of those that come again are, if the others make room.
+        (20..45).for_each(|key| sample.add(key, 7, true, describe).unwrap());
+        let again: Vec<Sampled> = sample
+            .iter()
+            .filter(|found| (20..45).contains(&found.key))
+            .collect();
+        assert!(again.len() == 25 && again.iter().all(|found| found.text.len() == 40));
+        assert!(sample.peak() <= 4096);
     }
 }

@@ -118,17 +118,13 @@ impl Sampler {
         sampler
     }
 
-    /// A sampler for a stream without the path ends that [`wanted`](Self::wanted) leaves out. Subpaths begin anywhere, and
-    /// none fade, whatever the options.
+    /// A sampler for a stream without the path ends that [`wanted`](Self::wanted) leaves out. A half-life is in estimated
+    /// blocks then.
     pub fn skipping(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
-        let plain = SubpathOptions {
-            starts: Starts::Anywhere,
-            half_life: None,
-            ..(*options).clone()
-        };
-        let mut sampler = Sampler::new(Arc::new(plain), number, f);
+        let mut sampler = Sampler::new(options, number, f);
         sampler.f = Picker::distance(sampler.f);
-        sampler.picker = Some(Picker::new(&mut sampler.draws, sampler.f));
+        let starts = sampler.options.starts;
+        sampler.picker = Some(Picker::new(starts, &mut sampler.draws, sampler.f));
         sampler.rest();
         sampler
     }
@@ -164,7 +160,7 @@ impl Sampler {
     /// Places where a subpath might have begun: blocks, or loop headers if only those count.
     pub fn places(&self) -> f64 {
         match self.options.starts {
-            Starts::HeadersOnly => self.headers,
+            Starts::HeadersOnly => self.picker.as_ref().map_or(self.headers, |picker| picker.headers),
             _ => self.blocks(),
         }
     }
@@ -203,7 +199,7 @@ impl Sampler {
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
         if let Some(picker) = &mut self.picker {
-            picker.blocks = 0.0;
+            (picker.blocks, picker.headers) = (0.0, 0.0);
         }
         self.rest();
     }
@@ -237,15 +233,23 @@ impl Sampler {
     }
 
     /// A path end of a stream from which others were left out.
-    fn picked(&mut self, shapes: &impl PathShapes, run: Run) {
+    fn picked(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
         let idle = self.open.is_empty();
         let Some(picker) = &mut self.picker else { return };
-        if picker.path(&mut self.draws, self.f, run.blocks) {
+        if let Some(chances) = picker.path(&mut self.draws, self.f, run.blocks, header) {
+            // Those that begin at headers count apart where that makes a difference.
+            let apart = header && self.options.starts != Starts::Anywhere;
             for part in (0..run.blocks).step_by(skipping::BLOCKS as usize) {
+                if chances.anywhere < 1.0 && !self.draws.chance(chances.anywhere) {
+                    continue;
+                }
                 let block = part + self.draws.below(skipping::BLOCKS);
                 if block < run.blocks {
-                    self.begin(self.position + u64::from(block), false);
+                    self.begin(self.position + u64::from(block), apart && block == 0);
                 }
+            }
+            if header && chances.header > 0.0 && self.draws.chance(chances.header) {
+                self.begin(self.position, true);
             }
         }
         self.pass(shapes, run, idle);
@@ -263,7 +267,7 @@ impl Sampler {
         if self.position >= self.due {
             self.finish(shapes);
         }
-        if self.position >= self.ageing {
+        if self.clock() >= self.ageing {
             self.age();
         }
         self.rest();
@@ -322,7 +326,7 @@ impl Sampler {
         loop {
             let runs = &self.scratch.runs;
             let pack = |out: &mut Vec<u8>| runs::pack(open.length, runs, limit, out);
-            if self.sample.add(key, open.header, pack) != Err(Full) {
+            if self.sample.add(key, open.length, open.header, pack) != Err(Full) {
                 break;
             }
             // By an eighth: large enough to make room for many, small enough to keep most.
@@ -375,17 +379,32 @@ impl Sampler {
         }
     }
 
+    /// Blocks executed, by which counts age: an estimate, if path ends are left out.
+    fn clock(&self) -> u64 {
+        self.picker
+            .as_ref()
+            .map_or(self.position, |picker| picker.passed as u64)
+    }
+
     fn age(&mut self) {
         let half = Rates {
             elsewhere: 0.5,
             header: 0.5,
         };
         while let Some(life) = self.options.half_life
-            && self.position >= self.ageing
+            && self.clock() >= self.ageing
         {
             self.thin(half);
-            self.blocks = (self.blocks() / 2.0, self.position);
-            self.headers /= 2.0;
+            match &mut self.picker {
+                Some(picker) => {
+                    picker.blocks /= 2.0;
+                    picker.headers /= 2.0;
+                }
+                None => {
+                    self.blocks = (self.blocks() / 2.0, self.position);
+                    self.headers /= 2.0;
+                }
+            }
             self.ageing = self.ageing.saturating_add(life);
         }
         self.due = self.open.iter().map(Open::end).min().unwrap_or(u64::MAX);
@@ -396,7 +415,7 @@ impl BlockStream for Sampler {
     #[inline]
     fn run(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
         if self.picker.is_some() {
-            (0..run.times).for_each(|_| self.picked(shapes, Run { times: 1, ..run }));
+            (0..run.times).for_each(|_| self.picked(shapes, Run { times: 1, ..run }, header));
             return;
         }
         let end = self.position + run.total();
@@ -421,7 +440,7 @@ impl BlockStream for Sampler {
     fn nothing(&mut self, times: u64) {
         if let Some(picker) = &mut self.picker {
             for _ in 0..times {
-                picker.path(&mut self.draws, self.f, 0);
+                let _ = picker.path(&mut self.draws, self.f, 0, false);
             }
         }
     }

@@ -10,7 +10,13 @@
 //! probability `1 / f`, as without skipping, and estimates are unbiased. What differs: blocks of one path that lie
 //! further apart than `BLOCKS` begin samples together, and the number of blocks is an estimate as well.
 
+//!
+//! Where loop headers are preferred, a path end is picked as often as the likelier of the two needs it, and chance decides anew, path by
+//! path, whether blocks anywhere or the header begin one. Where only headers count, one in `f` path ends is picked, and
+//! if its path begins at a header, a sample does.
+
 use super::draws::Draws;
+use super::options::Starts;
 
 /// One of so many consecutive blocks of a picked path begins a sample. Most paths have fewer, so that two samples seldom begin
 /// in one path, as if each were drawn by itself.
@@ -39,19 +45,59 @@ impl Wanted {
 /// Picks path ends.
 #[derive(Clone, Debug)]
 pub(super) struct Picker {
+    starts: Starts,
+    chances: Chances,
     /// Path ends before the next that is picked.
     left: u64,
-    /// Estimated number of blocks.
+    /// Estimated number of blocks, and of loop headers at which paths begin; with ageing, old ones count less.
     pub blocks: f64,
+    /// See [`blocks`](Self::blocks).
+    pub headers: f64,
+    /// Estimated number of blocks, without ageing.
+    pub passed: f64,
     /// Path ends that were handed on, and their blocks.
     seen: (u64, u64),
 }
 
+/// What chance decides at a path end.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Chances {
+    /// It is picked.
+    pick: f64,
+    /// Then: [`BLOCKS`] consecutive blocks have one that begins a sample.
+    pub anywhere: f64,
+    /// Then: the loop header at its beginning begins a sample of its own.
+    pub header: f64,
+}
+
+impl Chances {
+    fn new(starts: Starts, f: u64) -> Self {
+        let f = f as f64;
+        // Wanted in all: of a group of blocks, and of a header.
+        let (anywhere, header) = match starts {
+            Starts::Anywhere => (f64::from(BLOCKS) / f, 0.0),
+            Starts::Prefer(weight) => (f64::from(BLOCKS) / f, (weight - 1.0) / f),
+            Starts::HeadersOnly => (0.0, 1.0 / f),
+        };
+        let (anywhere, header) = (anywhere.min(1.0), header.min(1.0));
+        let pick = anywhere.max(header);
+        Chances {
+            pick,
+            anywhere: anywhere / pick,
+            header: header / pick,
+        }
+    }
+}
+
 impl Picker {
-    pub fn new(draws: &mut Draws, f: u64) -> Self {
+    pub fn new(starts: Starts, draws: &mut Draws, f: u64) -> Self {
         let mut picker = Picker {
+            starts,
+            chances: Chances::default(),
             left: 0,
             blocks: 0.0,
+            headers: 0.0,
+            passed: 0.0,
             seen: (0, 0),
         };
         picker.draw(draws, f);
@@ -65,21 +111,28 @@ impl Picker {
 
     /// Draws anew which one is next. (Gaps have no memory.)
     pub fn draw(&mut self, draws: &mut Draws, f: u64) {
-        self.left = draws.gap(f64::from(BLOCKS) / f as f64);
+        self.chances = Chances::new(self.starts, f);
+        self.left = draws.gap(self.chances.pick);
     }
 
-    /// A path end with so many blocks was handed on. Is it picked?
-    pub fn path(&mut self, draws: &mut Draws, f: u64, blocks: u32) -> bool {
+    /// A path end with so many blocks was handed on. If it is picked, chance has this to decide yet. `header`: does its path begin at a loop's
+    /// header?
+    pub fn path(&mut self, draws: &mut Draws, f: u64, blocks: u32, header: bool) -> Option<Chances> {
         self.seen = (self.seen.0 + 1, self.seen.1 + u64::from(blocks));
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
-                false
+                None
             }
             None => {
+                let chances = self.chances;
                 self.draw(draws, f);
-                self.blocks += f64::from(blocks) * f as f64 / f64::from(BLOCKS);
-                true
+                // It stands for those that were not picked.
+                let more = f64::from(blocks) / chances.pick;
+                self.blocks += more;
+                self.passed += more;
+                self.headers += f64::from(u8::from(header)) / chances.pick;
+                Some(chances)
             }
         }
     }

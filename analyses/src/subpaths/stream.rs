@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::options::ProfileOptions;
+use trodden_profile::options::{ProfileOptions, SubpathThreshold};
 
 use super::SubpathError;
 use super::merged::MergedSubpaths;
-use super::options::{ENOUGH, Starts, SubpathOptions};
+use super::options::{ENOUGH, SubpathOptions};
 use super::order::{Order, WordOrder};
 use super::sampler::Sampler;
 use super::shapes::MethodShapes;
@@ -23,6 +23,7 @@ pub struct SubpathStream {
     options: Arc<SubpathOptions>,
     order: Order,
     skips: bool,
+    threshold: SubpathThreshold,
     shapes: Arc<MethodShapes>,
     /// Samples of all threads: from how many on are there enough?
     drawn: Arc<AtomicU64>,
@@ -51,6 +52,7 @@ impl SubpathStream {
             options: Arc::new(options),
             order,
             skips: false,
+            threshold: SubpathThreshold::None,
             shapes: Arc::new(MethodShapes::new(methods)),
             drawn: Arc::default(),
             latest: Arc::default(),
@@ -65,22 +67,15 @@ impl SubpathStream {
         options: &ProfileOptions,
         methods: Arc<dyn MethodLookup + Send + Sync>,
     ) -> Result<Self, SubpathError> {
-        let options = SubpathOptions {
-            lengths: options.lengths.into(),
-            footprint: options.footprint as usize,
-            seed: options.seed,
-            ..SubpathOptions::default()
-        };
-        SubpathStream::new(options, Order::default(), methods)
+        let mut stream = SubpathStream::new(SubpathOptions::of(options), Order::default(), methods)?;
+        stream.threshold = options.subpaths.threshold;
+        Ok(stream)
     }
 
-    /// The same for a stream from which path ends are left out that it can do without, in the order of path ends. Where that
-    /// does not fit the options (a preference for beginnings, ageing), it goes on wanting all.
+    /// The same for a stream from which path ends are left out that it can do without, if it is in the order of path ends.
     #[must_use]
     pub fn skipping(mut self) -> Self {
-        self.skips = self.order == Order::PathEnds
-            && self.options.starts == Starts::Anywhere
-            && self.options.half_life.is_none();
+        self.skips = self.order == Order::PathEnds;
         self
     }
 
@@ -182,6 +177,7 @@ impl StreamAnalysis for SubpathStream {
         let mut unknown = stats.unknown;
         let section = result.section(&self.options, self.order, places, &mut unknown);
         profile.subpaths = Some(section);
+        profile.keep_subpaths(self.threshold);
         // Counts of paths may be there as well, exact ones; without any, nothing is.
         let counted = profile.classes.iter().flat_map(|class| &class.counts);
         profile.run.exact &= counted.into_iter().any(|counts| !counts.paths.is_empty());

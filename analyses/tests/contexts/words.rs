@@ -251,8 +251,11 @@ fn bursts_that_overlap_are_refused() {
     ));
 }
 
-/// Own weights of all contexts, by method numbers and call sites.
-fn weights(options: ContextOptions, words: &[u64]) -> (Vec<(Vec<(u32, u16)>, u64)>, ContextResult) {
+/// Contexts as method numbers and call sites, with their own weights.
+type Weights = Vec<(Vec<(u32, u16)>, u64)>;
+
+/// Own weights of all contexts.
+fn weights(options: ContextOptions, words: &[u64]) -> (Weights, ContextResult) {
     let analysis = ContextStream::new(options).unwrap();
     let mut thread = analysis.thread(&ThreadInfo::default());
     analysis.consume(&mut thread, words);
@@ -306,7 +309,7 @@ fn bursts_of_the_program_bring_their_stacks() {
         under_way(2),
     ];
     let none = UNKNOWN_SITE;
-    let two = vec![(1, none), (2, 10)];
+    let two = [(1, none), (2, 10)];
     let below = |path: &[(u32, u16)]| [&two[..], path].concat();
     let mut expected = vec![
         (vec![(1, none)], 5),

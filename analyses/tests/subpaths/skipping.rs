@@ -50,9 +50,29 @@ fn uneven() -> Toy {
 
 fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) {
     let lengths: Vec<u32> = options.lengths.all().collect();
-    let truth = brute_force(&toy.blocks_of(stream), &lengths, |_, _| 1.0);
-    let blocks = toy.blocks_of(stream).len() as f64;
-    let mut means = Means::new(&truth);
+    let all = toy.blocks_of(stream);
+    let counts = |header| f64::from(options.starts != Starts::HeadersOnly || header);
+    let mut truth = brute_force(&all, &lengths, |_, header| counts(header));
+    truth.retain(|_, &mut count| count > 0.0);
+    check_against(
+        toy,
+        stream,
+        options,
+        &truth,
+        all.iter().map(|&(_, header)| counts(header)).sum(),
+    );
+}
+
+/// Means over many seeds against the truth; `places`: how many there are where a subpath might have begun.
+fn check_against(
+    toy: &Toy,
+    stream: &[(u32, u32)],
+    options: &SubpathOptions,
+    truth: &HashMap<Vec<u64>, f64>,
+    places: f64,
+) {
+    let blocks = places;
+    let mut means = Means::new(truth);
     let (mut sum, mut squares) = (0.0, 0.0);
     for seed in 0..2000 {
         let mut sampler = skipping(&SubpathOptions {
@@ -61,8 +81,8 @@ fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) 
         });
         obey(toy, stream, &mut sampler);
         means.add(&estimates(&[&sampler]));
-        sum += sampler.blocks();
-        squares += sampler.blocks().powi(2);
+        sum += sampler.places();
+        squares += sampler.places().powi(2);
     }
     means.check();
     let (mean, of) = (sum / 2000.0, 2000.0);
@@ -70,7 +90,7 @@ fn check_over_seeds(toy: &Toy, stream: &[(u32, u32)], options: &SubpathOptions) 
     let deviation = ((squares / of - mean * mean) / of).max(0.0).sqrt();
     assert!(
         (mean - blocks).abs() <= 4.2 * deviation + 1e-6,
-        "{mean} blocks, not {blocks}"
+        "{mean} places, not {blocks}"
     );
 }
 
@@ -104,6 +124,122 @@ fn estimates_are_unbiased_in_a_small_footprint_if_path_ends_are_left_out() {
     obey(&uneven(), &stream, &mut one);
     assert!(one.tally().raised > 3 && one.f() > 16, "{:?}", one.tally());
     check_over_seeds(&uneven(), &stream, &options);
+}
+
+/// However much loop headers are preferred: less than what is drawn in at once, more, and alone.
+#[test]
+fn a_preference_does_not_show_in_estimates_if_path_ends_are_left_out() {
+    let stream = stream(15, 80, 4, 5);
+    for (starts, start) in [
+        (Starts::Prefer(1.0), 16),
+        (Starts::Prefer(5.0), 40),
+        (Starts::Prefer(33.0), 40),
+        (Starts::Prefer(33.0), 8),
+        (Starts::HeadersOnly, 8),
+    ] {
+        let options = SubpathOptions {
+            lengths: "pow2:8".parse().unwrap(),
+            starts,
+            start,
+            ..SubpathOptions::default()
+        };
+        check_over_seeds(&uneven(), &stream, &options);
+        check_over_seeds(&toy(), &stream, &options);
+    }
+}
+
+#[test]
+fn resampling_for_a_preference_is_unbiased_too_if_path_ends_are_left_out() {
+    let stream = stream(16, 400, 4, 4);
+    let options = SubpathOptions {
+        lengths: "pow2:4".parse().unwrap(),
+        footprint: LEAST_FOOTPRINT,
+        starts: Starts::Prefer(20.0),
+        start: 8,
+        floor: 8,
+        skipping_floor: 8,
+        ..SubpathOptions::default()
+    };
+    let mut one = skipping(&options);
+    obey(&uneven(), &stream, &mut one);
+    assert!(one.tally().raised > 3, "{:?}", one.tally());
+    check_over_seeds(&uneven(), &stream, &options);
+}
+
+/// And it is one: more samples begin at headers than without, in proportion.
+#[test]
+fn headers_begin_more_samples_if_they_are_preferred() {
+    // One header in four blocks.
+    let toy = Toy(vec![(vec![1, 2, 3, 4], true)]);
+    let drawn = |starts| {
+        let options = SubpathOptions {
+            starts,
+            start: 400,
+            floor: 400,
+            skipping_floor: 400,
+            ..SubpathOptions::default()
+        };
+        let mut sampler = skipping(&options);
+        obey(&toy, &[(0, 400_000)], &mut sampler);
+        sampler.tally().drawn as f64
+    };
+    // 4,000 and 1,000 for every one that headers count more.
+    let ratio = |starts| drawn(starts) / drawn(Starts::Anywhere);
+    assert!((1.9..2.1).contains(&ratio(Starts::Prefer(5.0))));
+    assert!((7.2..7.8).contains(&ratio(Starts::Prefer(27.0))));
+    assert!((0.23..0.27).contains(&ratio(Starts::HeadersOnly)));
+}
+
+/// Where every path end is picked, blocks are counted, and what was sampled before a multiple of the half-life counts half.
+#[test]
+fn old_subpaths_fade_if_path_ends_are_left_out() {
+    let (stream, toy, life) = (stream(17, 150, 4, 1), toy(), 90);
+    let options = SubpathOptions {
+        lengths: "pow2:8".parse().unwrap(),
+        half_life: Some(life),
+        start: 8,
+        ..SubpathOptions::default()
+    };
+    let mut ends = Vec::new();
+    let mut position = 0;
+    for &(path, _) in &stream {
+        let before = position / life;
+        position += toy.0[path as usize].0.len() as u64;
+        ends.extend((before..position / life).map(|_| position as usize));
+    }
+    assert!(ends.len() >= 3);
+    let age = |at: usize, _: bool| 0.5f64.powi(ends.iter().filter(|&&end| end > at).count() as i32);
+    let blocks = toy.blocks_of(&stream);
+    let lengths: Vec<u32> = options.lengths.all().collect();
+    let truth = brute_force(&blocks, &lengths, age);
+    let places = (0..blocks.len()).map(|at| age(at, false)).sum();
+    check_against(&toy, &stream, &options, &truth, places);
+}
+
+/// Where most are left out, the clock is an estimate, but what is long past is forgotten all the same.
+#[test]
+fn a_phase_that_is_over_fades_if_path_ends_are_left_out() {
+    let toy = Toy(vec![(vec![1, 2], true), (vec![3, 4], true)]);
+    let phases = [(0, 400_000), (1, 400_000)];
+    let shares = |half_life| {
+        let options = SubpathOptions {
+            lengths: Lengths::powers(2),
+            half_life,
+            ..SubpathOptions::default()
+        };
+        let mut sampler = skipping(&options);
+        obey(&toy, &phases, &mut sampler);
+        let found = estimates(&[&sampler]);
+        [[1, 2], [3, 4]].map(|pair| found.get(&key(&pair)).map_or(0.0, |subpath| subpath.share))
+    };
+    let [first, second] = shares(None);
+    assert!(
+        (first - 0.5).abs() < 0.05 && (second - 0.5).abs() < 0.05,
+        "{first} {second}"
+    );
+    // Eight half-lives back: 1 of 256, as the sum of all weights is that of two half-lives.
+    let [first, second] = shares(Some(100_000));
+    assert!(first < 0.02 && second > 0.95, "{first} {second}");
 }
 
 /// Samples that begin in one path together make them only a little too narrow.

@@ -45,7 +45,14 @@ fn method(name: &str, blocks: usize, edges: &[(usize, usize)]) -> MethodMap {
 }
 
 /// Method 0: 0, then a loop of 1 and either 2 or 3 and then 4; 5 at the end. Method 1: 0 and either 1 or 2.
-fn shapes() -> MethodShapes {
+pub fn shapes() -> MethodShapes {
+    let mut table = MethodTable::default();
+    table.add_class(class()).unwrap();
+    MethodShapes::new(Arc::new(table))
+}
+
+/// The class with these two methods.
+pub fn class() -> Arc<ClassMap> {
     let outer = [(0, 1), (1, 2), (1, 3), (2, 4), (3, 4), (4, 1), (4, 5)];
     let methods = vec![method("outer", 6, &outer), method("inner", 3, &[(0, 1), (0, 2)])];
     let class = ClassMap {
@@ -54,13 +61,11 @@ fn shapes() -> MethodShapes {
         source_file: None,
         methods,
     };
-    let mut table = MethodTable::default();
-    table.add_class(Arc::new(class)).unwrap();
-    MethodShapes::new(Arc::new(table))
+    Arc::new(class)
 }
 
 /// The number of the path with these blocks; `to_header`: it ends on arrival at the loop's header.
-fn number(shapes: &MethodShapes, method: u32, blocks: &[u32]) -> u32 {
+pub fn number(shapes: &MethodShapes, method: u32, blocks: &[u32]) -> u32 {
     let has = |&path: &u32| {
         let mut found = Vec::new();
         shapes.blocks(method, path, 0, u32::MAX, &mut found);

@@ -223,25 +223,17 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
             ));
         }
     };
+    let guide = args.use_profile.as_deref().map(Guide::load).transpose();
+    let guide = guide.map_err(CliError::failed)?;
     let instrument = InstrumentOptions {
         filter: Filter::new(&options.include, &options.exclude).map_err(|e| usage(&e))?,
         path_limit: u64::from(args.path_limit),
         skip_single_path_loops: options.skips_single_path_loops(),
         single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
-        guide: args.use_profile.as_deref().map(guide).transpose()?,
+        guide: guide.map(Arc::new),
         ..InstrumentOptions::new(probe)
     };
     Ok((probe, instrument))
-}
-
-/// What a former profile tells of the frequencies of edges.
-fn guide(file: &Path) -> Result<Arc<Guide>, CliError> {
-    let guide = Guide::new(&Profile::load(file).map_err(CliError::failed)?);
-    if guide.methods() == 0 {
-        let what = "holds no counts of paths (those of --profile paths do)";
-        return Err(CliError::Failed(format!("{}: {what}", file.display())));
-    }
-    Ok(Arc::new(guide))
 }
 
 /// Tells on standard error what was done, and what was not and why.

@@ -575,7 +575,8 @@ impl Writer<'_, '_, '_, '_> {
             frames: scratch,
             ..
         } = &mut *self.scratch;
-        if added.is_empty() && own.is_empty() {
+        // Probes that keep no local still stand in front of instructions that are jumped to.
+        if self.probes.is_none() {
             frames::write_moved(frames, &layout.exact, self.out)?;
             return Ok(true);
         }

@@ -11,6 +11,7 @@
 
 mod file_pattern;
 mod names;
+mod subpaths;
 mod together;
 mod values;
 
@@ -20,10 +21,11 @@ use std::time::Duration;
 
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
+pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use values::{
     Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe, ProfileKind,
-    Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathLengths, format_duration,
-    parse_duration,
+    Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts, SubpathIdentity,
+    SubpathLengths, format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -142,6 +144,8 @@ pub struct ProfileOptions {
     pub lengths: SubpathLengths,
     /// Profile `subpaths`: who skips. See [`ProfileOptions::skips_in_probes`].
     pub skipping: Skipping,
+    /// Profile `subpaths`: all else about their sampling.
+    pub subpaths: SubpathChoices,
     /// Probe `events`: who runs the analyses.
     pub consumer: ConsumedBy,
     /// Include patterns; empty for the default.
@@ -197,6 +201,7 @@ impl Default for ProfileOptions {
             footprint: 64 << 10,
             lengths: SubpathLengths::default(),
             skipping: Skipping::Probes,
+            subpaths: SubpathChoices::default(),
             consumer: ConsumedBy::Program,
             include: Vec::new(),
             exclude: Vec::new(),
@@ -420,6 +425,7 @@ impl ProfileOptions {
             }
             "lengths" => self.lengths = value.parse().map_err(wrong)?,
             "skipping" => self.skipping = value.parse().map_err(wrong)?,
+            _ if subpaths::NAMES.contains(&name) => self.subpaths.set(name, value).map_err(wrong)?,
             "consumer" => self.consumer = value.parse().map_err(wrong)?,
             "include" | "exclude" => {
                 let patterns = split_list(value);
@@ -558,7 +564,7 @@ impl ProfileOptions {
             "quiet" => Some(self.quiet.to_string()),
             "out" => self.out.clone(),
             // `samples` and `stride` live in the schedule, `config` in what it set.
-            _ => None,
+            _ => self.subpaths.value(name),
         }
     }
 }

@@ -160,6 +160,42 @@ pub const OPTIONS: &[OptionName] = &[
         "subpaths: powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
     ),
     option(
+        "starts",
+        "anywhere|prefer:WEIGHT|headers",
+        "anywhere",
+        "subpaths: where they begin; at a loop's header so many times as likely, or there alone",
+    ),
+    option(
+        "identity",
+        "rotation|xor",
+        "rotation",
+        "subpaths: which are the same one; the same blocks in the same order up to rotation, or by xor of blocks and length",
+    ),
+    option(
+        "half-life",
+        "BLOCKS|none",
+        "none",
+        "subpaths: after so many blocks of a thread, what was counted before counts half (200k, 50M)",
+    ),
+    option(
+        "distance",
+        "auto|START:FLOOR|expect:BLOCKS:GAIN",
+        "auto",
+        "subpaths: mean distance between samples in blocks, at first and later, or as it fits a run of so many blocks",
+    ),
+    option(
+        "threshold",
+        "none|top:N|samples:N|share:SHARE",
+        "none",
+        "subpaths: only the first N, those N times in the sample, or those with a share of all go into the profile",
+    ),
+    option(
+        "counts",
+        "sampled|exact",
+        "sampled",
+        "subpaths: a sample of bounded size, or all of them, as a yardstick (slow, much memory)",
+    ),
+    option(
         "skipping",
         "probes|consumer",
         "probes",

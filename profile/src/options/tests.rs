@@ -477,6 +477,50 @@ fn share() -> impl Strategy<Value = Share> {
     prop_oneof![1e-300..1.0f64, 0.0001..1.0f64, Just(1.0)].prop_map(|share| Share::new(share).unwrap())
 }
 
+fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
+    let starts = prop_oneof![
+        Just(SubpathStarts::Anywhere),
+        Just(SubpathStarts::Headers),
+        (1..=MOST_PREFERENCE).prop_map(|weight| SubpathStarts::Prefer(NonZeroU32::new(weight).unwrap())),
+    ];
+    let number = || (1u32..).prop_map(|n| NonZeroU32::new(n).unwrap());
+    let large = || (1u64..).prop_map(|n| std::num::NonZeroU64::new(n).unwrap());
+    let distance = prop_oneof![
+        Just(SubpathDistance::Auto),
+        (number(), number()).prop_map(|(a, b)| SubpathDistance::From {
+            start: a.min(b),
+            floor: a.max(b)
+        }),
+        (large(), number()).prop_map(|(blocks, gain)| SubpathDistance::Expect { blocks, gain }),
+    ];
+    let threshold = prop_oneof![
+        Just(SubpathThreshold::None),
+        number().prop_map(SubpathThreshold::Top),
+        large().prop_map(SubpathThreshold::Samples),
+        share().prop_map(SubpathThreshold::Share),
+    ];
+    let identity = prop::sample::select(SubpathIdentity::ALL);
+    let counts = prop::sample::select(SubpathCounts::ALL);
+    (
+        starts,
+        identity,
+        prop::option::of(large()),
+        distance,
+        threshold,
+        counts,
+    )
+        .prop_map(
+            |(starts, identity, half_life, distance, threshold, counts)| SubpathChoices {
+                starts,
+                identity,
+                half_life,
+                distance,
+                threshold,
+                counts,
+            },
+        )
+}
+
 prop_compose! {
     fn options()(
         probe in prop::sample::select(Probe::ALL),
@@ -497,12 +541,14 @@ prop_compose! {
         lengths in (any::<bool>(), any::<bool>(), 1u32..=16).prop_map(|(powers, uniform, log)| SubpathLengths {
             powers, uniform, limit: (1 << log) - u32::from(!powers && log > 1),
         }),
+        subpaths in subpath_choices(),
         (k, budget, burst) in (2u32..=1024, prop::option::of(4096u32..), burst()),
         (run_share, rearm) in (prop::option::of(1u32..=10_000), prop::option::of(duration())),
         (phi, epsilon, algorithm) in (share(), prop::option::of(share()), prop::sample::select(ContextAlgorithm::ALL)),
     ) -> ProfileOptions {
         ProfileOptions {
             k, budget, burst, rearm, share: run_share.filter(|_| budget.is_none()), phi, epsilon, algorithm, footprint, lengths, skipping,
+            subpaths,
             consumer, probe, schedule, interval, include, exclude,
             file: FilePattern::literal(&file).as_str().parse().unwrap(),
             dump, path_limit, single_path_loops, single_path_methods, use_profile, seed, loglevel, log, quiet, out,

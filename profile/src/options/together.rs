@@ -3,7 +3,7 @@
 use super::values::parse_amount;
 use super::{
     Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
-    ProfileKind, ProfileOptions, SinglePathLoops, Skipping,
+    ProfileKind, ProfileOptions, SinglePathLoops, Skipping, SubpathCounts,
 };
 
 /// With less, there would be more counters than memory.
@@ -216,6 +216,7 @@ impl ProfileOptions {
     /// wanted next is known only once what came before has been consumed.
     pub fn skips_in_probes(&self) -> bool {
         self.skipping == Skipping::Probes
+            && self.subpaths.counts == SubpathCounts::Sampled
             && self.profile == [ProfileKind::Subpaths]
             && self.consumer == ConsumedBy::Program
             && self.file.format() != FileFormat::Trace

@@ -150,6 +150,26 @@ words! {
 }
 
 words! {
+    /// What makes two subpaths the same one.
+    SubpathIdentity, "identity" {
+        /// The same blocks in the same order, wherever in a circle they begin. The default.
+        Rotation = "rotation",
+        /// The same blocks an odd number of times, in any order, and the same length: the paper's prototype.
+        Xor = "xor",
+    }
+}
+
+words! {
+    /// Are subpaths sampled, or all counted?
+    SubpathCounts, "choice" {
+        /// A sample of bounded size. The default.
+        Sampled = "sampled",
+        /// All are counted: what estimates are held against.
+        Exact = "exact",
+    }
+}
+
+words! {
     /// Kind of profile.
     ProfileKind, "profile" {
         /// Ball-Larus paths and the edges on them.

@@ -128,7 +128,8 @@ fn in_classes(
     Ok(Some(moved))
 }
 
-fn blocks(runs: &[SubpathRun], classes: &[ClassProfile]) -> Option<Vec<(usize, usize, usize)>> {
+/// The blocks of runs: class, method and block by index. `None` if not all are known.
+pub(super) fn blocks(runs: &[SubpathRun], classes: &[ClassProfile]) -> Option<Vec<(usize, usize, usize)>> {
     let mut all = Vec::new();
     for run in runs {
         let map = classes.get(run.class)?.map.methods.get(run.method)?;

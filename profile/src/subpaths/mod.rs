@@ -3,7 +3,12 @@
 //! After Oren, Matias and Sagiv, *Online Subpath Profiling* (CC 2002, "OSP"). How they are sampled is the business of
 //! `trodden-analyses`; here they are data.
 
+mod accuracy;
 pub(crate) mod merge;
+mod threshold;
+
+pub use accuracy::{OFTEN, RankedSubpath, SubpathAccuracy, subpath_accuracy};
+pub use threshold::KNOWN_SUBPATH;
 
 use crate::map::MethodMap;
 
@@ -58,7 +63,7 @@ pub struct Subpath {
     pub low: u64,
     /// See [`low`](Self::low).
     pub high: u64,
-    /// Its blocks: the rotation that was sampled first.
+    /// Its blocks: a rotation that was sampled. None, if it came once and there was no room to keep them.
     pub runs: Vec<SubpathRun>,
     /// Blocks at its end that are not known.
     pub missing: u32,
@@ -95,6 +100,12 @@ impl SubpathRun {
 }
 
 impl Subpaths {
+    /// Was everything counted, so that there is nothing to estimate?
+    pub fn is_exact(&self) -> bool {
+        let exact = |subpath: &Subpath| subpath.low == subpath.high && subpath.sampled == subpath.estimate;
+        self.distance == (1, 1) && self.subpaths.iter().all(exact)
+    }
+
     /// Subpaths in the sample, with and without repetitions.
     pub fn sampled(&self) -> (u64, u64) {
         let all = self.subpaths.iter().map(|subpath| subpath.sampled);

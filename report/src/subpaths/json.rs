@@ -19,6 +19,8 @@ pub(crate) struct Document<'a> {
     drawn_blocks: u64,
     sampled: u64,
     distinct: u64,
+    left_out: u64,
+    exact: bool,
     distance: [u64; 2],
     peak_bytes: u64,
     working_bytes: u64,
@@ -57,7 +59,7 @@ enum Step<'a> {
 
 pub(crate) fn document<'a>(view: &'a SubpathsView<'a>, top: usize) -> Document<'a> {
     let about = view.about;
-    let (sampled, distinct) = about.sampled();
+    let (sampled, distinct) = view.sampled();
     let subpath = |shown: Shown<'a>| Subpath {
         rank: shown.rank,
         length: shown.subpath.length,
@@ -84,6 +86,8 @@ pub(crate) fn document<'a>(view: &'a SubpathsView<'a>, top: usize) -> Document<'
         drawn_blocks: about.drawn_blocks,
         sampled,
         distinct,
+        left_out: view.left_out.0,
+        exact: about.is_exact(),
         distance: [about.distance.0, about.distance.1],
         peak_bytes: about.peak_bytes,
         working_bytes: about.working_bytes,

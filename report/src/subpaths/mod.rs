@@ -7,13 +7,10 @@ pub(crate) mod text;
 
 use std::collections::HashMap;
 
-use trodden_profile::{ClassProfile, MethodMap, Subpath, Subpaths};
+use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths};
 
 use crate::pattern::MethodPattern;
 pub(crate) use fold::Part;
-
-/// Samples from which on a subpath's estimate says something: the bounds are 60 % apart from it then.
-const KNOWN: u64 = 10;
 
 /// The subpaths of a profile.
 #[derive(Debug)]
@@ -22,6 +19,10 @@ pub struct SubpathsView<'p> {
     pub about: &'p Subpaths,
     /// The selected ones, each with its rank among all: those first that were sampled ten times or more, then by frequency.
     pub chosen: Vec<(usize, &'p Subpath)>,
+    /// Subpaths that were left out of the profile, and how often they were in the sample.
+    pub left_out: (u64, u64),
+    /// Where all were counted: how many came once, so that they are not listed.
+    pub once: u64,
     classes: &'p [ClassProfile],
 }
 
@@ -51,11 +52,8 @@ pub(crate) struct Shown<'p> {
 }
 
 impl<'p> SubpathsView<'p> {
-    pub(crate) fn new(
-        about: &'p Subpaths,
-        classes: &'p [ClassProfile],
-        pattern: Option<&MethodPattern>,
-    ) -> Self {
+    pub(crate) fn new(about: &'p Subpaths, profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
+        let classes = &profile.classes;
         let wanted = |subpath: &Subpath| {
             pattern.is_none_or(|pattern| {
                 subpath.runs.iter().any(|run| {
@@ -68,19 +66,25 @@ impl<'p> SubpathsView<'p> {
                 })
             })
         };
-        let mut ranking: Vec<&Subpath> = about.subpaths.iter().collect();
-        // A long subpath that came once stands for a thousand times as many executions as one of two blocks, and nearly all of these are
-        // luck: those that are hardly known come after those that are.
-        ranking.sort_by_key(|subpath| subpath.sampled < KNOWN);
-        let ranked = ranking
-            .into_iter()
+        let ranked = (about.ranking().into_iter())
             .enumerate()
             .map(|(at, subpath)| (at + 1, subpath));
         SubpathsView {
             about,
             chosen: ranked.filter(|(_, subpath)| wanted(subpath)).collect(),
+            left_out: profile.subpaths_left_out(),
+            once: (profile.run.facts.get("subpaths_executed_once"))
+                .and_then(|fact| fact.parse().ok())
+                .unwrap_or(0),
             classes,
         }
+    }
+
+    /// Subpaths in the sample, with and without repetitions, those that were left out included.
+    pub(crate) fn sampled(&self) -> (u64, u64) {
+        let (sampled, distinct) = self.about.sampled();
+        let (subpaths, samples) = self.left_out;
+        (sampled.saturating_add(samples), distinct.saturating_add(subpaths))
     }
 
     pub(crate) fn shown(&self, top: usize) -> impl Iterator<Item = Shown<'p>> + '_ {

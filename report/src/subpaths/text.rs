@@ -6,7 +6,7 @@ use crate::words::{percent, thousands};
 /// What stands above the list.
 pub(crate) fn about(view: &SubpathsView) -> String {
     let about = view.about;
-    let (sampled, distinct) = about.sampled();
+    let (sampled, distinct) = view.sampled();
     let every = match about.distance {
         (least, most) if least == most => format!("one in {}", thousands(least)),
         (least, most) => format!("one in {} to {}", thousands(least), thousands(most)),
@@ -18,12 +18,49 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     let life = about.half_life.map_or_else(String::new, |life| {
         format!(" What lies {} blocks back counts half.", thousands(life))
     });
+    let left_out = match view.left_out.0 {
+        0 => String::new(),
+        some => format!(" {} of them were left out.", thousands(some)),
+    };
+    let starts = match about.starts.as_str() {
+        "anywhere" => String::new(),
+        "headers" => " Only subpaths that begin at a loop's header were looked at.".to_owned(),
+        other => match other.strip_prefix("prefer:") {
+            Some(weight) => format!(
+                " Loop headers were {weight} times as likely to begin a sample; estimates allow for that."
+            ),
+            None => format!(" Begun at: {other}."),
+        },
+    };
+    let identity = match about.identity.as_str() {
+        "rotation" => "",
+        _ => {
+            " Different subpaths with the same blocks an odd number of times and the same length are taken together (xor)."
+        }
+    };
+    if about.is_exact() {
+        return format!(
+            "Of {} blocks, all subpaths (lengths {}) were counted, so ± is 0: {} different ones {} times, and {} more no stretch of \
+             which came twice, which are not listed. The share is that of all places where a subpath might have \
+             begun.{left_out}{order}{identity}",
+            thousands(about.blocks),
+            about.lengths,
+            thousands(distinct),
+            thousands(sampled),
+            thousands(view.once)
+        );
+    }
     format!(
-        "Estimates from {} samples of {} different subpaths, begun at {every} of {} blocks. ± holds the true count in 95 % of \
-         all cases; the share is that of all places where a subpath might have begun.{order}{life}",
+        "Estimates from {} samples of {} different subpaths, begun at {every} of {} {places}. ± holds the true count in 95 % of \
+         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}",
         thousands(sampled),
         thousands(distinct),
-        thousands(about.places)
+        thousands(about.places),
+        places = if about.starts == "headers" {
+            "loop headers"
+        } else {
+            "blocks"
+        }
     )
 }
 
@@ -47,6 +84,10 @@ pub(crate) fn route(shown: &Shown) -> String {
     write(&shown.parts, &shown.steps, &mut before, &mut words);
     match shown.missing {
         0 => {}
+        missing if words.is_empty() => {
+            let blocks = thousands(u64::from(missing));
+            words = format!("{blocks} blocks that were not kept: it came once");
+        }
         missing => words.push_str(&format!(
             " … and {} blocks that were not kept",
             thousands(u64::from(missing))

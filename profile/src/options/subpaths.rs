@@ -1,0 +1,323 @@
+//! What may be asked of the sampling of subpaths, beside their lengths and the footprint.
+
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::str::FromStr;
+
+use super::values::Share;
+use super::{SubpathCounts, SubpathIdentity};
+
+/// The options `starts`, `identity`, `half-life`, `distance`, `threshold` and `counts` of profile `subpaths`.
+///
+/// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; these are the
+/// choices that it leaves open in sections 2.3, 2.4 and 5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SubpathChoices {
+    /// Where subpaths begin.
+    pub starts: SubpathStarts,
+    /// Which of them are the same one.
+    pub identity: SubpathIdentity,
+    /// After so many blocks of a thread, what was counted before counts half; `None`: nothing fades.
+    pub half_life: Option<NonZeroU64>,
+    /// How far apart samples are.
+    pub distance: SubpathDistance,
+    /// What of the sample goes into the profile.
+    pub threshold: SubpathThreshold,
+    /// A sample, or all.
+    pub counts: SubpathCounts,
+}
+
+impl Default for SubpathChoices {
+    fn default() -> Self {
+        SubpathChoices {
+            starts: SubpathStarts::Anywhere,
+            identity: SubpathIdentity::Rotation,
+            half_life: None,
+            distance: SubpathDistance::Auto,
+            threshold: SubpathThreshold::None,
+            counts: SubpathCounts::Sampled,
+        }
+    }
+}
+
+/// The names of these options.
+pub(super) const NAMES: [&str; 6] = [
+    "starts",
+    "identity",
+    "half-life",
+    "distance",
+    "threshold",
+    "counts",
+];
+
+impl SubpathChoices {
+    /// Sets the option `name`, one of [`NAMES`].
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        match name {
+            "starts" => self.starts = value.parse()?,
+            "identity" => self.identity = value.parse()?,
+            "half-life" if value == "none" => self.half_life = None,
+            "half-life" => {
+                let blocks = amount(value).and_then(NonZeroU64::new);
+                let reason =
+                    || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
+                self.half_life = Some(blocks.ok_or_else(reason)?);
+            }
+            "distance" => self.distance = value.parse()?,
+            "threshold" => self.threshold = value.parse()?,
+            "counts" => self.counts = value.parse()?,
+            _ => return Err(format!("'{name}' is no option of subpaths")),
+        }
+        Ok(())
+    }
+
+    /// The value of the option `name`, in option syntax.
+    pub(super) fn value(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "starts" => self.starts.to_string(),
+            "identity" => self.identity.to_string(),
+            "half-life" => self
+                .half_life
+                .map_or_else(|| "none".to_owned(), |blocks| blocks.to_string()),
+            "distance" => self.distance.to_string(),
+            "threshold" => self.threshold.to_string(),
+            "counts" => self.counts.to_string(),
+            _ => return None,
+        })
+    }
+}
+
+/// Where subpaths begin (OSP section 5: paths that start at a back edge may be preferred).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SubpathStarts {
+    /// At any block.
+    #[default]
+    Anywhere,
+    /// At any block, at a loop's header so many times as likely: 1 to [`MOST_PREFERENCE`].
+    Prefer(NonZeroU32),
+    /// At loops' headers alone.
+    Headers,
+}
+
+/// The most that loop headers can be preferred.
+pub const MOST_PREFERENCE: u32 = 1_000_000;
+
+impl fmt::Display for SubpathStarts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SubpathStarts::Anywhere => f.write_str("anywhere"),
+            SubpathStarts::Prefer(weight) => write!(f, "prefer:{weight}"),
+            SubpathStarts::Headers => f.write_str("headers"),
+        }
+    }
+}
+
+impl FromStr for SubpathStarts {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let weight = |text: &str| {
+            text.parse()
+                .ok()
+                .filter(|w: &NonZeroU32| w.get() <= MOST_PREFERENCE)
+        };
+        match given {
+            "anywhere" => Ok(SubpathStarts::Anywhere),
+            "headers" => Ok(SubpathStarts::Headers),
+            _ => (given.strip_prefix("prefer:").and_then(weight))
+                .map(SubpathStarts::Prefer)
+                .ok_or_else(|| {
+                    format!(
+                        "'{given}' is none of anywhere, headers and prefer:WEIGHT with a whole WEIGHT from 1 to {MOST_PREFERENCE}"
+                    )
+                }),
+        }
+    }
+}
+
+/// The mean distance between samples, in blocks: OSP's `f` (section 2.3, "Sampling and Skipping").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SubpathDistance {
+    /// Dense at first, then 1,000; 4,096 where probes skip.
+    #[default]
+    Auto,
+    /// `start` at first, and `floor` once there are some thousand samples: it is raised further only where the footprint
+    /// is full.
+    From {
+        /// At first.
+        start: NonZeroU32,
+        /// Later on; at least `start`.
+        floor: NonZeroU32,
+    },
+    /// What OSP's equation 1 says for a run of so many blocks, the footprint, and an average count in the sample.
+    Expect {
+        /// Blocks that the run is expected to have.
+        blocks: NonZeroU64,
+        /// Expected gain: average count of a subpath in the sample.
+        gain: NonZeroU32,
+    },
+}
+
+impl fmt::Display for SubpathDistance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SubpathDistance::Auto => f.write_str("auto"),
+            SubpathDistance::From { start, floor } => write!(f, "{start}:{floor}"),
+            SubpathDistance::Expect { blocks, gain } => write!(f, "expect:{blocks}:{gain}"),
+        }
+    }
+}
+
+impl FromStr for SubpathDistance {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let parse = || {
+            if given == "auto" {
+                return Some(SubpathDistance::Auto);
+            }
+            if let Some(expected) = given.strip_prefix("expect:") {
+                let (blocks, gain) = expected.split_once(':').unwrap_or((expected, "1"));
+                return Some(SubpathDistance::Expect {
+                    blocks: NonZeroU64::new(amount(blocks)?)?,
+                    gain: gain.parse().ok()?,
+                });
+            }
+            let (start, floor) = given.split_once(':')?;
+            let number = |text| NonZeroU32::new(u32::try_from(amount(text)?).ok()?);
+            let (start, floor) = (number(start)?, number(floor)?);
+            (start <= floor).then_some(SubpathDistance::From { start, floor })
+        };
+        parse().ok_or_else(|| {
+            format!(
+                "'{given}' is none of auto, START:FLOOR (two numbers of blocks, the second not the smaller) and \
+                 expect:BLOCKS:GAIN (such as expect:200M:10)"
+            )
+        })
+    }
+}
+
+/// What of a sample is reported (OSP section 2.3, "Reporting the Results": the hottest, or those above a threshold).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubpathThreshold {
+    /// All.
+    #[default]
+    None,
+    /// The first so many of the report.
+    Top(NonZeroU32),
+    /// Those that are in the sample at least so often.
+    Samples(NonZeroU64),
+    /// Those whose estimate is at least this share of the places where a subpath might have begun.
+    Share(Share),
+}
+
+impl fmt::Display for SubpathThreshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SubpathThreshold::None => f.write_str("none"),
+            SubpathThreshold::Top(number) => write!(f, "top:{number}"),
+            SubpathThreshold::Samples(number) => write!(f, "samples:{number}"),
+            SubpathThreshold::Share(share) => write!(f, "share:{share}"),
+        }
+    }
+}
+
+impl FromStr for SubpathThreshold {
+    type Err = String;
+
+    fn from_str(given: &str) -> Result<Self, String> {
+        let parse = || {
+            Some(match given.split_once(':') {
+                None if given == "none" => SubpathThreshold::None,
+                Some(("top", number)) => SubpathThreshold::Top(number.parse().ok()?),
+                Some(("samples", number)) => SubpathThreshold::Samples(number.parse().ok()?),
+                Some(("share", share)) => SubpathThreshold::Share(share.parse().ok()?),
+                _ => return None,
+            })
+        };
+        parse().ok_or_else(|| {
+            format!("'{given}' is none of none, top:N, samples:N and share:SHARE (above 0 and up to 1, such as 0.01)")
+        })
+    }
+}
+
+/// Reads a number of things, with `k`, `M` or `G` for thousands, millions and thousands of millions.
+fn amount(given: &str) -> Option<u64> {
+    let (digits, unit) = match given.strip_suffix(['k', 'M', 'G']) {
+        Some(digits) if given.ends_with('k') => (digits, 1_000),
+        Some(digits) if given.ends_with('M') => (digits, 1_000_000),
+        Some(digits) => (digits, 1_000_000_000),
+        None => (given, 1),
+    };
+    // "+5" is a number to Rust, and none to us.
+    let number = digits.parse::<u64>().ok().filter(|_| !digits.starts_with('+'))?;
+    number.checked_mul(unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(name: &str, value: &str) -> Result<SubpathChoices, String> {
+        let mut choices = SubpathChoices::default();
+        choices.set(name, value).map(|()| choices)
+    }
+
+    #[test]
+    fn values_read_back() {
+        for (name, values) in [
+            (
+                "starts",
+                &["anywhere", "headers", "prefer:1", "prefer:1000000"][..],
+            ),
+            ("identity", &["rotation", "xor"]),
+            ("half-life", &["none", "1", "50000000"]),
+            ("distance", &["auto", "1:1", "16:4096", "expect:200000000:10"]),
+            (
+                "threshold",
+                &["none", "top:10", "samples:20", "share:0.01", "share:1e-4"],
+            ),
+            ("counts", &["sampled", "exact"]),
+        ] {
+            for value in values {
+                let choices = set(name, value).unwrap();
+                assert_eq!(choices.value(name).as_deref(), Some(*value), "{name}");
+                let others = NAMES.into_iter().filter(|other| other != &name);
+                let default = SubpathChoices::default();
+                others.for_each(|other| assert_eq!(choices.value(other), default.value(other)));
+            }
+        }
+        assert_eq!(
+            set("half-life", "50M").unwrap().half_life,
+            NonZeroU64::new(50_000_000)
+        );
+        assert_eq!(
+            set("distance", "expect:2G").unwrap().distance.to_string(),
+            "expect:2000000000:1"
+        );
+    }
+
+    #[test]
+    fn nonsense_is_refused_with_what_would_do() {
+        for (name, value, hint) in [
+            ("starts", "prefer:0", "prefer:WEIGHT"),
+            ("starts", "prefer:1000001", "from 1 to 1000000"),
+            ("starts", "loops", "headers"),
+            ("identity", "rotate", "rotation"),
+            ("half-life", "0", "number of blocks"),
+            ("half-life", "+5", "number of blocks"),
+            ("distance", "20:10", "START:FLOOR"),
+            ("distance", "0:10", "START:FLOOR"),
+            ("distance", "expect:0", "expect:BLOCKS:GAIN"),
+            ("threshold", "5", "top:N"),
+            ("threshold", "share:2", "up to 1"),
+            ("counts", "all", "exact"),
+        ] {
+            let error = set(name, value).unwrap_err();
+            assert!(
+                error.contains(hint) && error.contains(value),
+                "{name}={value}: {error}"
+            );
+        }
+    }
+}
