@@ -17,7 +17,7 @@ use trodden_profile::options::ConsumedBy;
 use crate::blocks::Blocks;
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
-use crate::controller::{Controller, Ledger};
+use crate::controller::{Controller, Ledger, Renumber};
 use crate::dump;
 use crate::events::Streams;
 use crate::jvm::guard::guard;
@@ -413,6 +413,7 @@ impl Agent {
             dirty: shim_entries,
             sampler: SafepointSampler::default(),
             controller: settings.retires.then(|| Controller::new(settings)),
+            renumber: settings.options.renumber.map(Renumber::after),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
         Clock::start(
@@ -499,6 +500,8 @@ struct Ticker {
     dirty: usize,
     sampler: SafepointSampler,
     controller: Option<Controller>,
+    /// Until it has been done.
+    renumber: Option<Renumber>,
     next_dump: Option<Instant>,
 }
 
@@ -532,6 +535,12 @@ impl Ticker {
         if let Err(e) = result {
             error!("sampling stops: {e}");
             return false;
+        }
+        if self.renumber.as_ref().is_some_and(Renumber::is_due)
+            && let Some(renumber) = self.renumber.take()
+            && let Err(e) = renumber.renumber(self.agent, &self.settings, jni)
+        {
+            warning!("classes keep their path numbers: {e}");
         }
         if self.settings.samples() {
             let mut collector = self.agent.collector();

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, MethodCode, SkipReason};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped};
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, same_paths};
 
 use crate::ahead::Bases;
 use crate::blocks::{Block, Blocks};
@@ -27,6 +27,9 @@ pub struct ClassEntry {
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 
+/// What tells classes apart: configuration, bytes, name, and which profile of this run it is numbered by (0: none).
+type Key = (usize, [u8; 32], String, u64);
+
 /// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same bytes
 /// again gets the same ids, so loading and unloading in a loop costs nothing.
 #[derive(Default)]
@@ -39,7 +42,7 @@ struct Inner {
     /// Settings that shape path maps; a change makes all classes new ones.
     configurations: Vec<String>,
     current: usize,
-    by_key: FxHashMap<(usize, [u8; 32], String), usize>,
+    by_key: FxHashMap<Key, usize>,
     /// By class index.
     classes: Vec<(usize, ClassEntry)>,
     methods: MethodTable,
@@ -80,7 +83,23 @@ impl Registry {
 
     /// The ids of a class, given out at its first appearance.
     pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
-        Ok(self.ids_with(map, None)?.0)
+        self.ids_by(map, 0)
+    }
+
+    /// The same for a class that is numbered by a profile of this run with that fingerprint, if it is not 0.
+    pub fn ids_by(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, Exhausted> {
+        Ok(self.register(map, None, guide)?.0)
+    }
+
+    /// Do a class's methods have the paths that they had before it was numbered by a profile of this run? True if it is new.
+    pub fn has_same_paths(&self, map: &ClassMap) -> bool {
+        let inner = self.read();
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
+        let Some(&class) = inner.by_key.get(&key) else {
+            return true;
+        };
+        let before = &inner.classes[class].1.map.methods;
+        before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
     }
 
     /// The same for a class whose structure graphs are counted. Tells whether this is its first appearance.
@@ -89,8 +108,17 @@ impl Registry {
         map: &Arc<ClassMap>,
         graphs: Option<GraphLayout>,
     ) -> Result<(ClassIds, bool), Exhausted> {
+        self.register(map, graphs, 0)
+    }
+
+    fn register(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+        guide: u64,
+    ) -> Result<(ClassIds, bool), Exhausted> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let key = (inner.current, map.sha256, map.name.clone());
+        let key = (inner.current, map.sha256, map.name.clone(), guide);
         if let Some(&class) = inner.by_key.get(&key) {
             return Ok((inner.classes[class].1.ids, false));
         }
@@ -165,7 +193,7 @@ impl Registry {
             };
             inner.counters += layout.slots;
             inner.ahead.insert(class.map.name.clone());
-            let key = (configuration, class.map.sha256, class.map.name.clone());
+            let key = (configuration, class.map.sha256, class.map.name.clone(), 0);
             let index = inner.classes.len();
             inner.by_key.entry(key).or_insert(index);
             let entry = ClassEntry {
@@ -189,7 +217,7 @@ impl Registry {
     /// Keeps where a class's methods have their path register.
     pub fn set_code(&self, map: &ClassMap, code: Vec<MethodCode>) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let key = (inner.current, map.sha256, map.name.clone());
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
         if let Some(&class) = inner.by_key.get(&key) {
             inner.classes[class].1.code = Some(Arc::new(code));
         }

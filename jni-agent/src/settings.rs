@@ -1,9 +1,10 @@
 //! From the user's options to those of the instrumenter and the agent.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
     Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, ProbeKind,
@@ -19,6 +20,9 @@ use crate::blocks::Switches;
 use crate::controller::TICK;
 use crate::log::{self, Level, error, info};
 use crate::strata::Strata;
+
+/// How exactly the time is kept at which classes are numbered again.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Why nothing can be recorded with these options.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +52,18 @@ pub struct Settings {
     pub ahead: bool,
     /// Where the switches of structure graphs are, if these are profiled. Set when profiling begins.
     pub switches: Option<Switches>,
+    /// Classes that were numbered again by the run's own counts (`renumber`). Set once.
+    pub renumbered: OnceLock<Renumbered>,
+}
+
+/// Classes whose probes go by what this run has counted itself.
+pub struct Renumbered {
+    /// As the first one, with the run's own profile as the guide.
+    pub instrumenter: Instrumenter,
+    /// Their internal names.
+    pub classes: FxHashSet<String>,
+    /// How many were sent through the hook, and what that took.
+    pub sent: OnceLock<(usize, Duration)>,
 }
 
 impl Settings {
@@ -77,6 +93,34 @@ impl Settings {
             instrumenter: Instrumenter::new(instrument),
             ahead: false,
             switches: None,
+            renumbered: OnceLock::new(),
+        })
+    }
+
+    /// Who gives a class of that name its probes, and the fingerprint of the run's own profile if that is the guide; else 0.
+    pub fn instrumenter_of(&self, class: Option<&str>) -> (&Instrumenter, u64) {
+        let renumbered = self.renumbered.get().filter(|renumbered| {
+            let known = class.map(|name| renumbered.classes.contains(name));
+            known.unwrap_or(false)
+        });
+        match renumbered {
+            Some(Renumbered { instrumenter, .. }) => {
+                let guide = instrumenter.options().guide.as_ref();
+                (instrumenter, guide.map_or(0, |guide| guide.fingerprint()))
+            }
+            None => (&self.instrumenter, 0),
+        }
+    }
+
+    /// Numbers classes again by a profile of this very run, which has these methods' counts and no others. Once.
+    pub fn renumber(&self, guide: Guide, classes: FxHashSet<String>) -> &Renumbered {
+        self.renumbered.get_or_init(|| Renumbered {
+            instrumenter: Instrumenter::new(InstrumentOptions {
+                guide: Some(Arc::new(guide)),
+                ..self.instrumenter.options().clone()
+            }),
+            classes,
+            sent: OnceLock::new(),
         })
     }
 
@@ -216,7 +260,9 @@ impl Settings {
         } else if self.samples() {
             Some(self.options.interval)
         } else {
-            self.options.dump
+            let dump = self.options.dump;
+            let renumber = self.options.renumber.map(|after| after.min(LOOK));
+            dump.min(renumber).or(dump).or(renumber)
         }
     }
 }

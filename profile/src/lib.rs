@@ -52,3 +52,4 @@ pub use subpaths::{
     KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
     least_rotation, subpath_accuracy,
 };
+pub use translate::same_paths;

@@ -12,6 +12,7 @@
 //! | `choose` | which classes to take probes out of, which to give them back |
 //! | `account` | what profiling has cost so far, against the budget |
 //! | `complete` | what a dump makes of the ledger |
+//! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
 //!
 //! The same thread looks, decides and retransforms; the program's threads only count. All limits are constants here and
@@ -22,6 +23,7 @@ mod choose;
 mod complete;
 mod counts;
 mod ledger;
+mod renumber;
 mod watch;
 
 use std::num::NonZeroU32;
@@ -44,6 +46,7 @@ pub use counts::PathCounts;
 use counts::Snapshot;
 pub use ledger::Ledger;
 use ledger::Reason;
+pub use renumber::Renumber;
 use watch::{Verdict, Watch};
 
 /// How often the clock asks whether a look is due.

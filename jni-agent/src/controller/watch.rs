@@ -110,9 +110,15 @@ impl Watch {
     /// goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
     pub fn long_activations(&self, map: &MethodMap, now: &Snapshot, counts: &PathCounts) -> bool {
         let (activations, inside) = now.entered(map, &difference(counts, &self.start));
-        let rate = inside as f64 / (now.at - self.begin).as_secs_f64().max(1e-6);
-        rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
+        runs_long(activations, inside, (now.at - self.begin).as_secs_f64())
     }
+}
+
+/// Is it likely that an activation runs on for long, of a method with so many path ends that began where it was entered, and elsewhere,
+/// in that time?
+pub fn runs_long(activations: u64, inside: u64, seconds: f64) -> bool {
+    let rate = inside as f64 / seconds.max(1e-6);
+    rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
 }
 
 /// What was counted in between; paths that were not are left out.

@@ -164,6 +164,8 @@ pub struct ProfileOptions {
     pub single_path_methods: SinglePathMethods,
     /// Profile of a former run, by whose frequencies methods are numbered.
     pub use_profile: Option<String>,
+    /// Probes `counters` and `yieldpoint`: when hot classes are numbered again by this run's own frequencies.
+    pub renumber: Option<Duration>,
     /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
@@ -211,6 +213,7 @@ impl Default for ProfileOptions {
             single_path_loops: None,
             single_path_methods: SinglePathMethods::Skip,
             use_profile: None,
+            renumber: None,
             seed: 0,
             loglevel: LogLevel::Warn,
             log: None,
@@ -453,6 +456,7 @@ impl ProfileOptions {
             "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
             "single-path-methods" => self.single_path_methods = value.parse().map_err(wrong)?,
             "use-profile" => self.use_profile = Some(file_name(value).map_err(wrong)?),
+            "renumber" => self.renumber = Some(parse_duration(value).map_err(wrong)?),
             "seed" => {
                 let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
                 self.seed = value
@@ -558,6 +562,7 @@ impl ProfileOptions {
             "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
             "single-path-methods" => Some(self.single_path_methods.to_string()),
             "use-profile" => self.use_profile.clone(),
+            "renumber" => self.renumber.map(format_duration),
             "seed" => Some(self.seed.to_string()),
             "loglevel" => Some(self.loglevel.to_string()),
             "log" => self.log.clone(),

@@ -256,6 +256,12 @@ pub const OPTIONS: &[OptionName] = &[
         "A profile of a former run: its hottest edges carry no register update (profile-guided probes)",
     ),
     option(
+        "renumber",
+        "DURATION",
+        "never",
+        "counters, yieldpoint: once, after that time, hot classes get the probes that use-profile would give them, by the run's own counts",
+    ),
+    option(
         "seed",
         "N",
         "0",

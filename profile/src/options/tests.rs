@@ -73,6 +73,21 @@ fn shorthands_change_the_schedule_in_any_order() {
 }
 
 #[test]
+fn hot_classes_are_numbered_again_where_probes_stay() {
+    for text in [
+        "renumber=5s",
+        "renumber=5s,probe=counters",
+        "renumber=5s,use-profile=a",
+    ] {
+        assert_eq!(
+            parse(text).options.renumber,
+            Some(Duration::from_secs(5)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn errors_name_the_option_and_suggest() {
     for (text, expected) in [
         ("prob=counters", "unknown option 'prob'; did you mean 'probe'?"),
@@ -105,6 +120,18 @@ fn errors_name_the_option_and_suggest() {
         (
             "profile=structural,file=a.trace",
             "option 'file': a trace holds no structural profile",
+        ),
+        (
+            "renumber=5s,probe=auto",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        ),
+        (
+            "renumber=5s,probe=yieldpoint,schedule=sag:64:17",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        ),
+        (
+            "renumber=5s,profile=kpaths",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         ),
         (
             "window=0",

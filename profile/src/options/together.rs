@@ -5,6 +5,7 @@ use super::{
     Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
     ProfileKind, ProfileOptions, SinglePathLoops, Skipping, SubpathCounts,
 };
+use crate::Schedule;
 
 /// With less, there would be more counters than memory.
 const LEAST_EPSILON: f64 = 1e-8;
@@ -26,6 +27,9 @@ impl ProfileOptions {
                 "probe",
                 format!("{wish} needs probe=events, not '{}'", self.probe),
             );
+        }
+        if self.renumber.is_some() {
+            self.check_renumber()?;
         }
         if self.profile.contains(&ProfileKind::Contexts) {
             self.check_contexts()?;
@@ -78,6 +82,24 @@ impl ProfileOptions {
             return wrong("file", "a trace holds no structural profile");
         }
         Ok(())
+    }
+
+    /// Only probes that stay, and whose counts say how often something was, are worth other numbers.
+    fn check_renumber(&self) -> Result<(), OptionError> {
+        let counts = match self.probe_in_use() {
+            _ if self.is_structural() || self.retires() => false,
+            Probe::Counters => true,
+            Probe::Yieldpoint => matches!(self.schedule, Schedule::Span { .. }),
+            _ => false,
+        };
+        match counts {
+            true => Ok(()),
+            false => Err(OptionError::Value {
+                name: "renumber",
+                reason: "is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans"
+                    .to_owned(),
+            }),
+        }
     }
 
     /// Is each loop profiled on its own?
