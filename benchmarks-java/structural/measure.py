@@ -2,12 +2,14 @@
 """Measures `profile=structural`: interleaved runs of the same work without an agent, with probes that stay, with probes that are taken
 out, with every structural path counted, and with exact Ball-Larus counts.
 
-    measure.py --agent LIB --trodden BINARY --jdk HOME,… --work NAME:ITERATIONS,… --rounds N --out FOLDER [--prefix 'taskset -c 1']
+    measure.py --agent LIB --trodden BINARY --jdk HOME,… --work NAME:ITERATIONS,… --rounds N --out FOLDER [--processors 0,1]
 
 Run in benchmarks-java/, after `trodden-bench fetch` and `build`. NAME is a kernel's or an application's. Writes raw.csv (a line per iteration) and
-summary.md. Times are processor time of the whole process; `second half` is that of the second half of the iterations.
+summary.md. Times are processor time of the whole process; `second half` is that of the second half of the iterations. With `--processors` as many
+runs go on at a time as are named, each on one of its own, in turn.
 """
-import argparse, csv, json, os, pathlib, statistics, subprocess, sys, tempfile
+import argparse, csv, json, pathlib, queue, statistics, subprocess, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 SCRATCH = tempfile.mkdtemp()
 INPUTS = {"ecj": "sources/commons-lang3", "lucene": "sources", "closure": "scripts"}
@@ -20,10 +22,10 @@ CONFIGS = {
 }
 
 
-def command(args, jdk, name, iterations, options):
-    java = args.prefix.split() + [jdk + "/bin/java", "-Xmx1g"]
-    if options:
-        java.append(f"-agentpath:{args.agent}=start,{options},quiet=true,file={SCRATCH}/out.trodden")
+def command(args, jdk, name, iterations, config):
+    java = [jdk + "/bin/java", "-Xmx1g"]
+    if CONFIGS[config]:
+        java.append(f"-agentpath:{args.agent}=start,{CONFIGS[config]},quiet=true,file={SCRATCH}/{config}.trodden")
     drivers = {p.stem.lower().removesuffix("driver"): p.stem
                for p in pathlib.Path("drivers/src/trodden/drivers").glob("*Driver.java")}
     counts = ["--warmup", "0", "--iterations", str(iterations)]
@@ -36,14 +38,14 @@ def command(args, jdk, name, iterations, options):
     return java + ["-cp", f"build/drivers/{name}:apps/{name}/*", f"trodden.drivers.{drivers[name]}", *counts, *inputs]
 
 
-def run(args, jdk, name, iterations, config):
-    done = subprocess.run(command(args, jdk, name, iterations, CONFIGS[config]), capture_output=True, text=True)
+def run(args, jdk, name, iterations, config, free):
+    processor = free.get()
+    pinned = ["taskset", "-c", processor] if processor else []
+    done = subprocess.run(pinned + command(args, jdk, name, iterations, config), capture_output=True, text=True)
+    free.put(processor)
     if done.returncode:
-        sys.exit(f"{name} {config}: {done.stderr}")
-    profile = None
-    if CONFIGS[config]:
-        profile = f"{SCRATCH}/{config}.trodden"
-        os.replace(f"{SCRATCH}/out.trodden", profile)
+        raise SystemExit(f"{name} {config}: {done.stderr}")
+    profile = f"{SCRATCH}/{config}.trodden" if CONFIGS[config] else None
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith(name)]
     return {"profile": profile, "lines": [(int(n), int(wall), int(cpu), check) for _, n, wall, cpu, check in lines]}
 
@@ -61,7 +63,7 @@ def main():
     for option in ("agent", "trodden", "jdk", "work", "out"):
         parser.add_argument("--" + option, required=True)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--prefix", default="")
+    parser.add_argument("--processors", default="")
     parser.add_argument("--configs", default=",".join(CONFIGS))
     args = parser.parse_args()
     configs = args.configs.split(",")
@@ -83,7 +85,13 @@ def main():
             name, iterations = entry.split(":")
             rounds = []
             for number in range(args.rounds):
-                runs = {config: run(args, jdk, name, iterations, config) for config in configs}
+                processors = args.processors.split(",")
+                free = queue.Queue()
+                for processor in processors[number % len(processors):] + processors[:number % len(processors)]:
+                    free.put(processor)
+                with ThreadPoolExecutor(len(processors)) as several:
+                    begun = {config: several.submit(run, args, jdk, name, iterations, config, free) for config in configs}
+                runs = {config: one.result() for config, one in begun.items()}
                 for config, one in runs.items():
                     for line in one["lines"]:
                         raw.writerow([version, name, config, number, *line])
@@ -112,7 +120,7 @@ def main():
             text = "\n".join("| " + " | ".join(map(str, row)) + " |" for row in rows)
             (out / "summary.md").write_text(
                 "Processor time of the whole process, compiler threads included, over all iterations of a JVM from the first one on; medians of "
-                f"{args.rounds} interleaved rounds. *active*: `{CONFIGS['active']}`; *structural*: `{CONFIGS['structural']}`; *complete*: "
+                f"{args.rounds} interleaved rounds{' of runs two at a time, each on its own processor' if args.processors else ''}. *active*: `{CONFIGS['active']}`; *structural*: `{CONFIGS['structural']}`; *complete*: "
                 f"`{CONFIGS['complete']}`. Accuracy of *structural*: whole paths and edges against *counters*, structural paths against *complete*.\n\n"
                 + text + "\n")
             print(row, flush=True)
