@@ -106,7 +106,7 @@ def main():
     args = parser.parse_args()
     out = pathlib.Path(args.out)
     out.mkdir(parents=True)
-    (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY") + "\n")
+    (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY").replace(args.out, "FOLDER").replace(args.lock or "…", "…") + "\n")
     raw = csv.writer(open(out / "raw.csv", "w", buffering=1))
     raw.writerow(["jdk", "app", "config", "round", "iteration", "nanos", "cpu_nanos", "checksum"])
     facts = csv.writer(open(out / "facts.csv", "w", buffering=1))
