@@ -87,9 +87,7 @@ fn rewrite(
                 return Err("run by Trodden's own probes".to_owned());
             }
             let ids = match &settings.switches {
-                None => registry
-                    .ids_by(prepared.map(), guide)
-                    .map_err(|e| e.to_string())?,
+                None => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
                 Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
             };
             registry.skip(prepared.skipped().iter().cloned());

@@ -81,13 +81,9 @@ impl Registry {
         changed
     }
 
-    /// The ids of a class, given out at its first appearance.
-    pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
-        self.ids_by(map, 0)
-    }
-
-    /// The same for a class that is numbered by a profile of this run with that fingerprint, if it is not 0.
-    pub fn ids_by(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, Exhausted> {
+    /// The ids of a class, given out at its first appearance. `guide`: the fingerprint of the profile of this run that it is numbered
+    /// by; 0 for none.
+    pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, Exhausted> {
         Ok(self.register(map, None, guide)?.0)
     }
 
@@ -102,7 +98,7 @@ impl Registry {
         before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
     }
 
-    /// The same for a class whose structure graphs are counted. Tells whether this is its first appearance.
+    /// Those of a class whose structure graphs are counted. Tells whether this is its first appearance.
     pub fn ids_with(
         &self,
         map: &Arc<ClassMap>,
@@ -348,18 +344,18 @@ mod tests {
     #[test]
     fn same_bytes_same_ids() {
         let registry = Registry::default();
-        let first = registry.ids(&map("a/B", 1)).unwrap();
-        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
         assert_eq!(registry.sizes().0, 1);
-        registry.ids(&map("a/B", 2)).unwrap();
-        registry.ids(&map("a/C", 1)).unwrap();
+        registry.ids(&map("a/B", 2), 0).unwrap();
+        registry.ids(&map("a/C", 1), 0).unwrap();
         assert_eq!(registry.sizes().0, 3);
     }
 
     #[test]
     fn outputs_have_their_own_numbers() {
         let registry = Registry::default();
-        registry.ids(&map("a/B", 1)).unwrap();
+        registry.ids(&map("a/B", 1), 0).unwrap();
         let output = |names: &[&str]| Profile {
             classes: names
                 .iter()
@@ -403,14 +399,14 @@ mod tests {
     fn another_configuration_makes_other_classes() {
         let registry = Registry::default();
         assert!(!registry.configure("counters"));
-        let first = registry.ids(&map("a/B", 1)).unwrap();
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
         assert!(!registry.configure("counters"));
         assert!(registry.configure("yieldpoint"));
         assert!(registry.classes().is_empty());
-        registry.ids(&map("a/B", 1)).unwrap();
+        registry.ids(&map("a/B", 1), 0).unwrap();
         assert_eq!(registry.sizes().0, 2);
         assert!(registry.configure("counters"));
-        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
         assert_eq!(registry.classes().len(), 1);
         assert_eq!(registry.names().len(), 1);
     }

@@ -156,7 +156,7 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
 #[test]
 fn fixtures_report_the_paths_they_walk() {
     let mut random = Random(0x7421);
-    let shapes = include_bytes!("fixtures/Shapes.class");
+    let shapes = include_bytes!("../fixtures/Shapes.class");
     let (methods, ended) = check(shapes, 400, 400, i32::MAX as u64, &mut random);
     assert_eq!(methods, 9 * 7 * 2);
     assert!(ended > 30_000, "{ended} paths");
@@ -164,7 +164,7 @@ fn fixtures_report_the_paths_they_walk() {
     let (methods, _) = check(shapes, 200, 400, 12, &mut random);
     assert!(methods > 30, "{methods} methods");
     let (methods, _) = check(
-        include_bytes!("fixtures/Small.class"),
+        include_bytes!("../fixtures/Small.class"),
         100,
         300,
         i32::MAX as u64,
