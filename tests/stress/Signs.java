@@ -17,25 +17,29 @@ public final class Signs {
         return kind;
     }
 
-    static int round(int seed) {
-        int sum = 0;
-        for (int i = 0; i < 10_000; i++) {
-            sum += classify((i + seed) % 1000 == 0 ? 7 : -7);
-        }
-        return sum;
+    /** As many calls as fit into two milliseconds, in activations that are short but not few: those may be retransformed. */
+    static long rounds() {
+        long rounds = 0;
+        long end = System.nanoTime() + 2_000_000;
+        do {
+            int sum = 0;
+            for (int i = 0; i < 1_000; i++) {
+                sum += classify(i == 0 ? 7 : -7);
+            }
+            if (sum != 999 * 7) {
+                throw new AssertionError(sum);
+            }
+            rounds++;
+        } while (System.nanoTime() < end);
+        return rounds;
     }
 
     public static void main(String[] arguments) {
         long end = System.nanoTime() + Long.parseLong(arguments[0]) * 1_000_000;
         long rounds = 0;
-        long sum = 0;
         while (System.nanoTime() < end) {
-            sum += round(0);
-            rounds++;
+            rounds += rounds();
         }
-        if (sum != rounds * 9_990 * 7) {
-            throw new AssertionError(sum + " after " + rounds + " rounds");
-        }
-        System.out.println(rounds * 9_990 + " " + rounds * 10);
+        System.out.println(rounds * 999 + " " + rounds);
     }
 }
