@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Measures `probe=auto` over long runs: interleaved runs without an agent, with `probe=auto` and with `probe=counters`.
 
-    measure.py --agent LIB --trodden BINARY --jdk HOME,… --apps NAME:ITERATIONS,… --rounds N --out FOLDER [--together] [--lock FILE]
+    measure.py --agent LIB --trodden BINARY --jdk HOME,… --apps NAME:ITERATIONS,… --rounds N --out FOLDER [--together] [--lock FILE] [--part N]
 
 Run in benchmarks-java/, after `trodden-bench fetch` and `build`. Writes raw.csv (a line per iteration), facts.csv, summary.md and a
-plot per application and JDK. Every run does the same work, so the exact profile of one is the yardstick for the other.
+plot per application and JDK. Every iteration does the same work, so the exact profile of one run is the yardstick for the other; with `--part N` it
+is that of an Nth of the iterations, and nothing is said of the time that `probe=counters` takes.
 
 With `--together`, the run without an agent and that with `probe=auto` go on at the same time, each on a processor of its own, which they change from
 one program to the next; that with `probe=counters` comes after both. So both suffer alike from whatever else the machine does. The file of `--lock` is locked exclusively during runs that are timed, and shared during others.
@@ -103,6 +104,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--together", action="store_true")
     parser.add_argument("--lock")
+    parser.add_argument("--part", type=int, default=1)
     args = parser.parse_args()
     out = pathlib.Path(args.out)
     out.mkdir(parents=True)
@@ -120,11 +122,12 @@ def main():
                 with locked(args.lock, fcntl.LOCK_EX):
                     runs = timed(args, jdk, app, iterations, (len(table) + round) % 2)
                 with locked(args.lock, fcntl.LOCK_SH):
-                    runs["counters"] = run(args, jdk, app, iterations, "counters", 1 if args.together else None)
+                    exact = max(int(iterations) // args.part, 1)
+                    runs["counters"] = run(args, jdk, app, exact, "counters", 1 if args.together else None)
                 for config, one in runs.items():
                     for line in one["lines"]:
                         raw.writerow([version, app, config, round, *line])
-                if len({tuple(line[3] for line in one["lines"]) for one in runs.values()}) != 1:
+                if len({line[3] for one in runs.values() for line in one["lines"]}) != 1:
                     sys.exit(f"{app}: results differ")
                 accuracy = tool(args, "compare", runs["counters"]["profile"], runs["auto"]["profile"])
                 report = tool(args, "report", runs["auto"]["profile"])["run"]["facts"]
@@ -135,10 +138,11 @@ def main():
                 total = {c: sum(values) for c, values in cpu.items()}
                 late = {c: sum(values[len(values) // 2:]) for c, values in cpu.items()}
                 series = {c: [a / b for a, b in zip(cpu[c], cpu["base"])] for c in ("auto", "counters")}
+                whole = lambda value: f"{value:.3f}" if args.part == 1 else "–"
                 plot(out / f"{app}-jdk{version.split('.')[0]}-{round}.svg", f"{app}, JDK {version}: processor time per iteration", series)
                 table.append([version, app, f"{runs['base']['seconds']:.0f}", f"{total['base'] / 1e9:.0f}",
                               f"{total['auto'] / total['base']:.3f}", f"{late['auto'] / late['base']:.3f}",
-                              f"{total['counters'] / total['base']:.3f}", f"{late['counters'] / late['base']:.3f}",
+                              whole(total['counters'] / total['base']), whole(late['counters'] / late['base']),
                               f"{runs['auto']['pause']:.0f}", report["longest_retransformation_ms"], report["retransformations"],
                               report["classes_retired"], report["classes_rearmed"], report["recompilations"],
                               *(f"{100 * accuracy[k]:.1f}" for k in ("path_accuracy", "edge_relative_overlap", "edge_absolute_overlap"))])
