@@ -199,7 +199,7 @@ mod tests {
         let mut account = Account::new(0.01, COUNT, begin);
         assert!(!account.overdrawn(begin));
         // 2.4 seconds of counting: less than 1 % of five minutes, more than 1 % of one.
-        account.counted(240_000_000);
+        account.counted(600_000_000);
         let minutes = |n: u64| begin + Duration::from_secs(60 * n);
         assert!(!account.overdrawn(minutes(1)));
         assert!(!account.allows(minutes(1), 1, 0.0));
