@@ -212,9 +212,7 @@ impl ProfileOptions {
         if self.is_structural() {
             return self.retire && self.window.is_some();
         }
-        self.probe == Probe::Auto
-            && self.wish_for_events().is_none()
-            && !self.is_given("schedule")
+        self.probe == Probe::Auto && self.wish_for_events().is_none() && !self.is_given("schedule")
     }
 
     /// The share of the run that probe `auto`, or profile `structural`, may take.
