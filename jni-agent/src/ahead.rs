@@ -86,6 +86,12 @@ fn start(
             probe.name()
         ));
     }
+    if options.is_structural() {
+        return Err(format!(
+            "it was instrumented with probe {}: structural profiles need the agent",
+            probe.name()
+        ));
+    }
     options.probe = probe;
     apply_log_options(&options);
     for name in [
@@ -95,11 +101,13 @@ fn start(
         "single-path-loops",
         "single-path-methods",
         "use-profile",
+        "renumber",
     ] {
         if options.is_given(name) {
             warning!("option '{name}' changes nothing in code that is instrumented already");
         }
     }
+    options.renumber = None;
     let settings = Settings {
         ahead: true,
         ..Settings::new(options).map_err(|e| e.to_string())?

@@ -1,9 +1,9 @@
-//! The controller of `probe=auto`: counts exactly, takes probes out where enough is known, puts them back for a look.
+//! The controller of `probe=auto` and of structural profiles: takes probes out where enough is known, puts them back for a look.
 //!
-//! *In*: the counters of all threads, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
+//! *In*: the counters of all threads, or what windows of structure graphs tell, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
 //! other methods than before; a [`Ledger`] of when which method was counted, from which a dump estimates the whole run.
-//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller), for
-//! Ball-Larus paths: there a loop is profiled for a fixed number of paths, here until its shares are known.
+//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller). With
+//! `probe=auto` for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a method until its shares are known.
 //!
 //! | module | work |
 //! | --- | --- |
@@ -12,6 +12,7 @@
 //! | `choose` | which classes to take probes out of, which to give them back |
 //! | `account` | what profiling has cost so far, against the budget |
 //! | `complete` | what a dump makes of the ledger |
+//! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
 //!
 //! The same thread looks, decides and retransforms; the program's threads only count. All limits are constants here and
@@ -22,8 +23,10 @@ mod choose;
 mod complete;
 mod counts;
 mod ledger;
+mod renumber;
 mod watch;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,13 +37,16 @@ use crate::jvm::{Jni, JvmError};
 use crate::log::debug;
 use crate::registry::ClassEntry;
 use crate::retransform::retransform;
+use crate::settings::Settings;
 
 use account::Account;
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
+pub use counts::PathCounts;
 use counts::Snapshot;
 pub use ledger::Ledger;
 use ledger::Reason;
+pub use renumber::Renumber;
 use watch::{Verdict, Watch};
 
 /// How often the clock asks whether a look is due.
@@ -57,10 +63,12 @@ const FLOOR: f64 = 5_000.0;
 const PATIENCE: Duration = Duration::from_secs(6);
 /// Path ends without which a method never goes silent.
 const LEAST: u64 = 1_000;
-/// How long ready classes wait for others, so that one retransformation does for all: half as long again each time, unless they are
-/// the larger part of what counting costs.
-const GATHER: Duration = Duration::from_secs(2);
-const LONGEST_GATHER: Duration = Duration::from_secs(20);
+/// How long ready classes wait for others, so that one retransformation does for all: twice as long each time, unless they are nearly
+/// all that counting costs. Compiled code that has methods of many classes inlined is thrown away each time that one of them changes.
+const GATHER: Duration = Duration::from_secs(5);
+const LONGEST_GATHER: Duration = Duration::from_secs(160);
+/// Share of what counting costs that is nearly all.
+const NEARLY_ALL: f64 = 0.9;
 /// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets its probes back, its
 /// compiled code is back as well.
 const REARMED: Duration = Duration::from_millis(1_500);
@@ -82,11 +90,15 @@ struct ClassState {
     ready: Option<Instant>,
     /// Path ends per second of its silent methods when they were counted.
     weight: f64,
+    /// Path ends counted until probes were last put back.
+    counted: u64,
 }
 
 /// The controller's thread's own state.
 pub struct Controller {
     allowance: f64,
+    /// Paths of a structure graph's window, if these are profiled.
+    window: Option<NonZeroU32>,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
     account: Account,
@@ -102,12 +114,16 @@ pub struct Controller {
 
 impl Controller {
     /// Before the program runs with probes.
-    pub fn new(allowance: f64, rearm: Option<Duration>) -> Self {
+    pub fn new(settings: &Settings) -> Self {
         let now = Instant::now();
+        let (allowance, rearm) = (settings.options.allowance(), settings.options.rearm);
+        let window = settings.windows();
+        let price = window.map_or(account::COUNT, |_| account::SWITCH);
         Controller {
             allowance,
+            window,
             rearm,
-            account: Account::new(allowance, now),
+            account: Account::new(allowance, price, now),
             last: Snapshot::empty(now),
             next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
             between: LOOK,
@@ -126,9 +142,12 @@ impl Controller {
             return Ok(());
         };
         let begin = Instant::now();
-        let now = Snapshot::take(agent, shim, jni)?;
+        let now = match self.window {
+            Some(window) => Snapshot::of_windows(agent, window, shim, jni)?,
+            None => Snapshot::take(agent, shim, jni)?,
+        };
         let candidates = self.look(agent, &now);
-        let tail = self.allowance / 4.0 / account::COUNT;
+        let tail = self.allowance / 4.0 / self.account.price();
         let dear = choose::dear(candidates, tail);
         let busy = !dear.is_empty();
         let looking = (begin.elapsed() * LOOKING).min(SELDOM);
@@ -163,6 +182,7 @@ impl Controller {
             let mut candidate = Candidate {
                 first_method: class.ids.first_method,
                 rate: 0.0,
+                counted: 0,
                 hot: Vec::new(),
                 blocked: false,
             };
@@ -173,6 +193,7 @@ impl Controller {
                     .total(&class, position)
                     .saturating_sub(self.last.total(&class, position));
                 path_ends += ended;
+                candidate.counted += now.total(&class, position);
                 // Old activations of a method without probes may go on counting: that is no reason to do anything.
                 if state.is_some_and(|state| state.silent[position]) {
                     continue;
@@ -188,8 +209,12 @@ impl Controller {
                     .watches
                     .entry(id)
                     .or_insert_with(|| Watch::begin(self.last.at, self.last.paths(&class, position)));
-                let verdict = watch.judge(now.at, &counts);
-                candidate.blocked |= watch.long_activations(map, now.at, &counts);
+                let verdict = match (watch.judge(now.at, &counts), now.is_full(id)) {
+                    (verdict, None) => verdict,
+                    (_, Some(true)) => Verdict::Known,
+                    (_, Some(false)) => Verdict::Unknown,
+                };
+                candidate.blocked |= watch.long_activations(map, now, &counts);
                 let time = now.at - watch.since();
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
                 let enough = watch.path_ends() >= LEAST && time >= self.least_time();
@@ -203,6 +228,7 @@ impl Controller {
             for (id, position) in cooled {
                 self.settle(agent, now, &class, id, position);
             }
+            candidate.counted -= state.map_or(0, |state| state.counted.min(candidate.counted));
             if candidate.rate > 0.0 {
                 candidates.push(candidate);
             }
@@ -252,16 +278,18 @@ impl Controller {
                     pause: FIRST_PAUSE / 2,
                     ready: None,
                     weight: 0.0,
+                    counted: 0,
                 });
             let first = *state.ready.get_or_insert(now.at);
             waited |= now.at - first >= self.gather || self.rearm.is_some();
             ready.push((candidate, class));
         }
         let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
-        if ready.is_empty() || (worth < all / 2.0 && !waited) {
+        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.account.price());
+        if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }
-        self.gather = (self.gather + self.gather / 2).min(LONGEST_GATHER);
+        self.gather = (self.gather * 2).min(LONGEST_GATHER);
         let mut names = rustc_hash::FxHashSet::default();
         {
             let mut ledger = agent.ledger();
@@ -283,6 +311,7 @@ impl Controller {
                     let counts = now.paths(class, hot.position);
                     let rates = watch.rates(now.at, &counts);
                     let reason = match (hot.known, self.account.overdrawn(now.at)) {
+                        (true, _) if now.is_full(id).is_some() => Reason::Full,
                         (true, _) => Reason::Known,
                         (false, true) => Reason::Budget,
                         (false, false) => Reason::Overdue,
@@ -304,7 +333,12 @@ impl Controller {
                 names.insert(state.name.clone());
             }
         }
-        debug!("auto: {} classes lose their probes", names.len());
+        self.switch(agent, &names);
+        debug!(
+            "auto: {} classes lose their probes, {worth:.0} of {all:.0} path ends a second; {}",
+            names.len(),
+            self.account
+        );
         agent.watch_recompilations();
         self.send(agent, jni, &names, false);
         Ok(())
@@ -328,7 +362,7 @@ impl Controller {
         chosen.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         chosen.truncate(AT_ONCE);
         let weight: f64 = chosen.iter().map(|(id, _)| self.classes[id].weight).sum();
-        let counting = weight * account::COUNT * self.least_time().as_secs_f64();
+        let counting = weight * self.account.price() * self.least_time().as_secs_f64();
         if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
             return Ok(());
         }
@@ -352,15 +386,31 @@ impl Controller {
                     }
                 }
                 state.since = now.at;
+                let methods = 0..class.map.methods.len();
+                state.counted = methods.map(|position| now.total(&class, position)).sum();
                 agent
                     .registry
                     .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
+        self.switch(agent, &names);
         debug!("auto: {} classes get their probes back", names.len());
         self.send(agent, jni, &names, true);
         Ok(())
+    }
+
+    /// Switches the structure graphs of the classes of these names off, or on.
+    fn switch(&self, agent: &Agent, names: &rustc_hash::FxHashSet<String>) {
+        let Some(window) = self.window else { return };
+        let mut windows = agent.windows();
+        for (&first, state) in self
+            .classes
+            .iter()
+            .filter(|(_, state)| names.contains(&state.name))
+        {
+            windows.silence(&agent.blocks, first, &state.silent, Some(window));
+        }
     }
 
     /// Retransforms the classes of these names and keeps the account.

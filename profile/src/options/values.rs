@@ -85,7 +85,7 @@ words! {
 }
 
 impl Probe {
-    /// The probe that `auto` stands for where plain paths are profiled; any other stands for itself. See
+    /// The probe that `auto` stands for where plain paths are profiled by probes that stay; any other stands for itself. See
     /// [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
     pub const fn resolved(self) -> Probe {
         match self {
@@ -180,6 +180,8 @@ words! {
         Contexts = "contexts",
         /// Hot sequences of blocks, across loops and calls.
         Subpaths = "subpaths",
+        /// Each loop on its own, in windows.
+        Structural = "structural",
         /// Nothing: what the event stream by itself costs.
         Null = "null",
     }
