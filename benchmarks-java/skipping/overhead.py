@@ -28,6 +28,8 @@ for jdk in sorted({row["jdk"] for row in rows}, key=lambda version: int(version.
                 walls.setdefault(key, []).append(int(row["nanos"]) / 1e6)
         pairs = sorted({pair for _, pair in times})
         pairs = [pair for pair in pairs if all((config, pair) in times for config in ("base", "probes", "probes-idle"))]
+        if not pairs:
+            continue
         ratio = lambda config: [times[config, pair] / times["base", pair] - 1 for pair in pairs]
         wall = lambda config: statistics.median(statistics.median(walls[config, pair]) for pair in pairs)
         total, idle = ratio("probes"), ratio("probes-idle")
@@ -36,4 +38,5 @@ for jdk in sorted({row["jdk"] for row in rows}, key=lambda version: int(version.
         sampling = [one - other for one, other in zip(total, idle)]
         print(f"| {name} | {wall('base'):.0f} | {wall('probes'):.0f} | {percent(total)} | {percent(idle)} | {percent(sampling)} |")
     mean = lambda values: f"{100 * (statistics.geometric_mean(values) - 1):.0f} %"
-    print(f"| **geometric mean** | | | {mean(totals)} | {mean(idles)} | |")
+    if totals:
+        print(f"| **geometric mean of {len(totals)}** | | | {mean(totals)} | {mean(idles)} | |")
