@@ -75,6 +75,11 @@ impl Registry {
         changed
     }
 
+    /// Is there no other configuration, whose probes may still be in what runs?
+    pub fn has_one_configuration(&self) -> bool {
+        self.read().configurations.len() <= 1
+    }
+
     /// The ids of a class, given out at its first appearance.
     pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
