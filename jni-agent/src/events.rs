@@ -661,6 +661,51 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_watched_until_nothing_from_before_is_left() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let begin = |watching| {
+            let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+            streams.begin(pipeline, false, watching).unwrap();
+        };
+        let [one, other, busy] = [1, 2, 3].map(|id| {
+            let block = blocks.reserve_small();
+            streams.thread_begins(block, info(id));
+            block
+        });
+        busy.set_activations_for_test(1);
+        begin(true);
+        assert_eq!([one, other, busy].map(Block::is_watched), [true, true, false]);
+        let words = || streams.pipeline().unwrap().words();
+        let told = words();
+        let list = vec![Word::before(1).0, Word::below(7, Some(3)).0];
+        // Classes are still getting their probes: what is not there yet may come.
+        streams.found_before(other, None, streams.is_settled());
+        assert!(other.is_watched());
+        streams.settled();
+        for _ in 0..3 {
+            streams.found_before(one, Some(list.clone()), streams.is_settled());
+        }
+        assert_eq!(words(), told + 2, "only what is new is told");
+        streams.found_before(one, None, streams.is_settled());
+        assert_eq!((words(), one.is_watched()), (told + 3, false));
+        for _ in 1..MOST_WALKS - 1 {
+            streams.found_before(other, Some(list.clone()), true);
+        }
+        assert_eq!((other.is_watched(), streams.walks().1), (true, 0));
+        streams.found_before(other, Some(list.clone()), true);
+        assert_eq!((other.is_watched(), streams.walks().1), (false, 1));
+        // The list and its end.
+        assert_eq!(words(), told + 6);
+        // Threads to come are looked at once; where none can be in anything, none is watched.
+        let late = blocks.reserve_small();
+        streams.thread_begins(late, info(4));
+        assert!(late.is_watched());
+        begin(false);
+        assert!([one, other, busy, late].iter().all(|block| !block.is_watched()));
+    }
+
+    #[test]
     fn a_new_consumer_is_told_how_deep_the_thread_is() {
         let blocks = Blocks::new();
         let streams = Streams::default();

@@ -495,7 +495,7 @@ pub struct ThreadInfo {
 mod tests {
     use super::*;
 
-    const EVENTS: [Event; 18] = [
+    const EVENTS: [Event; 22] = [
         Event::PathEnd { method: 0, path: 0 },
         Event::PathEnd {
             method: MAX_METHOD,
