@@ -1,53 +1,67 @@
 #!/usr/bin/env python3
 """Measures `probe=auto` over long runs: interleaved runs without an agent, with `probe=auto` and with `probe=counters`.
 
-    measure.py --agent LIB --trodden BINARY --jdk HOME,… --apps NAME:ITERATIONS,… --rounds N --out FOLDER
+    measure.py --agent LIB --trodden BINARY --jdk HOME,… --apps NAME:ITERATIONS,… --rounds N --out FOLDER [--together] [--lock FILE] [--part N]
 
 Run in benchmarks-java/, after `trodden-bench fetch` and `build`. Writes raw.csv (a line per iteration), facts.csv, summary.md and a
-plot per application and JDK. Every run does the same work, so the exact profile of one is the yardstick for the other.
+plot per application and JDK. Every iteration does the same work, so the exact profile of one run is the yardstick for the other; with `--part N` it
+is that of an Nth of the iterations, and nothing is said of the time that `probe=counters` takes.
+
+With `--together`, the run without an agent and that with `probe=auto` go on at the same time, each on a processor of its own, which they change from
+one program to the next; that with `probe=counters` comes after both. So both suffer alike from whatever else the machine does. The file of `--lock` is locked exclusively during runs that are timed, and shared during others.
 """
-import argparse, csv, json, pathlib, subprocess, sys, tempfile, time
+import argparse, contextlib, csv, fcntl, json, pathlib, subprocess, sys, tempfile, time
+from concurrent.futures import ThreadPoolExecutor
 
 SCRATCH = tempfile.mkdtemp()
 INPUTS = {"ecj": "sources/commons-lang3", "lucene": "sources", "closure": "scripts"}
 
 
-def command(jdk, app, iterations, agent):
+def command(jdk, app, iterations, config, agent):
     driver = next(p.stem for p in pathlib.Path("drivers/src/trodden/drivers").glob("*Driver.java")
                   if p.stem.lower() == app + "driver")
     inputs = []
     if app in INPUTS:
         folder, _, part = INPUTS[app].partition("/")
         inputs = sorted(str(p) for p in pathlib.Path("apps", folder).glob(part + "*"))
-    flags = ["-Xmx1g", f"-Xlog:safepoint:file={SCRATCH}/safepoints.log:uptime:filecount=0"]
+    flags = ["-Xmx1g", f"-Xlog:safepoint:file={SCRATCH}/safepoints-{config}.log:uptime:filecount=0"]
     return ([jdk + "/bin/java"] + flags + ([agent] if agent else [])
             + ["-cp", f"build/drivers/{app}:apps/{app}/*", f"trodden.drivers.{driver}"]
             + ["--warmup", "0", "--iterations", str(iterations)] + inputs)
 
 
-def longest_redefinition():
+def longest_redefinition(config):
     """Longest safepoint that a retransformation asked for, in ms, by the JVM's own log."""
     longest = 0.0
-    for line in open(SCRATCH + "/safepoints.log"):
+    for line in open(f"{SCRATCH}/safepoints-{config}.log"):
         if 'RedefineClasses"' in line or "VM_RedefineClasses" in line:
             words = line.replace(",", " ").split()
             longest = max(longest, int(words[words.index("Total:") + 1]) / 1e6)
     return longest
 
 
-def run(args, jdk, app, iterations, config):
+def run(args, jdk, app, iterations, config, processor=None):
     profile = f"{SCRATCH}/{config}.trodden"
     options = {"base": None, "auto": "probe=auto", "counters": "probe=counters"}[config]
     agent = options and f"-agentpath:{args.agent}=start,{options},quiet=true,file={profile}"
     begin = time.monotonic()
-    done = subprocess.run(command(jdk, app, iterations, agent), capture_output=True, text=True)
+    pinned = [] if processor is None else ["taskset", "-c", str(processor)]
+    done = subprocess.run(pinned + command(jdk, app, iterations, config, agent), capture_output=True, text=True)
     seconds = time.monotonic() - begin
     if done.returncode:
         sys.exit(f"{app} {config}: {done.stderr}")
     # NAME NUMBER NANOSECONDS PROCESSOR-NANOSECONDS CHECKSUM
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith(app)]
-    return {"seconds": seconds, "profile": profile, "pause": longest_redefinition(),
+    return {"seconds": seconds, "profile": profile, "pause": longest_redefinition(config),
             "lines": [(int(n), int(wall), int(cpu), check) for _, n, wall, cpu, check in lines]}
+
+
+@contextlib.contextmanager
+def locked(file, how):
+    with contextlib.ExitStack() as stack:
+        if file:
+            fcntl.flock(stack.enter_context(open(file)), how)
+        yield
 
 
 def tool(args, *words):
@@ -73,15 +87,28 @@ def plot(file, title, series):
     pathlib.Path(file).write_text("\n".join(out) + "\n")
 
 
+def timed(args, jdk, app, iterations, processor):
+    """Runs without an agent (if together: on that processor) and with `probe=auto`."""
+    if not args.together:
+        return {config: run(args, jdk, app, iterations, config) for config in ("base", "auto")}
+    with ThreadPoolExecutor(2) as both:
+        base = both.submit(run, args, jdk, app, iterations, "base", processor)
+        auto = both.submit(run, args, jdk, app, iterations, "auto", 1 - processor)
+    return {"base": base.result(), "auto": auto.result()}
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("agent", "trodden", "jdk", "apps", "out"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--together", action="store_true")
+    parser.add_argument("--lock")
+    parser.add_argument("--part", type=int, default=1)
     args = parser.parse_args()
     out = pathlib.Path(args.out)
     out.mkdir(parents=True)
-    (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY") + "\n")
+    (out / "command.txt").write_text("python3 " + " ".join(sys.argv).replace(args.agent, "LIB").replace(args.trodden, "BINARY").replace(args.out, "FOLDER").replace(args.lock or "…", "…") + "\n")
     raw = csv.writer(open(out / "raw.csv", "w", buffering=1))
     raw.writerow(["jdk", "app", "config", "round", "iteration", "nanos", "cpu_nanos", "checksum"])
     facts = csv.writer(open(out / "facts.csv", "w", buffering=1))
@@ -92,12 +119,15 @@ def main():
         for entry in args.apps.split(","):
             app, iterations = entry.split(":")
             for round in range(args.rounds):
-                runs = {}
-                for config in ("base", "auto", "counters"):
-                    runs[config] = one = run(args, jdk, app, iterations, config)
+                with locked(args.lock, fcntl.LOCK_EX):
+                    runs = timed(args, jdk, app, iterations, (len(table) + round) % 2)
+                with locked(args.lock, fcntl.LOCK_SH):
+                    exact = max(int(iterations) // args.part, 1)
+                    runs["counters"] = run(args, jdk, app, exact, "counters", 1 if args.together else None)
+                for config, one in runs.items():
                     for line in one["lines"]:
                         raw.writerow([version, app, config, round, *line])
-                if len({tuple(line[3] for line in one["lines"]) for one in runs.values()}) != 1:
+                if len({line[3] for one in runs.values() for line in one["lines"]}) != 1:
                     sys.exit(f"{app}: results differ")
                 accuracy = tool(args, "compare", runs["counters"]["profile"], runs["auto"]["profile"])
                 report = tool(args, "report", runs["auto"]["profile"])["run"]["facts"]
@@ -108,10 +138,11 @@ def main():
                 total = {c: sum(values) for c, values in cpu.items()}
                 late = {c: sum(values[len(values) // 2:]) for c, values in cpu.items()}
                 series = {c: [a / b for a, b in zip(cpu[c], cpu["base"])] for c in ("auto", "counters")}
+                whole = lambda value: f"{value:.3f}" if args.part == 1 else "–"
                 plot(out / f"{app}-jdk{version.split('.')[0]}-{round}.svg", f"{app}, JDK {version}: processor time per iteration", series)
                 table.append([version, app, f"{runs['base']['seconds']:.0f}", f"{total['base'] / 1e9:.0f}",
                               f"{total['auto'] / total['base']:.3f}", f"{late['auto'] / late['base']:.3f}",
-                              f"{total['counters'] / total['base']:.3f}", f"{late['counters'] / late['base']:.3f}",
+                              whole(total['counters'] / total['base']), whole(late['counters'] / late['base']),
                               f"{runs['auto']['pause']:.0f}", report["longest_retransformation_ms"], report["retransformations"],
                               report["classes_retired"], report["classes_rearmed"], report["recompilations"],
                               *(f"{100 * accuracy[k]:.1f}" for k in ("path_accuracy", "edge_relative_overlap", "edge_absolute_overlap"))])

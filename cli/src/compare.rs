@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts};
 use trodden_profile::options::Share;
+use trodden_profile::structural::{StructuralAccuracy, compare_structural};
 use trodden_profile::{
     Accuracy, AccuracyOptions, KPathsOverlap, OFTEN, Profile, SubpathAccuracy, subpath_accuracy,
 };
@@ -42,7 +43,9 @@ enum CompareFormat {
 pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     let exact = Profile::load(&args.exact).map_err(CliError::failed)?;
     let estimate = Profile::load(&args.estimate).map_err(CliError::failed)?;
-    if !exact.run.exact {
+    // Of every structural path, whole paths are estimates all the same.
+    let complete = |profile: &Profile| profile.structural.as_ref().is_some_and(|s| s.window.is_none());
+    if !exact.run.exact && !complete(&exact) {
         eprintln!(
             "trodden: note: {} was sampled, not counted exactly",
             args.exact.display()
@@ -62,6 +65,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     }
     let contexts = contexts(args, &exact, &estimate)?;
     let subpaths = subpaths(args, &exact, &estimate);
+    let structural = compare_structural(&exact, &estimate, &AccuracyOptions::default());
     let text = match args.format {
         CompareFormat::Text => {
             // Paths are compared where there are some, and where there is nothing else.
@@ -71,6 +75,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
                 let overlap = overlap.map_or(String::new(), |o| overlap_text(&o));
                 parts.push(text(&accuracy) + &overlap);
             }
+            parts.extend(structural.iter().map(structural_text));
             parts.extend(contexts.iter().map(contexts_text));
             parts.extend(subpaths.iter().map(subpaths_text));
             parts.join("\n")
@@ -83,6 +88,9 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             if let Some(contexts) = &contexts {
                 document["contexts"] = contexts_json(contexts);
             }
+            if let Some(structural) = &structural {
+                document["structural"] = structural_json(structural);
+            }
             if let Some(subpaths) = &subpaths {
                 document["subpaths"] = subpaths_json(subpaths);
             }
@@ -90,6 +98,34 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
         }
     };
     output::write(None, text.as_bytes())
+}
+
+fn structural_json(s: &StructuralAccuracy) -> serde_json::Value {
+    json!({
+        "path_accuracy": s.path_accuracy,
+        "local_overlap": s.local_overlap,
+        "hot_paths": s.hot_paths,
+        "exact_flow": s.exact_flow,
+        "estimated_flow": s.estimated_flow,
+        "unmatched_methods": s.unmatched_methods,
+    })
+}
+
+fn structural_text(s: &StructuralAccuracy) -> String {
+    let rows = [
+        ("path accuracy", share(s.path_accuracy)),
+        ("overlap within loops", share(s.local_overlap)),
+        ("hot structural paths", s.hot_paths.to_string()),
+        ("flow, exact", s.exact_flow.to_string()),
+        ("flow, estimated", s.estimated_flow.to_string()),
+        ("methods not matched", s.unmatched_methods.to_string()),
+    ];
+    let mut out = String::from("structural paths (each loop on its own)\n");
+    for (name, value) in rows {
+        // Writing to a String cannot fail.
+        let _ = writeln!(out, "{name:<26} {value:>16}");
+    }
+    out
 }
 
 /// Subpaths, if both have some.

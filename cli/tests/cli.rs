@@ -82,8 +82,8 @@ fn wrong_usage_is_2() {
         ),
         (&["run", "--prob", "counters", "--", "java"], "--probe"),
         (
-            &["run", "--profile", "structural", "--", "java"],
-            "not yet available in this version",
+            &["run", "--profile", "structural+paths", "--", "java"],
+            "'structural' stands alone",
         ),
         (
             &["run", "--probe", "counters", "-o", "a.trace", "--", "java"],

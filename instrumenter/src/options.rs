@@ -20,15 +20,18 @@ pub enum ProbeKind {
     /// Each path end is appended to a buffer of the thread, and what else
     /// [`InstrumentOptions::events`] asks for.
     Events,
+    /// Path ends of structure graphs (one per loop) are counted while the graph's switch is on.
+    Structural,
 }
 
 impl ProbeKind {
     /// All kinds, for sweeps.
-    pub const ALL: [ProbeKind; 4] = [
+    pub const ALL: [ProbeKind; 5] = [
         ProbeKind::Yieldpoint,
         ProbeKind::Counters,
         ProbeKind::Safepoint,
         ProbeKind::Events,
+        ProbeKind::Structural,
     ];
 
     /// The name used in options and profiles.
@@ -38,6 +41,7 @@ impl ProbeKind {
             ProbeKind::Counters => "counters",
             ProbeKind::Safepoint => "safepoint",
             ProbeKind::Events => "events",
+            ProbeKind::Structural => "structural",
         }
     }
 }
@@ -47,8 +51,9 @@ impl FromStr for ProbeKind {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        known
-            .ok_or_else(|| format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events)"))
+        known.ok_or_else(|| {
+            format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural)")
+        })
     }
 }
 
@@ -81,6 +86,8 @@ impl FromStr for ProbeKind {
 /// | `static void ends(int upper)` | the same | it ends |
 /// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are left out (`InstrumentOptions::skips`) |
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
+/// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph whose slots begin there |
+/// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many paths for dense slots |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.

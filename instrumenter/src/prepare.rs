@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use trodden_numbering::Plan;
+use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 
 use crate::cfg::{Cfg, CfgError};
@@ -15,6 +16,7 @@ use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
 use crate::options::{InstrumentOptions, Shim};
+use crate::probes::structural::StructuralCode;
 use crate::probes::{ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
 use crate::scratch::{Scratch, Shared};
@@ -28,7 +30,8 @@ const HUGE_METHOD_LIMIT: u32 = 8_000;
 /// The identity that an emitted class's probes carry, given out by whoever collects the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassIds {
-    /// First counter slot of the class; as many as its [`CounterLayout`] says are its own.
+    /// First counter slot of the class; as many as its [`CounterLayout`] says are its own (with structure graphs:
+    /// [`Prepared::graphs`]).
     pub first_counter: u32,
     /// Index of the first method of the path map; the others follow.
     pub first_method: u32,
@@ -102,6 +105,8 @@ struct Candidate<'a> {
     one_end: bool,
     /// Instructions that call, if the probes want to know of them.
     calls: usize,
+    /// Its structure graphs, if the probes are about these.
+    structural: Option<Box<StructuralCode>>,
     /// Was it numbered by frequencies of a former run?
     guided: bool,
 }
@@ -210,10 +215,12 @@ fn drop_what_does_not_fit(
     let mut written = Vec::new();
     loop {
         let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
+        let graphs = graph_layout(methods);
         let job = Job {
             options,
             class,
             layout: &layout,
+            graphs: &graphs,
             ids: ClassIds::WIDEST,
         };
         let mut pool = PoolBuilder::new(&class.pool);
@@ -258,11 +265,19 @@ fn drop_what_does_not_fit(
     }
 }
 
+fn graph_layout(methods: &[Candidate]) -> GraphLayout {
+    GraphLayout::of(methods.iter().map(|candidate| {
+        let structural = candidate.structural.as_deref();
+        structural.map_or(&[][..], StructuralCode::paths)
+    }))
+}
+
 /// What all methods of a class being written share.
 struct Job<'j, 'a> {
     options: &'j InstrumentOptions,
     class: &'j Class<'a>,
     layout: &'j CounterLayout,
+    graphs: &'j GraphLayout,
     ids: ClassIds,
 }
 
@@ -292,11 +307,13 @@ impl<'j, 'a> Job<'j, 'a> {
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
             is_initialiser: self.class.methods[candidate.index].name == b"<clinit>",
+            graphs: self.graphs.of_method(position),
         };
         let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {
             plan: &candidate.plan,
             strategy,
+            structural: candidate.structural.as_deref(),
             method,
             shim: &self.options.shim.class,
         };
@@ -308,6 +325,11 @@ impl Prepared<'_> {
     /// The path map of the methods that will carry probes.
     pub fn map(&self) -> &Arc<ClassMap> {
         &self.map
+    }
+
+    /// Where the structure graphs of its methods have their slots; empty for probes that are not about them.
+    pub fn graphs(&self) -> GraphLayout {
+        graph_layout(&self.methods)
     }
 
     /// Methods that were numbered by frequencies of a former run ([`InstrumentOptions::guide`]).
@@ -357,11 +379,13 @@ impl Prepared<'_> {
     ) -> Vec<u8> {
         let class = &self.class;
         let layout = CounterLayout::of(&self.map);
+        let graphs = self.graphs();
         let mut pool = PoolBuilder::new(&class.pool);
         let job = Job {
             options: &self.shared.options,
             class,
             layout: &layout,
+            graphs: &graphs,
             ids,
         };
         let mut scratch = self.shared.scratch();

@@ -17,7 +17,7 @@ use trodden_profile::options::ConsumedBy;
 use crate::blocks::{Block, Blocks};
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
-use crate::controller::{Controller, Ledger};
+use crate::controller::{Controller, Ledger, Renumber};
 use crate::dump;
 use crate::events::Streams;
 use crate::jvm::guard::guard;
@@ -32,6 +32,7 @@ use crate::safepoint::SafepointSampler;
 use crate::settings::Settings;
 use crate::shim::Shim;
 use crate::strata::Strata;
+use crate::structural::Windows;
 use crate::walk::Walker;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
@@ -65,6 +66,8 @@ pub struct Agent {
     pub collector: Mutex<Collector>,
     /// Which methods were counted when.
     ledger: Mutex<Ledger>,
+    /// Structure graphs.
+    windows: Mutex<Windows>,
     /// Methods compiled again since probes were first taken out of their classes.
     recompilations: AtomicU64,
     /// Mean number of bytes between allocations that are told.
@@ -170,6 +173,7 @@ impl Agent {
             control: Mutex::default(),
             collector: Mutex::default(),
             ledger: Mutex::default(),
+            windows: Mutex::default(),
             recompilations: AtomicU64::new(0),
             alloc_interval: AtomicU32::new(0),
             bursts: AtomicU32::new(0),
@@ -238,6 +242,11 @@ impl Agent {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The windows' lock; taken after the collector's and before the ledger's.
+    pub fn windows(&self) -> MutexGuard<'_, Windows> {
+        self.windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Asks to be told of every method that is compiled from now on.
     pub fn watch_recompilations(&self) {
         let mut capabilities = jvmtiCapabilities::default();
@@ -299,13 +308,16 @@ impl Agent {
         &'static self,
         jni: Jni<'_>,
         control: &mut Control,
-        settings: Settings,
+        mut settings: Settings,
     ) -> Result<Restored, StartError> {
         if control.running() {
             return Err(StartError::Running);
         }
         if settings.probe == ProbeKind::Safepoint && !self.reads_frames {
             return Err(StartError::NeedsStartUp);
+        }
+        if settings.probe == ProbeKind::Structural {
+            settings.switches = Some(self.blocks.switches().ok_or(StartError::NoRoom)?);
         }
         let settings = Arc::new(settings);
         let shim = self.shim(jni, settings.window())?;
@@ -316,7 +328,11 @@ impl Agent {
                 room: shim.ring_entries(),
             });
         }
-        if matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events) && shim.first_block().is_none() {
+        let counts = matches!(
+            settings.probe,
+            ProbeKind::Counters | ProbeKind::Events | ProbeKind::Structural
+        );
+        if counts && shim.first_block().is_none() {
             return Err(StartError::NoRoom);
         }
         if self.registry.configure(&settings.configuration()) && control.started.is_some() {
@@ -325,11 +341,15 @@ impl Agent {
                 .reset(settings.probe, &self.registry, &self.blocks, shim, jni)?;
             *control = Control::default();
             self.ledger().reset();
+            self.windows().forget();
             self.registry.silence_none();
         }
         self.walker.forget();
         self.ledger().begin(control.before);
         shim.lay_out(jni, settings.strata())?;
+        if settings.probe == ProbeKind::Structural {
+            self.windows().begin(&self.blocks, settings.options.window);
+        }
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
         }
@@ -412,9 +432,8 @@ impl Agent {
             armed: None,
             dirty: shim_entries,
             sampler: SafepointSampler::default(),
-            controller: settings
-                .retires
-                .then(|| Controller::new(settings.options.allowance(), settings.options.rearm)),
+            controller: settings.retires.then(|| Controller::new(settings)),
+            renumber: settings.options.renumber.map(Renumber::after),
             next_dump: settings.options.dump.map(|every| Instant::now() + every),
         };
         Clock::start(
@@ -433,6 +452,7 @@ impl Agent {
             return Restored::default();
         }
         self.set_active(None);
+        self.windows().stop(&self.blocks);
         self.ledger().stop();
         self.registry.silence_none();
         let names = self.registry.names();
@@ -481,6 +501,7 @@ impl Agent {
                 pipeline.reset();
             }
         }
+        self.windows().reset(&self.blocks);
         self.ledger().reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
@@ -499,6 +520,8 @@ struct Ticker {
     dirty: usize,
     sampler: SafepointSampler,
     controller: Option<Controller>,
+    /// Until it has been done.
+    renumber: Option<Renumber>,
     next_dump: Option<Instant>,
 }
 
@@ -514,6 +537,15 @@ impl Ticker {
                 let filter = &self.settings.instrumenter.options().filter;
                 self.sampler.sample(self.agent, filter, jni)
             }
+            ProbeKind::Structural => {
+                if let Some(window) = self.settings.windows() {
+                    self.agent.windows().tick(self.agent, window);
+                }
+                match &mut self.controller {
+                    Some(controller) => controller.tick(self.agent, jni),
+                    None => Ok(()),
+                }
+            }
             ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
                 (Some(controller), _) => controller.tick(self.agent, jni),
                 (None, Some((length, _))) => self.burst(jni, length),
@@ -523,6 +555,12 @@ impl Ticker {
         if let Err(e) = result {
             error!("sampling stops: {e}");
             return false;
+        }
+        if self.renumber.as_ref().is_some_and(Renumber::is_due)
+            && let Some(renumber) = self.renumber.take()
+            && let Err(e) = renumber.renumber(self.agent, &self.settings, jni)
+        {
+            warning!("classes keep their path numbers: {e}");
         }
         if self.settings.samples() {
             let mut collector = self.agent.collector();

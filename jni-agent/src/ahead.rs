@@ -86,6 +86,12 @@ fn start(
             probe.name()
         ));
     }
+    if options.is_structural() {
+        return Err(format!(
+            "it was instrumented with probe {}: structural profiles need the agent",
+            probe.name()
+        ));
+    }
     options.probe = probe;
     apply_log_options(&options);
     for name in [

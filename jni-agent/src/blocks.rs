@@ -1,7 +1,7 @@
 //! Native memory of threads: one block each, of which only the pages in use cost anything.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapOptions, MmapRaw};
@@ -18,6 +18,36 @@ pub struct Blocks {
     shared: OnceLock<Box<[i64]>>,
     /// Where the shim finds a thread's block by the thread's id.
     index: Box<[AtomicU64]>,
+    /// The switches of structure graphs, by first slot.
+    switches: OnceLock<Option<MmapRaw>>,
+}
+
+/// An `int` for each slot: the switch of the structure graph that begins there. Programs' threads read and write them too.
+#[derive(Clone, Copy, Debug)]
+pub struct Switches(usize);
+
+impl Switches {
+    /// Address of the first.
+    pub fn address(self) -> i64 {
+        self.0 as i64
+    }
+
+    fn at(self, slot: u32) -> &'static AtomicI32 {
+        assert!(slot < Blocks::SLOTS);
+        // SAFETY: inside of the mapping (see the assertion), which is aligned to pages and never given back; everybody reads and
+        // writes whole aligned ints.
+        unsafe { &*(self.0 as *const AtomicI32).add(slot as usize) }
+    }
+
+    /// The state of a switch: 0 is off.
+    pub fn get(self, slot: u32) -> i32 {
+        self.at(slot).load(Ordering::Relaxed)
+    }
+
+    /// Sets a switch. A thread that is just counting may write its own number over it.
+    pub fn set(self, slot: u32, state: i32) {
+        self.at(slot).store(state, Ordering::Relaxed);
+    }
 }
 
 /// Address and size of the shim's index of threads.
@@ -229,6 +259,7 @@ impl Blocks {
             small: Mutex::default(),
             shared: OnceLock::new(),
             index: zeros(2 * Self::INDEX_ENTRIES),
+            switches: OnceLock::new(),
         }
     }
 
@@ -238,6 +269,20 @@ impl Blocks {
             address: self.index.as_ptr() as i64,
             entries: Self::INDEX_ENTRIES as i64,
         }
+    }
+
+    /// The switches of structure graphs; `None` if the system has no room for them. Only pages in use take memory.
+    pub fn switches(&self) -> Option<Switches> {
+        let map = self.switches.get_or_init(|| {
+            let length = Self::SLOTS as usize * size_of::<i32>();
+            let map = MmapOptions::new().len(length).no_reserve_swap().map_anon().ok()?;
+            #[cfg(target_os = "linux")]
+            {
+                let _ = map.advise(memmap2::Advice::DontDump);
+            }
+            Some(MmapRaw::from(map))
+        });
+        map.as_ref().map(|map| Switches(map.as_mut_ptr() as usize))
     }
 
     /// A new block, zeroed; `None` if the system has no room for one.
@@ -363,6 +408,17 @@ mod tests {
         add(a, Blocks::SLOTS - 1, 2);
         assert_eq!(blocks.sums(8..11), [11, 0, 1]);
         assert_eq!(blocks.sums(Blocks::SLOTS - 1..Blocks::SLOTS), [2]);
+    }
+
+    #[test]
+    fn switches_are_off_at_first() {
+        let blocks = Blocks::new();
+        let switches = blocks.switches().unwrap();
+        let last = Blocks::SLOTS - 1;
+        assert_eq!([0, 7, last].map(|slot| switches.get(slot)), [0, 0, 0]);
+        switches.set(last, -1);
+        assert_eq!(blocks.switches().unwrap().get(last), -1);
+        assert_eq!(switches.get(last - 1), 0);
     }
 
     #[test]

@@ -6,13 +6,14 @@ use std::time::SystemTime;
 
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::FileFormat;
-use trodden_profile::{Profile, RunInfo};
+use trodden_profile::{ClassProfile, Profile, RunInfo, merge};
 
 use crate::agent::{Agent, Control, unix_millis};
 use crate::controller::complete;
 use crate::jvm::guard::panics;
 use crate::jvm::{Jni, JvmError};
 use crate::settings::Settings;
+use crate::structural;
 
 /// Why there is no profile file.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +76,7 @@ pub fn dump(
     let tally = collector.tally;
     let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
     match settings.probe {
-        ProbeKind::Counters => {
+        ProbeKind::Counters | ProbeKind::Structural => {
             fact("lost", shim.lost(jni)?.max(0) as u64);
         }
         probe => {
@@ -100,12 +101,23 @@ pub fn dump(
     }
     fact("panics", panics());
     drop(collector);
+    if let Some(renumbered) = settings.renumbered.get() {
+        let (classes, took) = renumbered.sent.get().copied().unwrap_or_default();
+        fact("classes_renumbered", classes as u64);
+        fact("renumbering_ms", took.as_millis() as u64);
+    }
     let mut profile = Profile {
         run,
         classes,
         skipped: agent.registry.skipped(),
         ..Profile::default()
     };
+    if settings.renumbered.get().is_some() {
+        profile.classes = as_one(profile.classes)?;
+    }
+    if settings.probe == ProbeKind::Structural {
+        structural::complete(&mut profile, &first_methods, agent, settings, shim, jni)?;
+    }
     if settings.retires {
         complete(&mut profile, &first_methods, &agent.ledger());
         let recompilations = agent.recompilations().to_string();
@@ -116,6 +128,16 @@ pub fn dump(
     }
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
+}
+
+/// Classes that were numbered twice, with their counts before and after added up.
+fn as_one(classes: Vec<ClassProfile>) -> Result<Vec<ClassProfile>, DumpError> {
+    let twice = Profile {
+        classes,
+        ..Profile::default()
+    };
+    let once = merge([&twice]).map_err(|e| DumpError::Analysis(e.to_string()))?;
+    Ok(once.classes)
 }
 
 /// Writes what the analyses of the event stream know.

@@ -1,12 +1,14 @@
 //! The class file load hook's work: bytes in, bytes with probes out.
 
-use trodden_instrumenter::{Preparation, SkipReason};
+use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
+use crate::blocks::Switches;
 use crate::jvm::guard::catch;
 use crate::log::debug;
 use crate::registry::Registry;
 use crate::settings::Settings;
+use crate::structural::Windows;
 
 /// Classes that the shim itself runs, by prefix: with counters in them it would call itself without end.
 const RUN_BY_SHIM: &[&str] = &[
@@ -40,7 +42,9 @@ pub fn instrument(
         registry.skip([whole_class(name, "run by Trodden's own probes")]);
         return None;
     }
-    match catch("the class file load hook", || rewrite(settings, registry, bytes)) {
+    match catch("the class file load hook", || {
+        rewrite(settings, registry, name, bytes)
+    }) {
         Ok(Ok(result)) => result,
         Ok(Err(reason)) | Err(reason) => {
             let name = name.unwrap_or("(class without a name)");
@@ -62,8 +66,14 @@ fn is_runtime(name: &str) -> bool {
     id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Option<Vec<u8>>, String> {
-    match settings.instrumenter.prepare(bytes).map_err(|e| e.to_string())? {
+fn rewrite(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &[u8],
+) -> Result<Option<Vec<u8>>, String> {
+    let (preparation, guide) = prepare(settings, registry, name, bytes)?;
+    match preparation {
         Preparation::Unchanged { skipped } => {
             let counts_itself = |s: &Skipped| {
                 s.reason == SkipReason::AlreadyInstrumented.text()
@@ -76,7 +86,10 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
             if run_by_shim(&prepared.map().name) {
                 return Err("run by Trodden's own probes".to_owned());
             }
-            let ids = registry.ids(prepared.map()).map_err(|e| e.to_string())?;
+            let ids = match &settings.switches {
+                None => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
+                Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
+            };
             registry.skip(prepared.skipped().iter().cloned());
             if let Some(silent) = registry.silent(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
@@ -95,6 +108,47 @@ fn rewrite(settings: &Settings, registry: &Registry, bytes: &[u8]) -> Result<Opt
     }
 }
 
+/// Numbers a class; by the run's own profile, if its turn has come. Tells that profile's fingerprint, or 0.
+fn prepare<'b>(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &'b [u8],
+) -> Result<(Preparation<'b>, u64), String> {
+    let (instrumenter, guide) = settings.instrumenter_of(name);
+    let preparation = instrumenter.prepare(bytes).map_err(|e| e.to_string())?;
+    // Counts by other numbers can be added up as long as they are those of the same paths.
+    if let Preparation::Ready(prepared) = &preparation
+        && guide != 0
+        && !registry.has_same_paths(prepared.map())
+    {
+        let before = settings.instrumenter.prepare(bytes);
+        return Ok((before.map_err(|e| e.to_string())?, 0));
+    }
+    Ok((preparation, guide))
+}
+
+/// Ids of a class whose structure graphs are counted. Their switches are on before any of its code runs.
+fn with_graphs(
+    settings: &Settings,
+    registry: &Registry,
+    switches: Switches,
+    prepared: &Prepared,
+) -> Result<ClassIds, String> {
+    let graphs = prepared.graphs();
+    let slots: Vec<u32> = graphs.graphs().iter().map(|graph| graph.first).collect();
+    let (ids, new) = registry
+        .ids_with(prepared.map(), Some(graphs))
+        .map_err(|e| e.to_string())?;
+    if new {
+        let state = Windows::at_first(settings.options.window);
+        for slot in slots {
+            switches.set(ids.first_counter + slot, state);
+        }
+    }
+    Ok(ids)
+}
+
 /// A class that stays as it is.
 pub fn whole_class(name: &str, reason: &str) -> Skipped {
     Skipped {
@@ -106,8 +160,12 @@ pub fn whole_class(name: &str, reason: &str) -> Skipped {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use trodden_instrumenter::Guide;
     use trodden_profile::options::AgentCommand;
+    use trodden_profile::{ClassProfile, MethodCounts, Profile};
 
     fn settings(text: &str) -> Settings {
         Settings::new(AgentCommand::parse(text).unwrap().options).unwrap()
@@ -125,6 +183,40 @@ mod tests {
         assert_eq!(skipped.len(), 1);
         assert_eq!(skipped[0].class, "a/B");
         assert!(skipped[0].reason.contains("offset"), "{}", skipped[0].reason);
+    }
+
+    /// A class with other numbers has other counters; sent through the hook again, it keeps these.
+    #[test]
+    fn classes_are_numbered_again_by_the_runs_own_counts() {
+        let registry = Registry::default();
+        let settings = settings("probe=counters,renumber=1s");
+        let bytes = include_bytes!("../../instrumenter/tests/fixtures/Shapes.class");
+        let before = instrument(&settings, &registry, Some("Shapes"), bytes).unwrap();
+        let map = Arc::clone(&registry.classes()[0].map);
+        // Of each method the path that has most updates on it.
+        let counts = map.methods.iter().map(|method| MethodCounts {
+            paths: [(method.num_paths() - 1, 1_000)].into(),
+            ..MethodCounts::default()
+        });
+        let guide = Guide::new(&Profile {
+            classes: vec![ClassProfile {
+                counts: counts.collect(),
+                map: Arc::clone(&map),
+            }],
+            ..Profile::default()
+        });
+        settings.renumber(guide, [map.name.clone()].into_iter().collect());
+        let after = instrument(&settings, &registry, Some(&map.name), bytes).unwrap();
+        assert_ne!(before, after);
+        let classes = registry.classes();
+        assert_eq!(classes.len(), 2);
+        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter + classes[0].layout.slots);
+        assert_ne!(classes[0].map.methods, classes[1].map.methods);
+        assert_eq!(
+            instrument(&settings, &registry, Some(&map.name), bytes),
+            Some(after)
+        );
+        assert_eq!(registry.classes().len(), 2);
     }
 
     #[test]

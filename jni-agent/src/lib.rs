@@ -16,13 +16,14 @@
 //! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
 //! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
 //! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
-//! | `controller` | `probe=auto`: takes probes out where enough is known |
+//! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
+//! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
 //! | `walk` | the stack of a thread that joins a burst |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
 //!
-//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks` and one line each of `clock` and `events`.
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks`, `stack` and some lines of `clock` and `events`.
 
 mod agent;
 mod ahead;
@@ -46,4 +47,5 @@ mod settings;
 mod shim;
 mod stack;
 mod strata;
+mod structural;
 mod walk;

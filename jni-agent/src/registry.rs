@@ -6,7 +6,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, MethodCode, SkipReason};
-use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped};
+use trodden_profile::structural::GraphLayout;
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, same_paths};
 
 use crate::ahead::Bases;
 use crate::blocks::{Block, Blocks};
@@ -20,9 +21,14 @@ pub struct ClassEntry {
     pub ids: ClassIds,
     /// Where its counters are.
     pub layout: Arc<CounterLayout>,
+    /// Where its structure graphs have their counters; only if these are profiled.
+    pub graphs: Option<Arc<GraphLayout>>,
     /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
+
+/// What tells classes apart: configuration, bytes, name, and which profile of this run it is numbered by (0: none).
+type Key = (usize, [u8; 32], String, u64);
 
 /// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same bytes
 /// again gets the same ids, so loading and unloading in a loop costs nothing.
@@ -36,7 +42,7 @@ struct Inner {
     /// Settings that shape path maps; a change makes all classes new ones.
     configurations: Vec<String>,
     current: usize,
-    by_key: FxHashMap<(usize, [u8; 32], String), usize>,
+    by_key: FxHashMap<Key, usize>,
     /// By class index.
     classes: Vec<(usize, ClassEntry)>,
     methods: MethodTable,
@@ -80,19 +86,50 @@ impl Registry {
         self.read().configurations.len() <= 1
     }
 
-    /// The ids of a class, given out at its first appearance.
-    pub fn ids(&self, map: &Arc<ClassMap>) -> Result<ClassIds, Exhausted> {
+    /// The ids of a class, given out at its first appearance. `guide`: the fingerprint of the profile of this run that it is numbered
+    /// by; 0 for none.
+    pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, Exhausted> {
+        Ok(self.register(map, None, guide)?.0)
+    }
+
+    /// Do a class's methods have the paths that they had before it was numbered by a profile of this run? True if it is new.
+    pub fn has_same_paths(&self, map: &ClassMap) -> bool {
+        let inner = self.read();
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
+        let Some(&class) = inner.by_key.get(&key) else {
+            return true;
+        };
+        let before = &inner.classes[class].1.map.methods;
+        before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
+    }
+
+    /// Those of a class whose structure graphs are counted. Tells whether this is its first appearance.
+    pub fn ids_with(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+    ) -> Result<(ClassIds, bool), Exhausted> {
+        self.register(map, graphs, 0)
+    }
+
+    fn register(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+        guide: u64,
+    ) -> Result<(ClassIds, bool), Exhausted> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let key = (inner.current, map.sha256, map.name.clone());
+        let key = (inner.current, map.sha256, map.name.clone(), guide);
         if let Some(&class) = inner.by_key.get(&key) {
-            return Ok(inner.classes[class].1.ids);
+            return Ok((inner.classes[class].1.ids, false));
         }
         let class = inner.classes.len();
         let layout = Arc::new(CounterLayout::of(map));
+        let slots = graphs.as_ref().map_or(layout.slots, |graphs| graphs.slots);
         let method_limit = i32::MAX as u32 - 1;
         inner.counters = inner.counters.max(Block::HEADER);
         if inner.methods.len() > method_limit - map.methods.len() as u32
-            || inner.counters + layout.slots > Blocks::SLOTS
+            || inner.counters + slots > Blocks::SLOTS
         {
             return Err(Exhausted);
         }
@@ -100,17 +137,18 @@ impl Registry {
             first_counter: inner.counters,
             first_method: inner.methods.add_class(Arc::clone(map)).ok_or(Exhausted)?,
         };
-        inner.counters += layout.slots;
+        inner.counters += slots;
         let entry = ClassEntry {
             map: Arc::clone(map),
             ids,
             layout,
+            graphs: graphs.map(Arc::new),
             code: None,
         };
         let configuration = inner.current;
         inner.classes.push((configuration, entry));
         inner.by_key.insert(key, class);
-        Ok(ids)
+        Ok((ids, true))
     }
 
     /// Where an output of `trodden instrument` begins, if it is in use.
@@ -156,13 +194,14 @@ impl Registry {
             };
             inner.counters += layout.slots;
             inner.ahead.insert(class.map.name.clone());
-            let key = (configuration, class.map.sha256, class.map.name.clone());
+            let key = (configuration, class.map.sha256, class.map.name.clone(), 0);
             let index = inner.classes.len();
             inner.by_key.entry(key).or_insert(index);
             let entry = ClassEntry {
                 map: class.map,
                 ids,
                 layout,
+                graphs: None,
                 code: None,
             };
             inner.classes.push((configuration, entry));
@@ -179,7 +218,7 @@ impl Registry {
     /// Keeps where a class's methods have their path register.
     pub fn set_code(&self, map: &ClassMap, code: Vec<MethodCode>) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
-        let key = (inner.current, map.sha256, map.name.clone());
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
         if let Some(&class) = inner.by_key.get(&key) {
             inner.classes[class].1.code = Some(Arc::new(code));
         }
@@ -310,18 +349,18 @@ mod tests {
     #[test]
     fn same_bytes_same_ids() {
         let registry = Registry::default();
-        let first = registry.ids(&map("a/B", 1)).unwrap();
-        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
         assert_eq!(registry.sizes().0, 1);
-        registry.ids(&map("a/B", 2)).unwrap();
-        registry.ids(&map("a/C", 1)).unwrap();
+        registry.ids(&map("a/B", 2), 0).unwrap();
+        registry.ids(&map("a/C", 1), 0).unwrap();
         assert_eq!(registry.sizes().0, 3);
     }
 
     #[test]
     fn outputs_have_their_own_numbers() {
         let registry = Registry::default();
-        registry.ids(&map("a/B", 1)).unwrap();
+        registry.ids(&map("a/B", 1), 0).unwrap();
         let output = |names: &[&str]| Profile {
             classes: names
                 .iter()
@@ -365,14 +404,14 @@ mod tests {
     fn another_configuration_makes_other_classes() {
         let registry = Registry::default();
         assert!(!registry.configure("counters"));
-        let first = registry.ids(&map("a/B", 1)).unwrap();
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
         assert!(!registry.configure("counters"));
         assert!(registry.configure("yieldpoint"));
         assert!(registry.classes().is_empty());
-        registry.ids(&map("a/B", 1)).unwrap();
+        registry.ids(&map("a/B", 1), 0).unwrap();
         assert_eq!(registry.sizes().0, 2);
         assert!(registry.configure("counters"));
-        assert_eq!(registry.ids(&map("a/B", 1)).unwrap(), first);
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
         assert_eq!(registry.classes().len(), 1);
         assert_eq!(registry.names().len(), 1);
     }

@@ -1,8 +1,10 @@
 //! From the user's options to those of the instrumenter and the agent.
 
-use std::sync::Arc;
+use std::num::NonZeroU32;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
     Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, ProbeKind,
@@ -14,9 +16,13 @@ use trodden_profile::options::{
     SinglePathMethods,
 };
 
+use crate::blocks::Switches;
 use crate::controller::TICK;
 use crate::log::{self, Level, error, info};
 use crate::strata::Strata;
+
+/// How exactly the time is kept at which classes are numbered again.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// Why nothing can be recorded with these options.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +50,20 @@ pub struct Settings {
     pub retires: bool,
     /// Is only counted what was instrumented ahead of the run? No class is touched then.
     pub ahead: bool,
+    /// Where the switches of structure graphs are, if these are profiled. Set when profiling begins.
+    pub switches: Option<Switches>,
+    /// Classes that were numbered again by the run's own counts (`renumber`). Set once.
+    pub renumbered: OnceLock<Renumbered>,
+}
+
+/// Classes whose probes go by what this run has counted itself.
+pub struct Renumbered {
+    /// As the first one, with the run's own profile as the guide.
+    pub instrumenter: Instrumenter,
+    /// Their internal names.
+    pub classes: FxHashSet<String>,
+    /// How many were sent through the hook, and what that took.
+    pub sent: OnceLock<(usize, Duration)>,
 }
 
 impl Settings {
@@ -72,6 +92,35 @@ impl Settings {
             probe,
             instrumenter: Instrumenter::new(instrument),
             ahead: false,
+            switches: None,
+            renumbered: OnceLock::new(),
+        })
+    }
+
+    /// Who gives a class of that name its probes, and the fingerprint of the run's own profile if that is the guide; else 0.
+    pub fn instrumenter_of(&self, class: Option<&str>) -> (&Instrumenter, u64) {
+        let renumbered = self.renumbered.get().filter(|renumbered| {
+            let known = class.map(|name| renumbered.classes.contains(name));
+            known.unwrap_or(false)
+        });
+        match renumbered {
+            Some(Renumbered { instrumenter, .. }) => {
+                let guide = instrumenter.options().guide.as_ref();
+                (instrumenter, guide.map_or(0, |guide| guide.fingerprint()))
+            }
+            None => (&self.instrumenter, 0),
+        }
+    }
+
+    /// Numbers classes again by a profile of this very run, which has these methods' counts and no others. Once.
+    pub fn renumber(&self, guide: Guide, classes: FxHashSet<String>) -> &Renumbered {
+        self.renumbered.get_or_init(|| Renumbered {
+            instrumenter: Instrumenter::new(InstrumentOptions {
+                guide: Some(Arc::new(guide)),
+                ..self.instrumenter.options().clone()
+            }),
+            classes,
+            sent: OnceLock::new(),
         })
     }
 
@@ -102,6 +151,8 @@ impl Settings {
                 o.seed,
                 o.skips_in_probes()
             ),
+            // Switches are set when a class is loaded.
+            ProbeKind::Structural => format!(" {:?}", o.window),
             _ => String::new(),
         };
         // The file may be another one by now, so it has no place in a text that tells equal classes: the guide has.
@@ -115,7 +166,7 @@ impl Settings {
 
     /// The probe as the profile names it.
     pub fn probe_name(&self) -> &'static str {
-        match self.retires {
+        match self.retires && self.probe == ProbeKind::Counters {
             true => Probe::Auto.name(),
             false => self.probe.name(),
         }
@@ -129,6 +180,12 @@ impl Settings {
     /// Does the clock drive this probe?
     pub fn samples(&self) -> bool {
         matches!(self.probe, ProbeKind::Yieldpoint | ProbeKind::Safepoint)
+    }
+
+    /// Paths of a structure graph's window, if there are such windows.
+    pub fn windows(&self) -> Option<NonZeroU32> {
+        let window = self.options.window;
+        window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
     /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
@@ -182,7 +239,8 @@ impl Settings {
     /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
     /// no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
-        (self.span().is_some() || self.bursts().is_some()).then_some(self.options.seed)
+        let randomly = self.span().is_some() || self.bursts().is_some() || self.windows().is_some();
+        randomly.then_some(self.options.seed)
     }
 
     /// Most ring entries that one sampling window takes.
@@ -192,7 +250,7 @@ impl Settings {
                 Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
                 schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
             },
-            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events => 0,
+            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events | ProbeKind::Structural => 0,
         }
     }
 
@@ -202,12 +260,17 @@ impl Settings {
             && self.bursts().is_some()
         {
             Some(interval)
+        } else if self.windows().is_some() {
+            let interval = self.options.interval;
+            Some(self.options.rearm.map_or(interval, |rearm| rearm.min(interval)))
         } else if self.retires {
             Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
         } else if self.samples() {
             Some(self.options.interval)
         } else {
-            self.options.dump
+            let dump = self.options.dump;
+            let renumber = self.options.renumber.map(|after| after.min(LOOK));
+            dump.min(renumber).or(dump).or(renumber)
         }
     }
 }
@@ -215,6 +278,7 @@ impl Settings {
 /// The probe that options ask for.
 pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     match options.probe_in_use() {
+        _ if options.is_structural() => ProbeKind::Structural,
         Probe::Counters => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,

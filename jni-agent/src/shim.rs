@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use crate::blocks::{Block, Blocks};
+use crate::blocks::{Block, Blocks, Switches};
 use crate::jvm::{GlobalRef, Jni, JvmError, MethodId};
 use crate::strata::Strata;
 
@@ -66,6 +66,8 @@ impl Shim {
         jni.set_static_int(config, c"sharedCount", shared.len() as i32)?;
         jni.set_static_long(config, c"firstBlock", first.map_or(0, Block::address))?;
         jni.set_static_long(config, c"sinkBlock", blocks.sink().address())?;
+        let switches = blocks.switches().map_or(0, Switches::address);
+        jni.set_static_long(config, c"switches", switches)?;
         define(table)?;
         define(threads)?;
         let class = define(main)?;

@@ -109,7 +109,7 @@ struct Side<'a> {
 type Sides<'a> = BTreeMap<Key<'a>, Vec<Side<'a>>>;
 
 /// One path in the estimate or the exact profile: its method (index into a list) and its number.
-type PathId = (usize, u64);
+pub(crate) type PathId = (usize, u64);
 
 /// Compares an estimated profile with an exact one of the same work.
 ///
@@ -241,9 +241,9 @@ fn renumber<'a>(side: Side<'a>, target: &'a MethodMap, unknown: &mut u64) -> Sid
 
 /// The paths of both profiles with their flow, for the hot ones.
 #[derive(Default)]
-struct Flows {
-    exact: BTreeMap<PathId, u64>,
-    estimate: BTreeMap<PathId, u64>,
+pub(crate) struct Flows {
+    pub exact: BTreeMap<PathId, u64>,
+    pub estimate: BTreeMap<PathId, u64>,
 }
 
 impl Flows {
@@ -292,7 +292,8 @@ impl Flows {
         (exact_flow, estimated_flow)
     }
 
-    fn finish(self, hot_threshold: f64, result: &mut Accuracy) {
+    /// Which paths are hot, and how much of their flow the estimate catches.
+    pub fn finish(self, hot_threshold: f64, result: &mut Accuracy) {
         let least = result.exact_flow as f64 * hot_threshold;
         let hot: BTreeMap<PathId, u64> = self
             .exact

@@ -19,16 +19,17 @@
 mod accuracy;
 mod codec;
 mod contexts;
-mod coverage;
 mod describe;
 mod edges;
 pub mod events;
 mod kpaths;
 mod map;
 mod merge;
+mod observation;
 pub mod options;
 mod profile;
 mod schedule;
+pub mod structural;
 mod subpaths;
 pub mod trace;
 mod translate;
@@ -36,7 +37,6 @@ mod translate;
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
-pub use coverage::Coverage;
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use kpaths::{
@@ -45,9 +45,11 @@ pub use kpaths::{
 };
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use merge::{MergeError, merge};
+pub use observation::Observation;
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use schedule::{Schedule, ScheduleError};
 pub use subpaths::{
     KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
     least_rotation, subpath_accuracy,
 };
+pub use translate::same_paths;

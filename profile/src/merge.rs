@@ -10,10 +10,11 @@ use std::sync::Arc;
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
 use crate::contexts;
-use crate::coverage::{self, Coverage};
 use crate::kpaths::{self, ForestProblem};
 use crate::map::{ClassMap, MethodMap};
+use crate::observation::{self, Observation};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use crate::structural;
 use crate::subpaths;
 use crate::translate::{same_paths, translate, translate_partial};
 
@@ -155,15 +156,16 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         kpaths: kpaths::merge::merge(&profiles, &classes)?,
         contexts: contexts::merge::merge(&profiles, &classes)?,
         subpaths: subpaths::merge::merge(&profiles, &classes)?,
-        coverage: merge_coverage(&profiles, &classes),
+        observations: merge_observations(&profiles, &classes),
+        structural: structural::merge(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })
 }
 
 /// What the profiles say of methods that they counted partly, about the merged classes.
-fn merge_coverage(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Coverage> {
-    let place = |profile: &Profile, one: &Coverage| -> Option<(u32, u32)> {
+fn merge_observations(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Observation> {
+    let place = |profile: &Profile, one: &Observation| -> Option<(u32, u32)> {
         let from = &profile.classes.get(one.class as usize)?.map;
         let key = method_key(from.methods.get(one.method as usize)?);
         let class = classes
@@ -178,9 +180,9 @@ fn merge_coverage(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Covera
     };
     let mut all = Vec::new();
     for profile in profiles {
-        for one in &profile.coverage {
+        for one in &profile.observations {
             if let Some((class, method)) = place(profile, one) {
-                all.push(Coverage {
+                all.push(Observation {
                     class,
                     method,
                     ..one.clone()
@@ -188,7 +190,7 @@ fn merge_coverage(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Covera
             }
         }
     }
-    coverage::merge(all)
+    observation::merge(all)
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {

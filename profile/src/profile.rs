@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::contexts::Contexts;
-use crate::coverage::Coverage;
 use crate::kpaths::KPaths;
 use crate::map::ClassMap;
+use crate::observation::Observation;
+use crate::structural::Structural;
 use crate::subpaths::Subpaths;
 
 /// Facts about the run that are needed to judge its numbers.
@@ -20,7 +21,7 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, or `auto` (counters that are taken out again).
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters that are taken out again).
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -88,5 +89,7 @@ pub struct Profile {
     /// Hot sequences of blocks across loops and calls, if they were sampled.
     pub subpaths: Option<Subpaths>,
     /// Methods that were counted for a part of the run only, in the order of classes and methods.
-    pub coverage: Vec<Coverage>,
+    pub observations: Vec<Observation>,
+    /// What was counted of loops on their own, if that was asked for.
+    pub structural: Option<Structural>,
 }

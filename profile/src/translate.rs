@@ -9,7 +9,7 @@ use trodden_numbering::{BlockId, EdgeRef, Path, RegenerateError, StartKind};
 use crate::map::MethodMap;
 
 /// Do two maps describe the same method cut into the same paths, if under different numbers?
-pub(crate) fn same_paths(a: &MethodMap, b: &MethodMap) -> bool {
+pub fn same_paths(a: &MethodMap, b: &MethodMap) -> bool {
     let starts = |map: &MethodMap| {
         let mut starts: Vec<(StartKind, BlockId)> =
             map.dag.starts().iter().map(|s| (s.kind, s.block)).collect();

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, SimpleGraph};
-use trodden_profile::{Coverage, MergeError, PathDescription, Profile, RunInfo, Skipped, merge};
+use trodden_profile::{MergeError, Observation, PathDescription, Profile, RunInfo, Skipped, merge};
 
 /// What a profile says, free of numbers: each described path with its count.
 fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> {
@@ -250,14 +250,14 @@ fn runs_are_combined_as_documented() {
 }
 
 #[test]
-fn coverage_adds_up_and_follows_its_method() {
+fn observations_add_up_and_follow_their_method() {
     let graph = || SimpleGraph::new(3, &[(0, 1), (0, 2)]);
     let method = |name: &str| {
         let graph = graph();
         let weights = EdgeWeights::uniform(&graph);
         (method_over(name, graph, &weights, 100).unwrap(), paths(&[(0, 5)]))
     };
-    let covered = |class, counted, seconds, reason: &str| Coverage {
+    let covered = |class, counted, seconds, reason: &str| Observation {
         class,
         method: 1,
         counted,
@@ -267,11 +267,11 @@ fn coverage_adds_up_and_follows_its_method() {
         reason: reason.to_owned(),
     };
     let one = Profile {
-        coverage: vec![covered(0, 10, 4.0, "known")],
+        observations: vec![covered(0, 10, 4.0, "known")],
         ..profile(vec![class("B", 1, vec![method("a"), method("b")])])
     };
     let other = Profile {
-        coverage: vec![covered(1, 7, 1.0, "overdue")],
+        observations: vec![covered(1, 7, 1.0, "overdue")],
         ..profile(vec![
             class("A", 1, vec![method("a")]),
             class("B", 1, vec![method("a"), method("b")]),
@@ -279,16 +279,16 @@ fn coverage_adds_up_and_follows_its_method() {
     };
     for merged in [merge([&one, &other]).unwrap(), merge([&other, &one]).unwrap()] {
         assert_eq!(merged.classes[1].map.name, "B");
-        let expected = Coverage {
+        let expected = Observation {
             until: 0.5,
             windows: 2,
             ..covered(1, 17, 5.0, "known + overdue")
         };
-        assert_eq!(merged.coverage, [expected]);
+        assert_eq!(merged.observations, [expected]);
         assert_eq!(Profile::read(&merged.to_bytes().unwrap()).unwrap(), merged);
     }
     let wrong = Profile {
-        coverage: vec![covered(0, 7, 1.0, "known")],
+        observations: vec![covered(0, 7, 1.0, "known")],
         ..profile(vec![class("A", 1, vec![method("a")])])
     };
     let error = wrong.to_bytes().unwrap_err().to_string();

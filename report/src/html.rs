@@ -6,6 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::contexts;
 use crate::kpaths::{self, Limits};
 use crate::source::Sources;
+use crate::structural;
 use crate::subpaths;
 use crate::view::View;
 use crate::words::{self, percent, thousands};
@@ -48,6 +49,8 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, tr
                     @if view.counts_paths() { (table(view, shown)) }
                     @for (index, method) in shown.iter().enumerate() {
                         @let trees = kpaths::section(view.kpaths, method, trees);
+                        @let loops = structural::html::section(method.structure.as_ref(), paths);
+                        @let trees = Some(html! { @if let Some(trees) = trees { (trees) } (loops) });
                         (html_method::section(method, index + 1, index < OPEN, sources, paths, trees))
                     }
                     (skipped(view))

@@ -6,6 +6,7 @@ use trodden_profile::{PathDescription, Place};
 use crate::ReportError;
 use crate::contexts;
 use crate::kpaths;
+use crate::structural;
 use crate::subpaths;
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words;
@@ -69,12 +70,14 @@ struct Method<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<Unreadable<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    coverage: Option<Coverage<'a>>,
+    observation: Option<Observation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structural: Option<Vec<structural::json::Graph>>,
 }
 
 /// How much of a method's count was counted; the rest is estimated.
 #[derive(Serialize)]
-struct Coverage<'a> {
+struct Observation<'a> {
     counted: u64,
     seconds: f64,
     exact_until: f64,
@@ -218,13 +221,17 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
         switches: view.branches.iter().filter_map(switch).collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
-        coverage: view.coverage.map(|c| Coverage {
-            counted: c.counted,
-            seconds: c.seconds,
-            exact_until: c.until,
-            windows: c.windows,
-            reason: &c.reason,
+        observation: view.observation.map(|o| Observation {
+            counted: o.counted,
+            seconds: o.seconds,
+            exact_until: o.until,
+            windows: o.windows,
+            reason: &o.reason,
         }),
+        structural: view
+            .structure
+            .as_ref()
+            .map(|structure| structural::json::graphs(structure, limit)),
         unreadable: view
             .unreadable
             .iter()

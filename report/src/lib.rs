@@ -25,6 +25,7 @@ mod kpaths;
 mod layout;
 mod pattern;
 mod source;
+mod structural;
 mod subpaths;
 mod svg;
 mod text;
@@ -38,6 +39,7 @@ use trodden_profile::{PhiOutOfRange, Profile};
 pub use contexts::{ContextsOptions, ContextsView};
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
+pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 pub use subpaths::SubpathsView;
 pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
 

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::contexts;
 use crate::kpaths::{self, Limits, Row};
+use crate::structural;
 use crate::subpaths::{self, SubpathsView};
 use crate::view::{BranchView, Fork, MethodView, PathView, View};
 use crate::words::{self, decision_short, percent, place, thousands};
@@ -44,6 +45,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
         for (index, method) in view.methods.iter().take(top).enumerate() {
             page.method(index + 1, method, paths);
             page.trees(&kpaths::lines(view.kpaths, method, trees));
+            page.loops(method, paths);
         }
         if view.methods.len() > top {
             page.line("");
@@ -158,6 +160,14 @@ impl Page {
         self.line("");
     }
 
+    fn loops(&mut self, method: &MethodView, paths: usize) {
+        if let Some(structure) = &method.structure {
+            for (indent, line) in structural::text::lines(structure, paths) {
+                self.wrapped(indent, &line);
+            }
+        }
+    }
+
     fn table(&mut self, view: &View, top: usize) {
         let title = self.styled(
             TITLE,
@@ -195,8 +205,8 @@ impl Page {
                 thousands(method.map.num_paths())
             ),
         );
-        if let Some(coverage) = method.coverage {
-            self.wrapped(3, &words::covered(coverage, method.count));
+        if let Some(observation) = method.observation {
+            self.wrapped(3, &words::observed(observation, method.count));
         }
         for path in method.paths.iter().take(limit) {
             self.path(path, "path");

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, Coverage, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap,
+    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, Observation,
     PathDescription, PathForest, Place, Profile, RunInfo,
 };
 
 use crate::contexts::ContextsView;
 use crate::pattern::MethodPattern;
+use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
 use crate::words;
 
@@ -77,7 +78,9 @@ pub struct MethodView<'p> {
     /// Which of its paths followed which, if the profile tells.
     pub forest: Option<&'p PathForest>,
     /// How much of it was really counted, if not all.
-    pub coverage: Option<&'p Coverage>,
+    pub observation: Option<&'p Observation>,
+    /// Its loops, each on its own, if the profile tells.
+    pub structure: Option<StructureView>,
 }
 
 /// One path, or a prefix of one.
@@ -196,9 +199,12 @@ impl<'p> View<'p> {
                 method.forest = forest;
                 let place = (position as u32, index as u32);
                 let found = profile
-                    .coverage
+                    .observations
                     .binary_search_by_key(&place, |c| (c.class, c.method));
-                method.coverage = found.ok().map(|at| &profile.coverage[at]);
+                let structural = profile.structural.as_ref();
+                let structure = structural.and_then(|s| s.methods.get(&place));
+                method.structure = structure.and_then(|counts| StructureView::new(map, counts));
+                method.observation = found.ok().map(|at| &profile.observations[at]);
                 totals[0] += u128::from(method.count);
                 totals[1] += u128::from(method.flow);
                 totals[2] += 1;
@@ -275,7 +281,8 @@ impl<'p> MethodView<'p> {
             branches: Vec::new(),
             edges: EdgeProfile::new(map),
             forest: None,
-            coverage: None,
+            observation: None,
+            structure: None,
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));

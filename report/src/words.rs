@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_numbering::StartKind;
-use trodden_profile::{Coverage, EdgeLabel, EndKind, Place, RunInfo};
+use trodden_profile::{EdgeLabel, EndKind, Observation, Place, RunInfo};
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
@@ -157,6 +157,10 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
                 (see the methods for what was counted)."
             .to_owned();
     }
+    if run.probe == "structural" {
+        return "Each loop was counted on its own, in windows; counts of whole paths are put together from these, as estimates of the whole run."
+            .to_owned();
+    }
     let mut out = "Paths were sampled, so counts are samples and shares are estimates".to_owned();
     if let Some(ns) = run.interval_ns {
         out += &format!(" (every {} ms", ns as f64 / 1e6);
@@ -170,25 +174,31 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
 }
 
 /// How much of a method was counted, as one sentence.
-pub(crate) fn covered(coverage: &Coverage, count: u64) -> String {
-    let why = match coverage.reason.as_str() {
+pub(crate) fn observed(observation: &Observation, count: u64) -> String {
+    let why = match observation.reason.as_str() {
         "known" => "then its hot paths were known well enough",
+        "full" => "then all windows of its structure graphs had been filled",
         "overdue" => "then its paths still varied, and it was waited for no longer",
         "budget" => "then the budget was spent",
         other => other,
     };
-    let mut out = format!("exact until {:.1} s, {why}; ", coverage.until);
+    // Windows are samples, even while there are probes.
+    let begin = match observation.reason.as_str() {
+        "full" => "observed",
+        _ => "exact",
+    };
+    let mut out = format!("{begin} until {:.1} s, {why}; ", observation.until);
     out += &format!(
         "{} path ends counted in {:.1} s",
-        thousands(coverage.counted),
-        coverage.seconds
+        thousands(observation.counted),
+        observation.seconds
     );
-    if coverage.windows > 1 {
-        out += &format!(" over {} stretches", coverage.windows);
+    if observation.windows > 1 {
+        out += &format!(" over {} stretches", observation.windows);
     }
     out += &format!(
         ", {} estimated",
-        thousands(count.saturating_sub(coverage.counted))
+        thousands(count.saturating_sub(observation.counted))
     );
     out
 }
@@ -209,8 +219,8 @@ mod tests {
     }
 
     #[test]
-    fn coverage() {
-        let mut one = Coverage {
+    fn observations() {
+        let mut one = Observation {
             class: 0,
             method: 0,
             counted: 1_500,
@@ -220,13 +230,13 @@ mod tests {
             reason: "known".to_owned(),
         };
         assert_eq!(
-            covered(&one, 10_000),
+            observed(&one, 10_000),
             "exact until 2.0 s, then its hot paths were known well enough; 1,500 path ends counted in 2.0 s, 8,500 estimated"
         );
         one.windows = 3;
         one.reason = "budget".to_owned();
         assert_eq!(
-            covered(&one, 1_500),
+            observed(&one, 1_500),
             "exact until 2.0 s, then the budget was spent; 1,500 path ends counted in 2.0 s over 3 stretches, 0 estimated"
         );
     }

@@ -1,4 +1,4 @@
-//! `probe=auto`: classes lose their probes and get them back while the program runs.
+//! `probe=auto` and structural profiles: classes lose their probes and get them back while the program runs.
 
 use std::time::Duration;
 
@@ -56,16 +56,22 @@ fn run(
     Ok((outcome.stdout, profile))
 }
 
-/// Takes probes out of busy classes and puts them back as fast as it goes: the program computes the same, and no memory is lost.
+/// Takes probes out of busy classes and puts them back as fast as it goes, with `probe=auto` and these options: the program computes the same, and no memory is lost.
 ///
 /// # Errors
 /// If a result is wrong, or resident memory grows by more than 8 MiB or metaspace by more than 2 MiB over the second half (what
 /// old versions of classes have freed is used again, but counts as used). The JVM's own arenas come in steps: 6 MiB were seen once, on
 /// a busy machine, and 0.8 MiB in a run of three minutes.
-pub fn cycles(jdk: &Jdk, threads: u32, time: Duration) -> Result<Cycles> {
+pub fn cycles(jdk: &Jdk, options: &str, threads: u32, time: Duration) -> Result<Cycles> {
     let arguments = [threads.to_string(), time.as_millis().to_string()];
     let arguments = arguments.each_ref().map(String::as_str);
-    let (output, profile) = run("Cycles", jdk, ",rearm=20ms", &STEADY, &arguments)?;
+    let (output, profile) = run(
+        "Cycles",
+        jdk,
+        &format!("{options},rearm=20ms"),
+        &STEADY,
+        &arguments,
+    )?;
     let mut numbers = output.split_whitespace().map(str::parse::<i64>);
     let mut next = || {
         numbers
@@ -131,7 +137,7 @@ pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
         }
     }
     let mut windows = 0;
-    for one in &profile.coverage {
+    for one in &profile.observations {
         let map = &profile.classes[one.class as usize].map.methods[one.method as usize];
         if map.name == "step" {
             windows = one.windows;

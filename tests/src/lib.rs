@@ -6,6 +6,7 @@
 //! - [`jdk`], [`build`], [`artefacts`], [`process`]: JDKs, compiling (cached in `build/`), our binaries, running;
 //! - [`target`], [`expect`]: the targets and the language of their `// expect` comments (see `README.md`);
 //! - [`auto`]: classes that lose their probes and get them back;
+//! - [`structural`]: profiles of structure graphs against the oracle;
 //! - [`ahead`]: code that `trodden instrument` wrote, run without the agent;
 //! - [`profile`]: running a target under the agent and reading what it wrote;
 //! - [`trace`], [`walk`]: the oracle: a log of all branches by an ASM agent (`oracle/`), and the slow, obvious
@@ -34,6 +35,7 @@ pub mod process;
 pub mod profile;
 pub mod recorded;
 pub mod stress;
+pub mod structural;
 pub mod subpaths;
 pub mod sweep;
 pub mod target;

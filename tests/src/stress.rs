@@ -25,7 +25,7 @@ fn compile(program: &str, jdk: &Jdk) -> Result<std::path::PathBuf> {
 }
 
 /// A command that runs a program of `stress/`.
-pub(crate) fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
+pub fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
     let mut java = jdk.command("java");
     java.args(["-Xmx256m", "-XX:+UseSerialGC"]).args(flags);
     java.arg("-cp")

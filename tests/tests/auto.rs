@@ -19,7 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
 fn retransformation_again_and_again_changes_nothing() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {
-        let cycles = auto::cycles(&jdk, 4, Duration::from_secs(12))?;
+        let cycles = auto::cycles(&jdk, "", 4, Duration::from_secs(12))?;
         assert!(cycles.retransformations >= 20, "JDK {}: {cycles:?}", jdk.feature);
         assert!(cycles.rounds > 10, "JDK {}: {cycles:?}", jdk.feature);
     }

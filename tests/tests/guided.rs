@@ -11,7 +11,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::profile;
 use trodden_tests::target::Target;
 use trodden_tests::trace::MethodId;
-use trodden_tests::{Result, ahead, pages, process};
+use trodden_tests::{Result, ahead, events, pages, process, stress};
 
 const LIMIT: Duration = Duration::from_secs(300);
 const TARGETS: [&str; 5] = ["Classes", "Exceptions", "Loops", "ManyPaths", "Switches"];
@@ -151,6 +151,52 @@ fn a_former_profile_that_is_none_is_told_and_the_program_runs() -> Result<()> {
             "{error}"
         );
         assert!(!folder.path().join("out.jar").exists());
+    }
+    Ok(())
+}
+
+/// In the middle of a run, hot classes get other numbers: nothing is counted twice or lost.
+#[test]
+fn a_run_numbers_its_own_hot_classes_again() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let folder = tempfile::tempdir()?;
+        let record = |options: &str| -> Result<([u64; 2], [u64; 2], Profile)> {
+            let file = folder.path().join("out.trodden");
+            let flags = profile::SUSPICIOUS.iter().map(|&flag| flag.to_owned());
+            let mut flags: Vec<String> = flags.collect();
+            flags.push(profile::agent_flag(options, "Signs", &file)?);
+            let command = &mut stress::java("Signs", &jdk, &flags, &["4000"])?;
+            let outcome = process::run(command, LIMIT)?.success()?;
+            assert_eq!(outcome.stderr, "");
+            let mut numbers = outcome.stdout.split_whitespace().map(str::parse);
+            let mut next = || numbers.next().ok_or("too few numbers");
+            let printed = [next()??, next()??];
+            let profile = Profile::load(&file)?;
+            let mut counted = [0, 0];
+            for (_, map, counts) in profile::methods(&profile).filter(|(id, ..)| id.name == "classify") {
+                for (&number, &count) in counts {
+                    // Of the paths that come, the longer one adds three times.
+                    let negative = map.dag.regenerate(&map.graph, number)?.blocks(&map.graph).len() > 4;
+                    counted[usize::from(!negative)] += count;
+                }
+            }
+            Ok((printed, counted, profile))
+        };
+        let (printed, counted, profile) = record("counters,renumber=1s")?;
+        assert_eq!(counted, printed, "JDK {}", jdk.feature);
+        assert!(profile.run.exact);
+        assert_eq!(profile.classes.len(), 1);
+        assert_eq!(events::fact(&profile, "classes_renumbered")?, 1);
+        // Counts of numbers before and after make up one whole for samples, too.
+        let (printed, counted, profile) = record("yieldpoint,renumber=1s")?;
+        assert_eq!(profile.classes.len(), 1);
+        assert_eq!(events::fact(&profile, "unknown_samples")?, 0);
+        let share = |[most, rest]: [u64; 2]| rest as f64 / (most + rest) as f64;
+        assert!(
+            (share(printed) - share(counted)).abs() < 0.01,
+            "JDK {}: {printed:?} {counted:?}",
+            jdk.feature
+        );
     }
     Ok(())
 }

@@ -47,6 +47,10 @@ pub fn fits(class: &Class, candidate: &Candidate, map: &MethodMap) -> bool {
 
 fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
     let blocks = map.blocks.iter();
+    if let Some(structural) = &candidate.structural {
+        let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
+        return structural.most_bytes() + 3 * switches;
+    }
     let ends = blocks
         .clone()
         .filter(|b| matches!(b.exit, BlockExit::Return | BlockExit::Throw));
@@ -70,6 +74,9 @@ fn updates(plan: &Plan, map: &MethodMap) -> usize {
 /// Constants a method may add to the pool.
 pub fn constants(candidate: &Candidate, map: &MethodMap) -> usize {
     let arguments = map.descriptor.len();
+    if let Some(structural) = &candidate.structural {
+        return structural.most_constants() + 2 * arguments;
+    }
     // Ids, a value per update, and per class among the arguments an entry and its name.
     4 + candidate.calls + updates(&candidate.plan, map) + 2 * arguments + map.graph.num_blocks()
 }

@@ -14,6 +14,7 @@ use crate::error::SkipReason;
 use crate::hints::Hints;
 use crate::options::InstrumentOptions;
 use crate::probes::strategy;
+use crate::probes::structural::StructuralCode;
 use crate::scratch::Scratch;
 
 /// First version whose methods must have stack map frames.
@@ -105,9 +106,20 @@ pub fn judge<'a>(
     if (class.major >= FRAMES_REQUIRED || frames.is_some()) && unframed() {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
-    let plan = match probes.keeps_register() {
-        true => numbered.plan(options.skip_single_path_loops),
-        false => Plan::idle(&cfg.graph),
+    let mut structural = None;
+    let plan = if probes.is_structural() {
+        let Ok((code_of_graphs, plan)) = StructuralCode::new(&cfg.graph) else {
+            return Ok(Verdict::Skip(SkipReason::TooManyPaths));
+        };
+        if code.max_locals.checked_add(code_of_graphs.registers()).is_none() {
+            return Ok(Verdict::Skip(SkipReason::TooManyLocals));
+        }
+        structural = Some(Box::new(code_of_graphs));
+        plan
+    } else if probes.keeps_register() {
+        numbered.plan(options.skip_single_path_loops)
+    } else {
+        Plan::idle(&cfg.graph)
     };
     let dag = numbered.dag;
     let Cfg { blocks, graph } = cfg;
@@ -139,6 +151,7 @@ pub fn judge<'a>(
         plan,
         one_end,
         calls,
+        structural,
         guided,
     };
     Ok(Verdict::Takes(candidate, map))

@@ -7,11 +7,14 @@ mod calls;
 mod counters;
 mod events;
 mod safepoint;
+pub mod structural;
 mod yieldpoint;
 
 use std::fmt::Debug;
 
 pub use asm::Asm;
+
+use trodden_profile::structural::GraphSlots;
 
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
@@ -19,7 +22,7 @@ use crate::options::{InstrumentOptions, ProbeKind};
 
 /// What a strategy may know about the method it is asked about.
 #[derive(Clone, Copy, Debug)]
-pub struct ProbedMethod {
+pub struct ProbedMethod<'m> {
     /// First counter slot of the class.
     pub first_counter: u32,
     /// The method's id.
@@ -32,6 +35,8 @@ pub struct ProbedMethod {
     pub one_end: bool,
     /// Is it a class or interface initialiser?
     pub is_initialiser: bool,
+    /// Where its structure graphs have their slots, counted from the class's first; empty for probes that are not about them.
+    pub graphs: &'m [GraphSlots],
 }
 
 /// What ends a path.
@@ -95,6 +100,12 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         Ok(())
     }
 
+    /// Is it about structure graphs? The method's [`StructuralCode`](structural::StructuralCode) then says what happens on edges
+    /// and exits.
+    fn is_structural(&self) -> bool {
+        false
+    }
+
     /// Must the register be listed in the LocalVariableTable, where there is one?
     fn register_is_visible(&self) -> bool {
         false
@@ -107,6 +118,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
+        ProbeKind::Structural => &structural::Structural,
         ProbeKind::Events if options.bursts => &bursts::Bursts,
         ProbeKind::Events if options.events.call_sites => calls::calls(options),
         ProbeKind::Events => events::events(options.events, options.skips),

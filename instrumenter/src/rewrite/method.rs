@@ -15,6 +15,7 @@ use crate::classfile::frames::{self, FrameScratch, FullFrame, VerificationType, 
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
+use crate::probes::structural::StructuralCode;
 use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 
 /// First version whose stack map frames are read.
@@ -44,8 +45,10 @@ pub struct ProbeInput<'i> {
     pub plan: &'i Plan,
     /// What.
     pub strategy: &'static dyn ProbeStrategy,
+    /// The steps that the plan's updates name, if it is about structure graphs.
+    pub structural: Option<&'i StructuralCode>,
     /// For which method.
-    pub method: ProbedMethod,
+    pub method: ProbedMethod<'i>,
     /// Internal name of the class the probes call.
     pub shim: &'i str,
 }
@@ -147,6 +150,7 @@ fn added_locals(probes: &ProbeInput, pool: &mut PoolBuilder) -> Result<Vec<Verif
         .into_iter()
         .collect();
     added.extend(probes.strategy.locals(&probes.method, &mut asm)?);
+    added.extend(probes.structural.into_iter().flat_map(StructuralCode::locals));
     Ok(added)
 }
 
@@ -235,7 +239,10 @@ impl Writer<'_, '_, '_, '_> {
 
     /// Method entry: not part of any exception range, since handlers rely on the added locals.
     fn enter(&mut self) -> Result<u32, RewriteError> {
-        self.emit(|probes, asm| probes.strategy.enter(&probes.method, asm))?;
+        self.emit(|probes, asm| match probes.structural {
+            Some(structural) => structural.enter(&probes.method, asm),
+            None => probes.strategy.enter(&probes.method, asm),
+        })?;
         let falls = self.scratch.arrivals.blocks[0].falls;
         self.update(falls.map_or(Update::Keep, |a| a.update))?;
         Ok(self.scratch.layout.here(self.out))
@@ -244,6 +251,9 @@ impl Writer<'_, '_, '_, '_> {
     fn update(&mut self, update: Update) -> Result<(), RewriteError> {
         self.emit(|probes, asm| {
             let register = probes.method.register;
+            if let (Some(structural), Update::Set(program)) = (probes.structural, update) {
+                return structural.emit(program, &probes.method, asm);
+            }
             match update {
                 Update::Keep => Ok(()),
                 Update::Add(value) => asm.add(register, value as i32),
@@ -252,6 +262,14 @@ impl Writer<'_, '_, '_, '_> {
                     (value as u32 + probes.strategy.base(&probes.method)) as i32,
                 ),
             }
+        })
+    }
+
+    /// The method is left behind this block.
+    fn exit(&mut self, block: usize, end: PathEnd) -> Result<(), RewriteError> {
+        self.emit(|probes, asm| match probes.structural {
+            Some(structural) => structural.exit(block, &probes.method, asm),
+            None => probes.strategy.path_end(&probes.method, end, asm),
         })
     }
 
@@ -335,10 +353,11 @@ impl Writer<'_, '_, '_, '_> {
                 if last != start {
                     self.scratch.layout.begin(last, self.out);
                 }
-                self.path_end(match exit {
+                let how = match exit {
                     BlockExit::Throw => PathEnd::Throw,
                     _ => PathEnd::Return,
-                })?;
+                };
+                self.exit(block, how)?;
                 self.copy(last, end);
             }
             BlockExit::Goto | BlockExit::Branch => {

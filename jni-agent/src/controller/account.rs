@@ -12,6 +12,8 @@ use super::ledger::Totals;
 /// Seconds per path end counted, with what else probes cost: ECJ ended 36 million paths in 5 s and took 8 % longer with exact counts,
 /// hence 11 ns. In tight loops of kernels it is 1 to 2 ns.
 pub const COUNT: f64 = 1e-8;
+/// The same for a path end of a structure graph, whose switch is nearly always off: a load and a branch.
+pub const SWITCH: f64 = 2e-9;
 /// A run of this length has the budget to spend from the start: a program that ends earlier may get more than its share.
 const LENGTH: Duration = Duration::from_secs(300);
 /// Compilation this long after a retransformation is blamed on it.
@@ -25,6 +27,7 @@ const SLOW: f64 = 0.08;
 /// The account.
 pub struct Account {
     allowance: f64,
+    price: f64,
     begin: Instant,
     counting: f64,
     pauses: f64,
@@ -39,10 +42,11 @@ pub struct Account {
 }
 
 impl Account {
-    /// Nothing spent.
-    pub fn new(allowance: f64, begin: Instant) -> Self {
+    /// Nothing spent. `price`: seconds per path end.
+    pub fn new(allowance: f64, price: f64, begin: Instant) -> Self {
         Account {
             allowance,
+            price,
             begin,
             counting: 0.0,
             pauses: 0.0,
@@ -57,7 +61,7 @@ impl Account {
 
     /// Path ends were counted.
     pub fn counted(&mut self, path_ends: u64) {
-        self.counting += path_ends as f64 * COUNT;
+        self.counting += path_ends as f64 * self.price;
     }
 
     /// A retransformation begins.
@@ -108,6 +112,11 @@ impl Account {
 
     fn spent(&self) -> f64 {
         self.counting + self.pauses + self.compiling + self.slow
+    }
+
+    /// Seconds per path end.
+    pub fn price(&self) -> f64 {
+        self.price
     }
 
     /// Has it cost more than a run of the usual length may?
@@ -176,7 +185,7 @@ mod tests {
     #[test]
     fn the_budget_is_that_of_five_minutes_at_first() {
         let begin = Instant::now();
-        let mut account = Account::new(0.01, begin);
+        let mut account = Account::new(0.01, COUNT, begin);
         assert!(!account.overdrawn(begin));
         // 2.4 seconds of counting: less than 1 % of five minutes, more than 1 % of one.
         account.counted(240_000_000);

@@ -1,6 +1,7 @@
 //! From what was counted to the whole run: what a dump does with the ledger.
 
-use trodden_profile::{Coverage, Profile};
+use trodden_profile::structural::{GraphCounts, Structural};
+use trodden_profile::{Observation, Profile};
 
 use super::ledger::Ledger;
 
@@ -10,19 +11,22 @@ pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
     let seconds = profile.run.seconds;
     for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
         for (method, counts) in class.counts.iter_mut().enumerate() {
+            let key = (index as u32, method as u32);
             let Some(estimate) = ledger.estimate(first + method as u32, seconds) else {
                 continue;
             };
-            profile.coverage.push(Coverage {
+            profile.observations.push(Observation {
                 class: index as u32,
                 method: method as u32,
-                counted: counts.total(),
+                counted: windows(profile.structural.as_ref(), key).unwrap_or_else(|| counts.total()),
                 seconds: estimate.seconds,
                 until: estimate.until,
                 windows: estimate.windows,
                 reason: estimate.reason.name().to_owned(),
             });
-            for (path, missing) in estimate.missing {
+            // Those of structure graphs are in already.
+            let missing = estimate.missing.into_iter();
+            for (path, missing) in missing.filter(|_| profile.structural.is_none()) {
                 let missing = missing.round() as u64;
                 if missing > 0 {
                     *counts.paths.entry(path).or_default() += missing;
@@ -49,6 +53,12 @@ pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
     fact("counting_ms_estimated", millis(totals.counting));
     fact("recompiling_ms_estimated", millis(totals.compiling));
     fact("slowed_ms_assumed", millis(totals.slow));
+}
+
+/// Path ends of a method that were counted in windows of its structure graphs.
+fn windows(structural: Option<&Structural>, method: (u32, u32)) -> Option<u64> {
+    let graphs = &structural?.methods.get(&method)?.graphs;
+    Some(graphs.iter().map(GraphCounts::local_total).sum())
 }
 
 fn millis(seconds: f64) -> String {

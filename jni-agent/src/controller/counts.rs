@@ -1,7 +1,12 @@
 //! What the counters say at one moment.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::time::Instant;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_numbering::StartKind;
+use trodden_profile::MethodMap;
 
 use crate::agent::Agent;
 use crate::blocks::Block;
@@ -12,12 +17,24 @@ use crate::shim::Shim;
 /// Path number to count.
 pub type PathCounts = BTreeMap<u64, u64>;
 
-/// All counters, summed over threads. Resets of the profile do not change them.
+/// All counts at one moment. Resets of the profile do not change them.
 pub struct Snapshot {
     /// When.
     pub at: Instant,
-    dense: Vec<u64>,
-    hashed: BTreeMap<(u32, u32), u64>,
+    counts: Counts,
+}
+
+enum Counts {
+    /// Every path end, summed over threads.
+    Exact {
+        dense: Vec<u64>,
+        hashed: BTreeMap<(u32, u32), u64>,
+    },
+    /// Of structure graphs, by method; a path's number is its [`key`](crate::structural::key). And which methods' windows are full.
+    Windows {
+        counts: FxHashMap<u32, PathCounts>,
+        full: FxHashSet<u32>,
+    },
 }
 
 impl Snapshot {
@@ -25,8 +42,10 @@ impl Snapshot {
     pub fn empty(at: Instant) -> Self {
         Snapshot {
             at,
-            dense: Vec::new(),
-            hashed: BTreeMap::new(),
+            counts: Counts::Exact {
+                dense: Vec::new(),
+                hashed: BTreeMap::new(),
+            },
         }
     }
 
@@ -37,23 +56,76 @@ impl Snapshot {
         let dense = agent.blocks.sums(0..last);
         let hashed = shim.hashed_counts(jni)?;
         let positive = |(method, path, count): (u32, u32, i64)| ((method, path), count.max(0) as u64);
+        let hashed = hashed.into_iter().map(positive).collect();
         Ok(Snapshot {
             at,
-            dense,
-            hashed: hashed.into_iter().map(positive).collect(),
+            counts: Counts::Exact { dense, hashed },
         })
     }
 
+    /// Now, of structure graphs, with windows of so many paths.
+    pub fn of_windows(
+        agent: &Agent,
+        window: NonZeroU32,
+        shim: &Shim,
+        jni: Jni<'_>,
+    ) -> Result<Self, JvmError> {
+        let at = Instant::now();
+        let (counts, full) = agent.windows().snapshot(agent, Some(window), shim, jni)?;
+        Ok(Snapshot {
+            at,
+            counts: Counts::Windows { counts, full },
+        })
+    }
+
+    /// Are the windows of a method full? `None` where there are none.
+    pub fn is_full(&self, method: u32) -> Option<bool> {
+        match &self.counts {
+            Counts::Exact { .. } => None,
+            Counts::Windows { full, .. } => Some(full.contains(&method)),
+        }
+    }
+
+    /// Path ends of a method that began where it was entered, and all others, among those of some counts.
+    pub fn entered(&self, map: &MethodMap, counts: &PathCounts) -> (u64, u64) {
+        let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
+        let entries: Vec<_> = map.dag.starts().iter().filter(of_entry).collect();
+        let entry = |path: u64| match self.counts {
+            Counts::Exact { .. } => entries
+                .iter()
+                .any(|s| (s.value..s.value + s.paths).contains(&path)),
+            // One path of the outline per activation.
+            Counts::Windows { .. } => path >> 32 == 0,
+        };
+        let sum: u64 = counts.values().sum();
+        let entered = counts.iter().filter(|(path, _)| entry(**path));
+        let entered: u64 = entered.map(|(_, count)| count).sum();
+        (entered, sum - entered)
+    }
+
+    fn of_windows_of(&self, class: &ClassEntry, method: usize) -> Option<&PathCounts> {
+        match &self.counts {
+            Counts::Windows { counts, .. } => counts.get(&(class.ids.first_method + method as u32)),
+            Counts::Exact { .. } => None,
+        }
+    }
+
     fn slots(&self, class: &ClassEntry, method: usize) -> Option<&[u64]> {
+        let Counts::Exact { dense, .. } = &self.counts else {
+            return None;
+        };
         let base = class.layout.base[method]?;
         let first = (class.ids.first_counter + base) as usize;
         let paths = class.map.methods[method].num_paths() as usize;
         // Registered after the counters were read: nothing was counted yet.
-        Some(self.dense.get(first..first + paths).unwrap_or_default())
+        Some(dense.get(first..first + paths).unwrap_or_default())
     }
 
     /// Path ends of a method.
     pub fn total(&self, class: &ClassEntry, method: usize) -> u64 {
+        if let Some(counts) = self.of_windows_of(class, method) {
+            return counts.values().sum();
+        }
         match self.slots(class, method) {
             Some(slots) => slots.iter().sum(),
             None => self.of_hashed(class, method).map(|(_, count)| count).sum(),
@@ -62,6 +134,9 @@ impl Snapshot {
 
     /// Counts of a method's paths that were taken.
     pub fn paths(&self, class: &ClassEntry, method: usize) -> PathCounts {
+        if let Some(counts) = self.of_windows_of(class, method) {
+            return counts.clone();
+        }
         match self.slots(class, method) {
             Some(slots) => (0..)
                 .zip(slots.iter().copied())
@@ -75,10 +150,15 @@ impl Snapshot {
     }
 
     fn of_hashed(&self, class: &ClassEntry, method: usize) -> impl Iterator<Item = (u64, u64)> {
+        let hashed = match &self.counts {
+            Counts::Exact { hashed, .. } => Some(hashed),
+            Counts::Windows { .. } => None,
+        };
         let id = class.ids.first_method + method as u32;
         let paths = class.map.methods[method].num_paths();
-        let range = self.hashed.range((id, 0)..=(id, u32::MAX));
+        let range = hashed.map(|hashed| hashed.range((id, 0)..=(id, u32::MAX)));
         let entry = |(&(_, path), &count): (&(u32, u32), &u64)| (u64::from(path), count);
-        range.map(entry).filter(move |&(path, _)| path < paths)
+        let all = range.into_iter().flatten().map(entry);
+        all.filter(move |&(path, _)| path < paths)
     }
 }

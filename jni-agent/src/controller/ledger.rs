@@ -23,6 +23,8 @@ const CHANGED: f64 = 0.05;
 pub enum Reason {
     /// Its shares were known.
     Known,
+    /// The windows of its structure graphs had been filled.
+    Full,
     /// They were not after a long time.
     Overdue,
     /// The budget was spent.
@@ -34,6 +36,7 @@ impl Reason {
     pub fn name(self) -> &'static str {
         match self {
             Reason::Known => "known",
+            Reason::Full => "full",
             Reason::Overdue => "overdue",
             Reason::Budget => "budget",
         }

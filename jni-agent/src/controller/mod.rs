@@ -1,9 +1,9 @@
-//! The controller of `probe=auto`: counts exactly, takes probes out where enough is known, puts them back for a look.
+//! The controller of `probe=auto` and of structural profiles: takes probes out where enough is known, puts them back for a look.
 //!
-//! *In*: the counters of all threads, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
+//! *In*: the counters of all threads, or what windows of structure graphs tell, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
 //! other methods than before; a [`Ledger`] of when which method was counted, from which a dump estimates the whole run.
-//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller), for
-//! Ball-Larus paths: there a loop is profiled for a fixed number of paths, here until its shares are known.
+//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller). With
+//! `probe=auto` for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a method until its shares are known.
 //!
 //! | module | work |
 //! | --- | --- |
@@ -12,6 +12,7 @@
 //! | `choose` | which classes to take probes out of, which to give them back |
 //! | `account` | what profiling has cost so far, against the budget |
 //! | `complete` | what a dump makes of the ledger |
+//! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
 //!
 //! The same thread looks, decides and retransforms; the program's threads only count. All limits are constants here and
@@ -22,8 +23,10 @@ mod choose;
 mod complete;
 mod counts;
 mod ledger;
+mod renumber;
 mod watch;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -34,13 +37,16 @@ use crate::jvm::{Jni, JvmError};
 use crate::log::debug;
 use crate::registry::ClassEntry;
 use crate::retransform::retransform;
+use crate::settings::Settings;
 
 use account::Account;
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
+pub use counts::PathCounts;
 use counts::Snapshot;
 pub use ledger::Ledger;
 use ledger::Reason;
+pub use renumber::Renumber;
 use watch::{Verdict, Watch};
 
 /// How often the clock asks whether a look is due.
@@ -87,6 +93,8 @@ struct ClassState {
 /// The controller's thread's own state.
 pub struct Controller {
     allowance: f64,
+    /// Paths of a structure graph's window, if these are profiled.
+    window: Option<NonZeroU32>,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
     account: Account,
@@ -102,12 +110,16 @@ pub struct Controller {
 
 impl Controller {
     /// Before the program runs with probes.
-    pub fn new(allowance: f64, rearm: Option<Duration>) -> Self {
+    pub fn new(settings: &Settings) -> Self {
         let now = Instant::now();
+        let (allowance, rearm) = (settings.options.allowance(), settings.options.rearm);
+        let window = settings.windows();
+        let price = window.map_or(account::COUNT, |_| account::SWITCH);
         Controller {
             allowance,
+            window,
             rearm,
-            account: Account::new(allowance, now),
+            account: Account::new(allowance, price, now),
             last: Snapshot::empty(now),
             next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
             between: LOOK,
@@ -126,9 +138,12 @@ impl Controller {
             return Ok(());
         };
         let begin = Instant::now();
-        let now = Snapshot::take(agent, shim, jni)?;
+        let now = match self.window {
+            Some(window) => Snapshot::of_windows(agent, window, shim, jni)?,
+            None => Snapshot::take(agent, shim, jni)?,
+        };
         let candidates = self.look(agent, &now);
-        let tail = self.allowance / 4.0 / account::COUNT;
+        let tail = self.allowance / 4.0 / self.account.price();
         let dear = choose::dear(candidates, tail);
         let busy = !dear.is_empty();
         let looking = (begin.elapsed() * LOOKING).min(SELDOM);
@@ -188,8 +203,12 @@ impl Controller {
                     .watches
                     .entry(id)
                     .or_insert_with(|| Watch::begin(self.last.at, self.last.paths(&class, position)));
-                let verdict = watch.judge(now.at, &counts);
-                candidate.blocked |= watch.long_activations(map, now.at, &counts);
+                let verdict = match (watch.judge(now.at, &counts), now.is_full(id)) {
+                    (verdict, None) => verdict,
+                    (_, Some(true)) => Verdict::Known,
+                    (_, Some(false)) => Verdict::Unknown,
+                };
+                candidate.blocked |= watch.long_activations(map, now, &counts);
                 let time = now.at - watch.since();
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
                 let enough = watch.path_ends() >= LEAST && time >= self.least_time();
@@ -283,6 +302,7 @@ impl Controller {
                     let counts = now.paths(class, hot.position);
                     let rates = watch.rates(now.at, &counts);
                     let reason = match (hot.known, self.account.overdrawn(now.at)) {
+                        (true, _) if now.is_full(id).is_some() => Reason::Full,
                         (true, _) => Reason::Known,
                         (false, true) => Reason::Budget,
                         (false, false) => Reason::Overdue,
@@ -304,6 +324,7 @@ impl Controller {
                 names.insert(state.name.clone());
             }
         }
+        self.switch(agent, &names);
         debug!("auto: {} classes lose their probes", names.len());
         agent.watch_recompilations();
         self.send(agent, jni, &names, false);
@@ -328,7 +349,7 @@ impl Controller {
         chosen.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         chosen.truncate(AT_ONCE);
         let weight: f64 = chosen.iter().map(|(id, _)| self.classes[id].weight).sum();
-        let counting = weight * account::COUNT * self.least_time().as_secs_f64();
+        let counting = weight * self.account.price() * self.least_time().as_secs_f64();
         if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
             return Ok(());
         }
@@ -358,9 +379,23 @@ impl Controller {
                 names.insert(state.name.clone());
             }
         }
+        self.switch(agent, &names);
         debug!("auto: {} classes get their probes back", names.len());
         self.send(agent, jni, &names, true);
         Ok(())
+    }
+
+    /// Switches the structure graphs of the classes of these names off, or on.
+    fn switch(&self, agent: &Agent, names: &rustc_hash::FxHashSet<String>) {
+        let Some(window) = self.window else { return };
+        let mut windows = agent.windows();
+        for (&first, state) in self
+            .classes
+            .iter()
+            .filter(|(_, state)| names.contains(&state.name))
+        {
+            windows.silence(&agent.blocks, first, &state.silent, Some(window));
+        }
     }
 
     /// Retransforms the classes of these names and keeps the account.

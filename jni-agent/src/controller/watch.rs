@@ -13,10 +13,9 @@
 
 use std::time::Instant;
 
-use trodden_numbering::StartKind;
 use trodden_profile::MethodMap;
 
-use super::counts::PathCounts;
+use super::counts::{PathCounts, Snapshot};
 use super::ledger::Rates;
 
 /// Paths with a smaller share of their method's path ends may stay uncertain.
@@ -109,24 +108,17 @@ impl Watch {
 
     /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed an activation
     /// goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
-    pub fn long_activations(&self, map: &MethodMap, now: Instant, counts: &PathCounts) -> bool {
-        let entry = |path: u64| {
-            let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
-            let starts = map.dag.starts().iter().filter(of_entry);
-            starts
-                .into_iter()
-                .any(|s| (s.value..s.value + s.paths).contains(&path))
-        };
-        let all = difference(counts, &self.start);
-        let activations: u64 = all
-            .iter()
-            .filter(|(path, _)| entry(**path))
-            .map(|(_, count)| count)
-            .sum();
-        let inside = all.values().sum::<u64>() - activations;
-        let rate = inside as f64 / (now - self.begin).as_secs_f64().max(1e-6);
-        rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
+    pub fn long_activations(&self, map: &MethodMap, now: &Snapshot, counts: &PathCounts) -> bool {
+        let (activations, inside) = now.entered(map, &difference(counts, &self.start));
+        runs_long(activations, inside, (now.at - self.begin).as_secs_f64())
     }
+}
+
+/// Is it likely that an activation runs on for long, of a method with so many path ends that began where it was entered, and elsewhere,
+/// in that time?
+pub fn runs_long(activations: u64, inside: u64, seconds: f64) -> bool {
+    let rate = inside as f64 / seconds.max(1e-6);
+    rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)
 }
 
 /// What was counted in between; paths that were not are left out.

@@ -6,10 +6,11 @@
 //! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
 
 mod contexts;
-mod coverage;
 mod error;
 mod kpaths;
+mod observations;
 pub(crate) mod read;
+mod structural;
 mod subpaths;
 pub(crate) mod validate;
 pub(crate) mod wire;

@@ -12,12 +12,13 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, contexts, coverage, kpaths, section_crc, subpaths, validate,
+    ZLIB, contexts, kpaths, observations, section_crc, structural, subpaths, validate,
 };
 use crate::contexts::Contexts;
 use crate::kpaths::KPaths;
 use crate::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use crate::structural::Structural;
 use crate::subpaths::Subpaths;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
@@ -28,6 +29,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut forests = kpaths::Reading::default();
     let mut tree = contexts::Reading::default();
     let mut sampled = subpaths::Reading::default();
+    let mut graphs = structural::Reading::default();
     loop {
         let section = Section::at(bytes, at)?;
         let plain = section.plain(&mut budget)?;
@@ -53,11 +55,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     profile.skipped.push(entry);
                 }
             }
-            coverage::COVERAGE => {
+            observations::OBSERVATIONS => {
                 while !decoder.is_at_end() {
-                    let one =
-                        section.record(&mut decoder, |d| coverage::record(d).map_err(bare), |_| Ok(()))?;
-                    profile.coverage.push(one);
+                    let one = section.record(
+                        &mut decoder,
+                        |d| observations::record(d).map_err(bare),
+                        |_| Ok(()),
+                    )?;
+                    profile.observations.push(one);
                 }
             }
             kpaths::ABOUT => section.record(&mut decoder, |d| forests.about(d).map_err(bare), |()| Ok(()))?,
@@ -85,6 +90,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     section.record(&mut decoder, |d| sampled.subpath(d).map_err(bare), |()| Ok(()))?;
                 }
             }
+            structural::ABOUT => {
+                section.record(&mut decoder, |d| graphs.about(d).map_err(bare), |()| Ok(()))?
+            }
+            structural::LIST => {
+                while !decoder.is_at_end() {
+                    section.record(&mut decoder, |d| graphs.method(d).map_err(bare), |()| Ok(()))?;
+                }
+            }
             END => {
                 // All classes are known now, so what speaks of them can be checked.
                 let read = std::mem::take(&mut forests);
@@ -97,7 +110,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 section.record(
                     &mut decoder,
                     |_| Ok(()),
-                    |()| coverage::check(&profile, &profile.coverage),
+                    |()| observations::check(&profile, &profile.observations),
                 )?;
                 let read = std::mem::take(&mut tree);
                 let check = |tree: &Option<Contexts>| match tree {
@@ -113,6 +126,13 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 };
                 let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
                 profile.subpaths = read;
+                let read = std::mem::take(&mut graphs);
+                let check = |structural: &Option<Structural>| match structural {
+                    Some(structural) => structural::check(&profile, structural),
+                    None => Ok(()),
+                };
+                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
+                profile.structural = read;
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
                 section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
             }
@@ -470,7 +490,7 @@ fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(Met
 }
 
 /// The counterpart of the writer's function of that name.
-fn ascending<T>(
+pub(super) fn ascending<T>(
     d: &mut Decoder<'_>,
     what: &str,
     mut after: impl FnMut(&mut Decoder<'_>) -> Decoded<T>,

@@ -10,7 +10,7 @@ use super::error::WriteError;
 use super::wire::Encoder;
 use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
-    contexts, coverage, kpaths, put_section, subpaths, validate,
+    contexts, kpaths, observations, put_section, structural, subpaths, validate,
 };
 use crate::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
@@ -46,12 +46,12 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
         }
     }
 
-    if !profile.coverage.is_empty() {
-        coverage::check(profile, &profile.coverage).map_err(WriteError::Invalid)?;
+    if !profile.observations.is_empty() {
+        observations::check(profile, &profile.observations).map_err(WriteError::Invalid)?;
         section(
             &mut out,
-            coverage::COVERAGE,
-            &coverage::payload(&profile.coverage),
+            observations::OBSERVATIONS,
+            &observations::payload(&profile.observations),
         )?;
     }
 
@@ -73,6 +73,15 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
         section(&mut out, subpaths::ABOUT, &about)?;
         for plain in list {
             section(&mut out, subpaths::LIST, &plain)?;
+        }
+    }
+
+    if let Some(graphs) = &profile.structural {
+        structural::check(profile, graphs).map_err(WriteError::Invalid)?;
+        let (about, list) = structural::payloads(graphs);
+        section(&mut out, structural::ABOUT, &about)?;
+        for plain in list {
+            section(&mut out, structural::LIST, &plain)?;
         }
     }
 
@@ -232,7 +241,7 @@ fn method_counts(out: &mut Encoder, counts: &MethodCounts) {
 }
 
 /// Strictly ascending numbers as a first one and differences, each followed by what `after` writes.
-fn ascending(
+pub(super) fn ascending(
     out: &mut Encoder,
     numbers: impl ExactSizeIterator<Item = u64>,
     mut after: impl FnMut(&mut Encoder, u64),

@@ -30,7 +30,7 @@ pub use values::{
 
 use crate::Schedule;
 use crate::kpaths::MAX_K;
-use names::{LATER, nearest};
+use names::nearest;
 
 /// Bytes that a sample of subpaths may have.
 const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
@@ -45,20 +45,6 @@ pub enum OptionError {
         name: String,
         /// The nearest known word, if one is near.
         nearest: Option<&'static str>,
-    },
-    /// The word is reserved for what later versions do.
-    #[error("option '{name}': '{value}' is not yet available in this version")]
-    NotYet {
-        /// The option.
-        name: &'static str,
-        /// The value.
-        value: String,
-    },
-    /// The option itself belongs to later versions.
-    #[error("option '{name}' is not yet available in this version")]
-    NotYetOption {
-        /// The option.
-        name: &'static str,
     },
     /// The value is not one that the option takes.
     #[error("option '{name}': {reason}")]
@@ -130,10 +116,14 @@ pub struct ProfileOptions {
     pub k: u32,
     /// Profile `kpaths`: most nodes below the roots of a forest, if they are limited.
     pub budget: Option<u32>,
-    /// Probe `auto`: share of the run that profiling may take, in hundredths of a per cent.
+    /// Probe `auto`, profile `structural`: share of the run that profiling may take, in hundredths of a per cent.
     pub share: Option<u32>,
-    /// Probe `auto`: time until classes whose probes were taken out get them again, if it is fixed.
+    /// Probe `auto`, profile `structural`: time until classes whose probes were taken out get them again, if it is fixed.
     pub rearm: Option<Duration>,
+    /// Profile `structural`: paths of a window, at most a million; `None`: every path is counted.
+    pub window: Option<NonZeroU32>,
+    /// Profile `structural`: are probes taken out of methods whose windows have been filled?
+    pub retire: bool,
     /// Profile `contexts`: from which share of all calls on a context is hot.
     pub phi: Share,
     /// Profile `contexts`: how much a counter may be wrong, as a share of all calls; `None`: a fifth of `phi`.
@@ -174,6 +164,8 @@ pub struct ProfileOptions {
     pub single_path_methods: SinglePathMethods,
     /// Profile of a former run, by whose frequencies methods are numbered.
     pub use_profile: Option<String>,
+    /// Probes `counters` and `yieldpoint`: when hot classes are numbered again by this run's own frequencies.
+    pub renumber: Option<Duration>,
     /// Where the rotation of strides begins; seed of the random times of windows.
     pub seed: u64,
     /// Least severity that is shown.
@@ -199,6 +191,8 @@ impl Default for ProfileOptions {
             budget: None,
             share: None,
             rearm: None,
+            window: NonZeroU32::new(100),
+            retire: true,
             phi: Share::new(1e-4).expect("a share"),
             epsilon: None,
             algorithm: ContextAlgorithm::LazySpaceSaving,
@@ -219,6 +213,7 @@ impl Default for ProfileOptions {
             single_path_loops: None,
             single_path_methods: SinglePathMethods::Skip,
             use_profile: None,
+            renumber: None,
             seed: 0,
             loglevel: LogLevel::Warn,
             log: None,
@@ -282,9 +277,6 @@ fn bare_word(word: &str) -> OptionError {
 }
 
 fn unknown(name: &str, more: impl Iterator<Item = &'static str>) -> OptionError {
-    if let Some(name) = LATER.iter().find(|later| **later == name) {
-        return OptionError::NotYetOption { name };
-    }
     OptionError::Unknown {
         name: name.to_owned(),
         nearest: nearest(name, OPTIONS.iter().map(|o| o.name).chain(more)),
@@ -389,9 +381,6 @@ impl ProfileOptions {
                     self.profile.clear();
                 }
                 for kind in kinds {
-                    if kind == "structural" {
-                        return Err(OptionError::NotYet { name, value: kind });
-                    }
                     let kind = kind.parse().map_err(wrong)?;
                     if !self.profile.contains(&kind) {
                         self.profile.push(kind);
@@ -413,6 +402,13 @@ impl ProfileOptions {
             }
             "budget" => self.set_budget(value).map_err(wrong)?,
             "rearm" => self.rearm = Some(parse_duration(value).map_err(wrong)?),
+            "window" => {
+                self.window = match value {
+                    "all" => None,
+                    paths => Some(window(paths).map_err(wrong)?),
+                };
+            }
+            "retire" => self.retire = values::parse_bool(value).map_err(wrong)?,
             "phi" => self.phi = value.parse().map_err(wrong)?,
             "epsilon" if value == "phi/5" => self.epsilon = None,
             "epsilon" => self.epsilon = Some(value.parse().map_err(wrong)?),
@@ -460,6 +456,7 @@ impl ProfileOptions {
             "single-path-loops" => self.single_path_loops = Some(value.parse().map_err(wrong)?),
             "single-path-methods" => self.single_path_methods = value.parse().map_err(wrong)?,
             "use-profile" => self.use_profile = Some(file_name(value).map_err(wrong)?),
+            "renumber" => self.renumber = Some(parse_duration(value).map_err(wrong)?),
             "seed" => {
                 let reason = |_| format!("'{value}' is not a number from 0 to {}", u64::MAX);
                 self.seed = value
@@ -544,6 +541,8 @@ impl ProfileOptions {
             "k" => Some(self.k.to_string()),
             "budget" => Some(self.budget_text()),
             "rearm" => self.rearm.map(format_duration),
+            "window" => Some(self.window.map_or("all".to_owned(), |paths| paths.to_string())),
+            "retire" => Some(self.retire.to_string()),
             "phi" => Some(self.phi.to_string()),
             "epsilon" => Some(self.epsilon.map_or("phi/5".to_owned(), |share| share.to_string())),
             "algorithm" => Some(self.algorithm.to_string()),
@@ -563,6 +562,7 @@ impl ProfileOptions {
             "single-path-loops" => self.single_path_loops.map(|choice| choice.to_string()),
             "single-path-methods" => Some(self.single_path_methods.to_string()),
             "use-profile" => self.use_profile.clone(),
+            "renumber" => self.renumber.map(format_duration),
             "seed" => Some(self.seed.to_string()),
             "loglevel" => Some(self.loglevel.to_string()),
             "log" => self.log.clone(),
@@ -573,6 +573,19 @@ impl ProfileOptions {
         }
     }
 }
+
+/// Paths of a window.
+fn window(value: &str) -> Result<NonZeroU32, String> {
+    let paths = value
+        .parse()
+        .ok()
+        .filter(|paths: &NonZeroU32| paths.get() <= MOST_IN_WINDOW);
+    paths
+        .ok_or_else(|| format!("'{value}' is neither a number of paths from 1 to {MOST_IN_WINDOW} nor 'all'"))
+}
+
+/// Most paths that a window may have.
+const MOST_IN_WINDOW: u32 = 1_000_000;
 
 fn positive(value: &str) -> Result<NonZeroU32, String> {
     let reason = |_| format!("'{value}' is not a number from 1 to {}", u32::MAX);

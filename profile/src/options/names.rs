@@ -46,9 +46,9 @@ const fn list(
 pub const OPTIONS: &[OptionName] = &[
     list(
         "profile",
-        "paths|kpaths|contexts|subpaths|null",
+        "paths|kpaths|contexts|subpaths|structural|null",
         "paths",
-        "What is profiled (null: nothing, to see what the event stream costs)",
+        "What is profiled (structural: each loop on its own; null: nothing, to see what the event stream costs)",
     ),
     option(
         "probe",
@@ -85,13 +85,25 @@ pub const OPTIONS: &[OptionName] = &[
         "budget",
         "N|PERCENT",
         "none, 1%",
-        "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told. probe=auto: share of the run that profiling may take",
+        "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told. probe=auto, structural: share of the run that profiling may take",
     ),
     option(
         "rearm",
         "DURATION",
         "grows from 20s, within the budget",
-        "probe=auto: when classes whose probes were taken out get them again",
+        "probe=auto, structural: when classes whose probes were taken out get them again",
+    ),
+    option(
+        "window",
+        "PATHS|all",
+        "100",
+        "structural: paths after which a loop is switched off until its next window (all: every path is counted)",
+    ),
+    option(
+        "retire",
+        "true|false",
+        "true",
+        "structural: are probes taken out of methods whose windows have been filled?",
     ),
     option(
         "phi",
@@ -244,6 +256,12 @@ pub const OPTIONS: &[OptionName] = &[
         "A profile of a former run: its hottest edges carry no register update (profile-guided probes)",
     ),
     option(
+        "renumber",
+        "DURATION",
+        "never",
+        "counters, yieldpoint: once, after that time, hot classes get the probes that use-profile would give them, by the run's own counts",
+    ),
+    option(
         "seed",
         "N",
         "0",
@@ -275,9 +293,6 @@ pub const OPTIONS: &[OptionName] = &[
         "A properties file with options; what is given directly wins over it",
     ),
 ];
-
-/// Words that belong to later versions, with what they are about.
-pub(super) const LATER: &[&str] = &["window"];
 
 /// The entry of a name.
 pub fn option_named(name: &str) -> Option<&'static OptionName> {

@@ -73,6 +73,21 @@ fn shorthands_change_the_schedule_in_any_order() {
 }
 
 #[test]
+fn hot_classes_are_numbered_again_where_probes_stay() {
+    for text in [
+        "renumber=5s",
+        "renumber=5s,probe=counters",
+        "renumber=5s,use-profile=a",
+    ] {
+        assert_eq!(
+            parse(text).options.renumber,
+            Some(Duration::from_secs(5)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn errors_name_the_option_and_suggest() {
     for (text, expected) in [
         ("prob=counters", "unknown option 'prob'; did you mean 'probe'?"),
@@ -92,13 +107,36 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=paths+structural",
-            "option 'profile': 'structural' is not yet available in this version",
+            "option 'profile': 'structural' stands alone",
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, contexts, subpaths, null)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, contexts, subpaths, structural, null)",
         ),
-        ("window=5", "option 'window' is not yet available in this version"),
+        (
+            "profile=structural,probe=counters",
+            "option 'probe': profile 'structural' has probes of its own; leave 'probe' out",
+        ),
+        (
+            "profile=structural,file=a.trace",
+            "option 'file': a trace holds no structural profile",
+        ),
+        (
+            "renumber=5s,probe=auto",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        ),
+        (
+            "renumber=5s,probe=yieldpoint,schedule=sag:64:17",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        ),
+        (
+            "renumber=5s,profile=kpaths",
+            "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        ),
+        (
+            "window=0",
+            "option 'window': '0' is neither a number of paths from 1 to 1000000 nor 'all'",
+        ),
         (
             "phi=0",
             "option 'phi': '0' is not a share above 0 and up to 1, such as 1e-4",
@@ -336,6 +374,10 @@ fn probe_auto_retires_where_it_is_given_and_nothing_else_is_asked_for() {
         ("probe=auto,profile=kpaths", false),
         ("probe=auto,file=x.trace", false),
         ("probe=counters", false),
+        ("profile=structural", true),
+        ("profile=structural,window=20", true),
+        ("profile=structural,window=all", false),
+        ("profile=structural,retire=false", false),
     ] {
         let options = parse(text).options;
         assert_eq!(options.retires(), retires, "{text}");
@@ -420,9 +462,6 @@ fn every_option_of_the_table_is_understood_and_documented() {
             docs.contains(&row),
             "docs/agent-options.md lacks this row:\n{row}"
         );
-    }
-    for later in LATER {
-        assert!(option_named(later).is_none(), "{later}");
     }
 }
 

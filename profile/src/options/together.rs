@@ -5,6 +5,7 @@ use super::{
     Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
     ProfileKind, ProfileOptions, SinglePathLoops, Skipping, SubpathCounts,
 };
+use crate::Schedule;
 
 /// With less, there would be more counters than memory.
 const LEAST_EPSILON: f64 = 1e-8;
@@ -16,6 +17,9 @@ impl ProfileOptions {
     /// The first option that does not go with the others.
     pub fn check(&self) -> Result<(), OptionError> {
         let wrong = |name, reason| Err(OptionError::Value { name, reason });
+        if self.is_structural() {
+            self.check_structural()?;
+        }
         if let Some(wish) = self.wish_for_events()
             && !matches!(self.probe, Probe::Auto | Probe::Events)
         {
@@ -23,6 +27,9 @@ impl ProfileOptions {
                 "probe",
                 format!("{wish} needs probe=events, not '{}'", self.probe),
             );
+        }
+        if self.renumber.is_some() {
+            self.check_renumber()?;
         }
         if self.profile.contains(&ProfileKind::Contexts) {
             self.check_contexts()?;
@@ -54,6 +61,50 @@ impl ProfileOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Structure graphs have probes of their own, which nothing else can be made of.
+    fn check_structural(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason: &str| {
+            let reason = reason.to_owned();
+            Err(OptionError::Value { name, reason })
+        };
+        if self.profile.len() > 1 {
+            return wrong("profile", "'structural' stands alone");
+        }
+        if self.probe != Probe::Auto {
+            return wrong(
+                "probe",
+                "profile 'structural' has probes of its own; leave 'probe' out",
+            );
+        }
+        if self.file.format() == FileFormat::Trace {
+            return wrong("file", "a trace holds no structural profile");
+        }
+        Ok(())
+    }
+
+    /// Only probes that stay, and whose counts say how often something was, are worth other numbers.
+    fn check_renumber(&self) -> Result<(), OptionError> {
+        let counts = match self.probe_in_use() {
+            _ if self.is_structural() || self.retires() => false,
+            Probe::Counters => true,
+            Probe::Yieldpoint => matches!(self.schedule, Schedule::Span { .. }),
+            _ => false,
+        };
+        match counts {
+            true => Ok(()),
+            false => Err(OptionError::Value {
+                name: "renumber",
+                reason: "is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// Is each loop profiled on its own?
+    pub fn is_structural(&self) -> bool {
+        self.profile.contains(&ProfileKind::Structural)
     }
 
     fn check_contexts(&self) -> Result<(), OptionError> {
@@ -121,7 +172,8 @@ impl ProfileOptions {
         if self.file.format() == FileFormat::Trace {
             return Some(format!("the trace '{}'", self.file));
         }
-        let kind = self.profile.iter().find(|kind| **kind != ProfileKind::Paths)?;
+        let of_stream = |kind: &&ProfileKind| !matches!(kind, ProfileKind::Paths | ProfileKind::Structural);
+        let kind = self.profile.iter().find(of_stream)?;
         Some(format!("profile '{kind}'"))
     }
 
@@ -155,15 +207,18 @@ impl ProfileOptions {
     }
 
     /// Probe `auto` on plain paths: every path end is counted until hot paths are known well enough, then probes are taken
-    /// out again. A schedule is about sampling, so who gives one wants that.
+    /// out again. A schedule is about sampling, so who gives one wants that. Profile `structural`, unless it is to keep its probes.
     pub fn retires(&self) -> bool {
+        if self.is_structural() {
+            return self.retire && self.window.is_some();
+        }
         self.probe == Probe::Auto
             && self.is_given("probe")
             && self.wish_for_events().is_none()
             && !self.is_given("schedule")
     }
 
-    /// The share of the run that probe `auto` may take.
+    /// The share of the run that probe `auto`, or profile `structural`, may take.
     pub fn allowance(&self) -> f64 {
         f64::from(self.share.unwrap_or(100)) / 10_000.0
     }
@@ -172,6 +227,8 @@ impl ProfileOptions {
     pub fn probe_in_use(&self) -> Probe {
         match self.probe {
             Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
+            // Exact counters while a window is open.
+            Probe::Auto if self.is_structural() => Probe::Counters,
             Probe::Auto if self.retires() => Probe::Counters,
             probe => probe.resolved(),
         }

@@ -180,6 +180,8 @@ words! {
         Contexts = "contexts",
         /// Hot sequences of blocks, across loops and calls.
         Subpaths = "subpaths",
+        /// Each loop on its own, in windows.
+        Structural = "structural",
         /// Nothing: what the event stream by itself costs.
         Null = "null",
     }

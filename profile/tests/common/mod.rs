@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, Coverage,
-    EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap, PathForest, Profile, RunInfo, Skipped,
+    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel,
+    KPaths, LineEntry, MethodCounts, MethodMap, Observation, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -407,15 +407,15 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
     )
         .prop_flat_map(|(run, classes, skipped)| {
             let forests = proptest::option::of(any_kpaths(&classes));
-            let coverage = any_coverage(&classes);
+            let observations = any_observations(&classes);
             let contexts = proptest::option::of(any_contexts(&classes));
-            (Just((run, classes, skipped)), forests, contexts, coverage).prop_map(
-                |((run, classes, skipped), kpaths, contexts, coverage)| Profile {
+            (Just((run, classes, skipped)), forests, contexts, observations).prop_map(
+                |((run, classes, skipped), kpaths, contexts, observations)| Profile {
                     run,
                     classes,
                     skipped,
                     kpaths,
-                    coverage,
+                    observations,
                     contexts,
                     ..Profile::default()
                 },
@@ -424,7 +424,7 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
 }
 
 /// Some of the methods counted partly.
-fn any_coverage(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<Coverage>> + use<> {
+fn any_observations(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<Observation>> + use<> {
     let methods = |(class, c): (usize, &ClassProfile)| {
         let methods = 0..c.map.methods.len() as u32;
         methods
@@ -446,7 +446,7 @@ fn any_coverage(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<Coverage>
             &(u32, u32),
             Numbers,
         )| {
-            let record = Coverage {
+            let record = Observation {
                 class,
                 method,
                 counted,

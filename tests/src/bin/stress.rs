@@ -66,10 +66,13 @@ fn main() -> Result<ExitCode> {
             );
         }
         let cycling = Duration::from_secs(arguments.cycling);
-        report(
-            &name("taking probes out and putting them back"),
-            auto::cycles(&jdk, 4, cycling).map(|cycles| format!("{cycles:?}")),
-        );
+        for (what, options) in [("", ""), (", structural", ",profile=structural")] {
+            let cycles = auto::cycles(&jdk, options, 4, cycling);
+            report(
+                &name(&format!("taking probes out and putting them back{what}")),
+                cycles.map(|cycles| format!("{cycles:?}")),
+            );
+        }
         report(
             &name("unloading"),
             stress::unloading(&jdk, arguments.unloads).map(grown),

@@ -10,8 +10,9 @@ import jdk.internal.vm.annotation.ForceInline;
  * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every class
  * sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
  *
- * <p>Three independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
- * ({@link #counters}, {@link #count}, {@link #countHashed}), and the stream of events ({@link #events} to
+ * <p>Four independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
+ * ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which have switches
+ * ({@link #structuralPath}, {@link #structuralHashed}), and the stream of events ({@link #events} to
  * {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
  * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
  */
@@ -162,6 +163,40 @@ public final class Trodden {
             at = at + 2 & mask;
         }
         return at;
+    }
+
+    // ---- structure graphs: counters with a switch ------------------------------------------------------------------
+
+    private static final long SWITCHES = TroddenConfig.switches;
+
+    /**
+     * A path ended of the structure graph whose slots begin at {@code slot}. Its switch says how many more it counts: 0 none,
+     * less than 0 all. Threads that race take one off together, or write an old number over the agent's: a window is some
+     * path ends longer then. Opaque: a plain load would be moved out of the loop that it is to be asked in.
+     */
+    @ForceInline
+    public static void structuralPath(int slot, int path) {
+        long at = SWITCHES + ((long) slot << 2);
+        int left = UNSAFE.getIntOpaque(null, at);
+        if (left != 0) {
+            if (left > 0) {
+                UNSAFE.putIntOpaque(null, at, left - 1);
+            }
+            count(slot, path);
+        }
+    }
+
+    /** The same for a graph with too many paths for slots of their own. */
+    @ForceInline
+    public static void structuralHashed(int slot, int path) {
+        long at = SWITCHES + ((long) slot << 2);
+        int left = UNSAFE.getIntOpaque(null, at);
+        if (left != 0) {
+            if (left > 0) {
+                UNSAFE.putIntOpaque(null, at, left - 1);
+            }
+            countHashed(slot, path);
+        }
     }
 
     // ---- events: words of a stream, in a buffer of the calling thread ---------------------------------------------

@@ -31,4 +31,7 @@ final class TroddenConfig {
 
     /** Number of these, a power of two. */
     static int sharedCount;
+
+    /** Address of the switches of structure graphs, an int for each slot; 0 if there are none, and no probe may ask then. */
+    static long switches;
 }

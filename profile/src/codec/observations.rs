@@ -2,14 +2,14 @@
 
 use super::error::Problem;
 use super::wire::{Decoded, Decoder, Encoder};
-use crate::coverage::Coverage;
+use crate::observation::Observation;
 use crate::profile::Profile;
 
 /// Its tag.
-pub(super) const COVERAGE: super::Tag = *b"cove";
+pub(super) const OBSERVATIONS: super::Tag = *b"cove";
 
 /// The payload.
-pub(super) fn payload(all: &[Coverage]) -> Vec<u8> {
+pub(super) fn payload(all: &[Observation]) -> Vec<u8> {
     let mut plain = Encoder::default();
     for one in all {
         plain.uint(u64::from(one.class));
@@ -24,11 +24,11 @@ pub(super) fn payload(all: &[Coverage]) -> Vec<u8> {
 }
 
 /// One record.
-pub(super) fn record(d: &mut Decoder<'_>) -> Decoded<Coverage> {
+pub(super) fn record(d: &mut Decoder<'_>) -> Decoded<Observation> {
     let seconds = |d: &mut Decoder<'_>, what: &str| Ok::<_, String>(f64::from_le_bytes(d.array(what)?));
-    Ok(Coverage {
-        class: d.u32("class of a coverage record")?,
-        method: d.u32("method of a coverage record")?,
+    Ok(Observation {
+        class: d.u32("class of an observation")?,
+        method: d.u32("method of an observation")?,
         counted: d.uint("path ends counted")?,
         seconds: seconds(d, "seconds with probes")?,
         until: seconds(d, "seconds of exact counts")?,
@@ -38,7 +38,7 @@ pub(super) fn record(d: &mut Decoder<'_>) -> Decoded<Coverage> {
 }
 
 /// Records are in order, speak of methods that are there, and their times are times.
-pub(super) fn check(profile: &Profile, all: &[Coverage]) -> Result<(), Problem> {
+pub(super) fn check(profile: &Profile, all: &[Observation]) -> Result<(), Problem> {
     let problem = |what: String| {
         Err(Problem {
             class: None,
@@ -51,18 +51,18 @@ pub(super) fn check(profile: &Profile, all: &[Coverage]) -> Result<(), Problem> 
         let class = profile.classes.get(one.class as usize);
         if class.is_none_or(|class| one.method as usize >= class.map.methods.len()) {
             return problem(format!(
-                "coverage of method {} of class {}, which is not there",
+                "observation of method {} of class {}, which is not there",
                 one.method, one.class
             ));
         }
         let key = (one.class, one.method);
         if last >= Some(key) {
-            return problem("the coverage records are not in order".to_owned());
+            return problem("the observations are not in order".to_owned());
         }
         last = Some(key);
         let time = |seconds: f64| seconds.is_finite() && seconds >= 0.0;
         if !time(one.seconds) || !time(one.until) {
-            return problem("a coverage record has no duration in seconds".to_owned());
+            return problem("an observation has no duration in seconds".to_owned());
         }
     }
     Ok(())

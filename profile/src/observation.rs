@@ -1,8 +1,9 @@
-//! Methods that were counted for a part of the run only.
+//! Methods that were counted for a part of the run only. (In the file the tag is `cove`, from an older name. Nothing to do with path
+//! coverage, which `trodden-report` makes.)
 
 /// How much of a method's counts was really counted (probe `auto`). Methods without one were counted, or sampled, all the time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Coverage {
+pub struct Observation {
     /// Index of the class in the profile.
     pub class: u32,
     /// Index of the method in the class's path map.
@@ -15,15 +16,15 @@ pub struct Coverage {
     pub until: f64,
     /// Number of stretches with probes.
     pub windows: u32,
-    /// Why they were taken out the last time: `known`, `overdue` or `budget`.
+    /// Why they were taken out the last time: `known`, `full`, `overdue` or `budget`.
     pub reason: String,
 }
 
 /// Adds up those of several profiles of one program: `class` and `method` must speak of the same profile already.
 /// The result is sorted; seconds and path ends are summed, the earliest end of exact counts is kept.
-pub(crate) fn merge(mut all: Vec<Coverage>) -> Vec<Coverage> {
+pub(crate) fn merge(mut all: Vec<Observation>) -> Vec<Observation> {
     all.sort_by(|a, b| {
-        let key = |c: &Coverage| (c.class, c.method);
+        let key = |c: &Observation| (c.class, c.method);
         key(a)
             .cmp(&key(b))
             .then(a.reason.cmp(&b.reason))

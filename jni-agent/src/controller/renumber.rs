@@ -1,0 +1,186 @@
+//! Profile-guided probes by the run's own counts (PEP section 3.4; SPP figure 5 for the controller).
+//!
+//! *In*: path counts of the first seconds. *Out*: the classes for which other numbers save more than they take, sent through the hook once
+//! more. Each of their methods is numbered by the frequencies of its edges, so that the hottest ones carry no register update. A class has
+//! two sets of counters then; whoever is inside of a method at that moment goes on with the old ones, and a dump adds both up, path by path.
+
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+use trodden_instrumenter::Guide;
+use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, StartKind, Update};
+use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Profile};
+
+use super::watch::runs_long;
+use crate::agent::Agent;
+use crate::jvm::{Jni, JvmError};
+use crate::log::debug;
+use crate::retransform::retransform;
+use crate::settings::Settings;
+
+/// Nanoseconds that a register update takes which is on a hot path: an addition to a local variable.
+const UPDATE: f64 = 0.3;
+/// Nanoseconds for which a class slows the program until its code is compiled again (what the account of `probe=auto` charges too).
+const RECOMPILING: f64 = 80e6;
+/// Seconds within which the one must have made up for the other.
+const WITHIN: f64 = 60.0;
+
+/// Numbers hot classes again, once.
+pub struct Renumber {
+    begun: Instant,
+    after: Duration,
+}
+
+impl Renumber {
+    /// So long after now.
+    pub fn after(after: Duration) -> Self {
+        Renumber {
+            begun: Instant::now(),
+            after,
+        }
+    }
+
+    /// Is it time?
+    pub fn is_due(&self) -> bool {
+        self.begun.elapsed() >= self.after
+    }
+
+    /// Picks the classes and sends them through the hook.
+    ///
+    /// # Errors
+    /// If the counts cannot be had. Then everything stays as it is.
+    pub fn renumber(self, agent: &Agent, settings: &Settings, jni: Jni<'_>) -> Result<(), JvmError> {
+        let Some(shim) = agent.shim_if_defined() else {
+            return Ok(());
+        };
+        let (classes, _) =
+            agent
+                .collector()
+                .classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let skip = settings.instrumenter.options().skip_single_path_loops;
+        let limit = u64::from(settings.options.path_limit);
+        let worth = |class: &ClassProfile| {
+            let methods = class.map.methods.iter().zip(&class.counts);
+            let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));
+            let saved = methods.map(|(map, counts)| saving(map, counts, limit, skip).max(0.0));
+            !blocked && saved.sum::<f64>() / seconds * UPDATE * WITHIN > RECOMPILING
+        };
+        let classes: Vec<ClassProfile> = classes.into_iter().filter(worth).collect();
+        let names: FxHashSet<String> = classes.iter().map(|class| class.map.name.clone()).collect();
+        debug!("renumber: {} classes", names.len());
+        let guide = Guide::new(&Profile {
+            classes,
+            ..Profile::default()
+        });
+        let renumbered = settings.renumber(guide, names);
+        if renumbered.classes.is_empty() {
+            return Ok(());
+        }
+        let mut all = Duration::ZERO;
+        let wanted = |name: &str| renumbered.classes.contains(name);
+        let done = retransform(agent.jvmti, jni, &agent.registry, wanted, |took| all += took);
+        // Set by nobody else: this is done once.
+        let _ = renumbered.sent.set((done.classes, all));
+        Ok(())
+    }
+}
+
+/// Register updates on the edges that were followed: those of the present numbers, less those of numbers by these frequencies.
+fn saving(map: &MethodMap, counts: &MethodCounts, limit: u64, skip_single_path_loops: bool) -> f64 {
+    let edges = EdgeProfile::of(map, counts).edges;
+    let frequencies = edges.into_iter().map(|row| {
+        let row = row.into_iter().map(|times| times as f64);
+        row.collect::<Vec<_>>()
+    });
+    let weights = EdgeWeights::from_parts(frequencies.collect());
+    let updates = |dag: &PathDag| -> f64 {
+        let plan = Plan::new(&map.graph, dag, skip_single_path_loops);
+        let updated = |edge: &_| !matches!(plan.op(*edge).update, Update::Keep);
+        let edges = map.graph.edges().map(|(edge, _)| edge);
+        edges.filter(updated).map(|edge| weights.get(edge)).sum()
+    };
+    let options = NumberingOptions { limit, smart: true };
+    match PathDag::build(&map.graph, &weights, &options) {
+        Ok(dag) => updates(&map.dag) - updates(&dag),
+        Err(_) => 0.0,
+    }
+}
+
+/// Would an activation of the method go on in the interpreter for long, if its class got other code now?
+fn is_long(map: &MethodMap, counts: &MethodCounts, seconds: f64) -> bool {
+    let entries: Vec<_> = map
+        .dag
+        .starts()
+        .iter()
+        .filter(|s| s.kind == StartKind::Entry)
+        .collect();
+    let (mut entered, mut inside) = (0u64, 0u64);
+    for (&path, &count) in &counts.paths {
+        let entry = entries
+            .iter()
+            .any(|s| (s.value..s.value + s.paths).contains(&path));
+        *if entry { &mut entered } else { &mut inside } += count;
+    }
+    runs_long(entered, inside, seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trodden_numbering::{BlockId, SimpleGraph};
+    use trodden_profile::{BlockExit, BlockInfo, EdgeLabel};
+
+    /// 0 goes to 1 or 2, both go to 3.
+    fn diamond() -> MethodMap {
+        let successors = vec![vec![1, 2], vec![3], vec![3], vec![]];
+        let ids = |row: Vec<usize>| row.into_iter().map(BlockId::new).collect();
+        let graph = SimpleGraph::from_parts(
+            BlockId::new(0),
+            successors.into_iter().map(ids).collect(),
+            Vec::new(),
+        );
+        let weights = EdgeWeights::uniform(&graph);
+        let block = |edges: usize| BlockInfo {
+            start: 0,
+            end: 1,
+            last: 0,
+            exit: BlockExit::Return,
+            labels: vec![EdgeLabel::Goto; edges].into(),
+        };
+        let dag = PathDag::build(&graph, &weights, &NumberingOptions::default()).unwrap();
+        MethodMap {
+            name: "diamond".to_owned(),
+            descriptor: "()V".to_owned(),
+            code_length: 0,
+            blocks: [2, 1, 1, 0].map(block).to_vec(),
+            graph,
+            dag,
+            lines: Vec::new(),
+            unobserved: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_hot_edge_with_an_update_is_worth_a_new_number() {
+        let map = diamond();
+        let counts = |zero: u64, one: u64| MethodCounts {
+            paths: [(0, zero), (1, one)].into(),
+            ..MethodCounts::default()
+        };
+        // One of both ways has an update. Path 0 is the one without.
+        let limit = i32::MAX as u64;
+        assert_eq!(saving(&map, &counts(10, 1_000), limit, false), 990.0);
+        assert_eq!(saving(&map, &counts(1_000, 10), limit, false), 0.0);
+        assert_eq!(saving(&map, &counts(0, 0), limit, false), 0.0);
+    }
+
+    #[test]
+    fn straight_methods_do_not_run_long() {
+        let counts = MethodCounts {
+            paths: [(0, 1_000_000_000)].into(),
+            ..MethodCounts::default()
+        };
+        assert!(!is_long(&diamond(), &counts, 1.0));
+    }
+}

@@ -1,0 +1,203 @@
+//! From windows to a profile: local counts, global ones by coefficients, and Ball-Larus paths from these.
+
+use std::collections::BTreeMap;
+
+use trodden_numbering::structure::{Node, Structure};
+use trodden_profile::structural::{GraphCounts, MethodStructure, Structural, structure_of};
+use trodden_profile::{ClassProfile, MethodCounts, Profile};
+
+use super::Windows;
+use super::graph::Graph;
+use crate::agent::Agent;
+use crate::controller::Ledger;
+use crate::jvm::{Jni, JvmError};
+use crate::settings::Settings;
+use crate::shim::Shim;
+
+/// Entries that must have been seen for a loop to be scaled by how often it is entered. With fewer, its own rate is better known.
+const ENTRIES: u64 = 20;
+
+/// A table of path numbers per structure graph.
+type Tables<T> = Vec<BTreeMap<u64, T>>;
+
+/// Fills the counts of a profile that has none yet. `first_methods`: of each class, the number of its first method.
+pub fn complete(
+    profile: &mut Profile,
+    first_methods: &[u32],
+    agent: &Agent,
+    settings: &Settings,
+    shim: &Shim,
+    jni: Jni<'_>,
+) -> Result<(), JvmError> {
+    let window = settings.options.window;
+    let hashed = shim.hashed_counts(jni)?;
+    let mut windows = agent.windows();
+    windows.settle(agent, window, &hashed, true);
+    let ledger = agent.ledger();
+    let mut structural = Structural {
+        window,
+        ..Structural::default()
+    };
+    let mut unmapped = 0.0;
+    let (mut filled, mut counted, mut seen) = (0, 0, 0u64);
+    for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
+        let ClassProfile { map, counts } = class;
+        for (position, (map, counts)) in map.methods.iter().zip(counts).enumerate() {
+            let method = first + position as u32;
+            let Some(graphs) = windows.graphs_of(method) else {
+                continue;
+            };
+            let local: Tables<u64> = graphs.iter().map(Graph::local).collect();
+            if local.iter().all(BTreeMap::is_empty) {
+                continue;
+            }
+            let Ok(structure) = structure_of(&map.graph) else {
+                continue;
+            };
+            let all = estimated(graphs, &ledger, method, profile.run.seconds);
+            let (global, by_rate) = global(&structure, &local, &all);
+            let mapped = structure.ball_larus(&map.graph, &map.dag, &global);
+            let mapped = mapped.unwrap_or_default();
+            unmapped += mapped.unmapped;
+            *counts = MethodCounts {
+                paths: rounded(&mapped.paths),
+                partial: BTreeMap::new(),
+            };
+            let parts = graphs.iter().zip(local).zip(&global).zip(by_rate);
+            let graphs = parts.map(|(((graph, local), global), by_rate)| {
+                filled += graph.windows();
+                counted += local.values().sum::<u64>();
+                seen += u64::from(!local.is_empty());
+                GraphCounts {
+                    windows: graph.windows(),
+                    local,
+                    global: rounded(global),
+                    by_rate,
+                }
+            });
+            let graphs = graphs.collect();
+            structural
+                .methods
+                .insert((index as u32, position as u32), MethodStructure { graphs });
+        }
+    }
+    let mut fact = |name: &str, value: String| profile.run.facts.insert(name.to_owned(), value);
+    fact("structure_graphs", windows.graphs.len().to_string());
+    fact("structure_graphs_run", seen.to_string());
+    fact("windows_filled", filled.to_string());
+    fact("window_path_ends", counted.to_string());
+    fact("spans", windows.spans.to_string());
+    fact("unmapped_paths_estimated", format!("{unmapped:.0}"));
+    profile.structural = Some(structural);
+    Ok(())
+}
+
+impl Windows {
+    fn graphs_of(&self, method: u32) -> Option<&[Graph]> {
+        self.graphs.get(self.methods.get(&method)?.clone())
+    }
+}
+
+/// Path ends of the whole run: those of the time with probes, and what the ledger says of the rest.
+fn estimated(graphs: &[Graph], ledger: &Ledger, method: u32, seconds: f64) -> Tables<f64> {
+    let mut all: Tables<f64> = graphs.iter().map(|graph| graph.estimated().collect()).collect();
+    let missing = ledger.estimate(method, seconds).map(|estimate| estimate.missing);
+    for (key, count) in missing.unwrap_or_default() {
+        if let Some(table) = all.get_mut((key >> 32) as usize) {
+            *table.entry(key & 0xffff_ffff).or_default() += count;
+        }
+    }
+    all
+}
+
+/// Global counts, and which graphs' are by their own rates. A loop's are scaled so that it is entered as often as the graph around it goes
+/// through it (SPP figure 7), if it was seen to be entered often enough.
+fn global(
+    structure: &Structure,
+    local: &[BTreeMap<u64, u64>],
+    all: &[BTreeMap<u64, f64>],
+) -> (Tables<f64>, Vec<bool>) {
+    let mut entries = vec![0.0; all.len()];
+    let mut global = Tables::new();
+    let mut by_rate = Vec::new();
+    for (index, (graph, counts)) in structure.graphs().iter().zip(all).enumerate() {
+        let paths: BTreeMap<u64, _> = (counts.keys())
+            .filter_map(|&path| Some((path, graph.path(path).ok()?)))
+            .collect();
+        let enters = |path: &u64| paths.get(path).is_some_and(|path| path.enters());
+        let seen: u64 = (local[index].iter())
+            .filter(|(path, _)| enters(path))
+            .map(|(_, n)| n)
+            .sum();
+        let estimated: f64 = (counts.iter())
+            .filter(|(path, _)| enters(path))
+            .map(|(_, n)| n)
+            .sum();
+        let rate = graph.parent().is_none() || seen < ENTRIES || estimated <= 0.0 || entries[index] <= 0.0;
+        let scale = if rate { 1.0 } else { entries[index] / estimated };
+        let scaled: BTreeMap<u64, f64> = counts.iter().map(|(&path, n)| (path, n * scale)).collect();
+        for (number, path) in &paths {
+            for node in &path.nodes {
+                if let Node::Loop(inner) = *node {
+                    entries[inner] += scaled[number];
+                }
+            }
+        }
+        global.push(scaled);
+        by_rate.push(rate);
+    }
+    (global, by_rate)
+}
+
+fn rounded(counts: &BTreeMap<u64, f64>) -> BTreeMap<u64, u64> {
+    let counts = counts.iter().map(|(&path, count)| (path, count.round() as u64));
+    counts.filter(|&(_, count)| count > 0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use trodden_numbering::SimpleGraph;
+
+    use super::*;
+
+    /// `while (a) { … }` with a loop of two ways inside: 0 → 1 → 2 ⇄ 3, 2 → 1, 1 → 4.
+    fn structure() -> Structure {
+        let graph = SimpleGraph::new(5, &[(0, 1), (1, 2), (1, 4), (2, 3), (2, 1), (3, 2)]);
+        structure_of(&graph).unwrap()
+    }
+
+    fn number(structure: &Structure, graph: usize, text: &str) -> u64 {
+        let of = &structure.graphs()[graph];
+        (0..of.dag().num_paths())
+            .find(|&n| of.path(n).unwrap().to_string() == text)
+            .unwrap_or_else(|| panic!("{text}"))
+    }
+
+    /// The inner loop was seen to be entered 30 times where the outer one goes through it 60 times: everything in it counts twice. With a
+    /// handful of entries seen, its own rate is taken.
+    #[test]
+    fn loops_are_scaled_by_how_often_they_are_entered() {
+        let structure = structure();
+        let n = |graph, text| number(&structure, graph, text);
+        let outer = [
+            (n(1, "E1-1-L2-(1)"), 30),
+            (n(1, "(1)-1-L2-(1)"), 30),
+            (n(1, "(1)-1-X4"), 30),
+        ];
+        let tables =
+            |inner: [(u64, u64); 3]| -> Tables<u64> { vec![[(0, 30)].into(), outer.into(), inner.into()] };
+        let float = |tables: &Tables<u64>| -> Tables<f64> {
+            let table = |t: &BTreeMap<u64, u64>| t.iter().map(|(&path, &n)| (path, n as f64)).collect();
+            tables.iter().map(table).collect()
+        };
+        let paths = ["E2-2-3-(2)", "(2)-2-3-(2)", "(2)-2-X1"].map(|text| n(2, text));
+        let many = tables([(paths[0], 30), (paths[1], 70), (paths[2], 30)]);
+        let (counts, by_rate) = global(&structure, &many, &float(&many));
+        assert_eq!(by_rate, [true, false, false]);
+        assert_eq!(paths.map(|path| counts[2][&path]), [60.0, 140.0, 60.0]);
+        let few = tables([(paths[0], 3), (paths[1], 900), (paths[2], 3)]);
+        let (counts, by_rate) = global(&structure, &few, &float(&few));
+        assert_eq!(by_rate, [true, false, true]);
+        assert_eq!(paths.map(|path| counts[2][&path]), [3.0, 900.0, 3.0]);
+    }
+}

@@ -1,0 +1,72 @@
+//! `profile=structural` on real JVMs: every target against the oracle, phases, and probes that come and go.
+
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use trodden_tests::jdk::Jdk;
+use trodden_tests::target::Target;
+use trodden_tests::{Result, auto, structural};
+
+fn main() -> Result<()> {
+    let arguments = Arguments::from_args();
+    let mut trials = Vec::new();
+    for jdk in Jdk::ends()? {
+        for target in Target::all()? {
+            let name = format!("{}/jdk{}", target.name, jdk.feature);
+            let ignored = jdk.feature < target.jdk || !target.oracle;
+            let jdk = jdk.clone();
+            let run = move || {
+                let compared = structural::judge(&target, &jdk);
+                compared.map(drop).map_err(|e| Failed::from(e.to_string()))
+            };
+            trials.push(Trial::test(name, run).with_ignored_flag(ignored));
+        }
+        let own = jdk.clone();
+        trials.push(Trial::test(format!("loops/jdk{}", jdk.feature), move || {
+            loops(&own).map_err(|e| Failed::from(e.to_string()))
+        }));
+        let own = jdk.clone();
+        trials.push(Trial::test(format!("phases/jdk{}", jdk.feature), move || {
+            phases(&own).map_err(|e| Failed::from(e.to_string()))
+        }));
+        trials.push(Trial::test(format!("cycles/jdk{}", jdk.feature), move || {
+            cycles(&jdk).map_err(|e| Failed::from(e.to_string()))
+        }));
+    }
+    libtest_mimic::run(&arguments, trials).exit()
+}
+
+/// The comparison with the oracle compares something: methods with loops in loops.
+fn loops(jdk: &Jdk) -> Result<()> {
+    let all = Target::all()?;
+    let target = all.iter().find(|t| t.name == "Loops").ok_or("no target Loops")?;
+    let (methods, loops) = structural::judge(target, jdk)?;
+    match methods >= 5 && loops >= 5 {
+        true => Ok(()),
+        false => Err(format!("{methods} methods with {loops} loops were compared").into()),
+    }
+}
+
+/// Without probes the second phase is not seen; with probes put back it is, in proportion.
+fn phases(jdk: &Jdk) -> Result<()> {
+    const PHASE: Duration = Duration::from_secs(10);
+    let blind = auto::phases(jdk, ",profile=structural", PHASE)?;
+    if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
+        return Err(format!("without: {blind:?}").into());
+    }
+    let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", PHASE)?;
+    let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
+    let apart = (share(seeing.found) - share(seeing.called)).abs();
+    if seeing.windows < 3 || apart >= 0.25 {
+        return Err(format!("with: {seeing:?}").into());
+    }
+    Ok(())
+}
+
+fn cycles(jdk: &Jdk) -> Result<()> {
+    let cycles = auto::cycles(jdk, ",profile=structural", 4, Duration::from_secs(12))?;
+    match cycles.retransformations >= 20 && cycles.rounds > 10 {
+        true => Ok(()),
+        false => Err(format!("{cycles:?}").into()),
+    }
+}
