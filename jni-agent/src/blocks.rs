@@ -101,7 +101,6 @@ impl Block {
     fn set_up(self, buffer: usize, words: usize) {
         self.slot(3).store(buffer as u64, Ordering::Relaxed);
         self.slot(1).store((buffer + 8 * words) as u64, Ordering::Relaxed);
-        self.slot(8).store(0, Ordering::Relaxed);
         self.forget_activations();
         self.empty();
     }
@@ -177,15 +176,19 @@ impl Block {
         self.slot(0).load(Ordering::Relaxed) < self.end()
     }
 
-    /// From now on probes call `drain` before each word that they append, as if the buffer were full. No activation may be open.
+    /// From now on probes call `drain` before each word that they append, as if the buffer were full. No activation may be open, if the block is
+    /// not watched already.
     pub fn watch(self) {
-        self.slot(8).store(1, Ordering::Relaxed);
+        if !self.is_watched() {
+            self.slot(8).store(1, Ordering::Relaxed);
+        }
         self.slot(1).store(0, Ordering::Relaxed);
     }
 
     /// Probes call `drain` only when the buffer is full again.
     pub fn unwatch(self) {
-        if self.slot(8).swap(0, Ordering::Relaxed) != 0 {
+        self.slot(8).store(0, Ordering::Relaxed);
+        if self.slot(1).load(Ordering::Relaxed) == 0 {
             self.slot(1).store(self.end(), Ordering::Relaxed);
         }
     }
@@ -230,7 +233,7 @@ impl Block {
     pub fn forget_activations(self) {
         self.slot(2)
             .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
-        (5..8).for_each(|slot| self.slot(slot).store(0, Ordering::Relaxed));
+        (5..9).for_each(|slot| self.slot(slot).store(0, Ordering::Relaxed));
     }
 }
 

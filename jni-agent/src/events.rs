@@ -142,10 +142,10 @@ impl Streams {
         self.settled.store(false, Ordering::Relaxed);
         self.watching.store(watching, Ordering::Relaxed);
         for owner in lock(&self.owners).values() {
-            match watching {
-                true if owner.block.is_watched() => {}
-                true if owner.block.activations() == 0 => owner.block.watch(),
-                _ => owner.block.unwatch(),
+            let block = owner.block;
+            match watching && (block.is_watched() || block.activations() == 0) {
+                true => block.watch(),
+                false => block.unwatch(),
             }
         }
     }
