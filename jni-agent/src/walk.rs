@@ -98,7 +98,6 @@ impl Walker {
     /// Another profile begins: methods may have other numbers.
     pub fn forget(&self) {
         self.lock_write().clear();
-        self.too_deep.store(0, Ordering::Relaxed);
     }
 
     /// Stacks that were too deep to be walked.
