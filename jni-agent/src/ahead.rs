@@ -101,11 +101,13 @@ fn start(
         "single-path-loops",
         "single-path-methods",
         "use-profile",
+        "renumber",
     ] {
         if options.is_given(name) {
             warning!("option '{name}' changes nothing in code that is instrumented already");
         }
     }
+    options.renumber = None;
     let settings = Settings {
         ahead: true,
         ..Settings::new(options).map_err(|e| e.to_string())?

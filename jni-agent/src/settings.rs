@@ -374,7 +374,7 @@ mod tests {
             Some(Duration::from_secs(5))
         );
         assert_eq!(
-            settings("interval=7ms").interval(),
+            settings("probe=yieldpoint,interval=7ms").interval(),
             Some(Duration::from_millis(7))
         );
     }

@@ -39,7 +39,7 @@ pub struct Section {
     pub identity: String,
     /// After so many blocks what is older counts half.
     pub half_life: Option<u64>,
-    /// Mean distance between samples, smallest and largest of a thread.
+    /// Mean distance between samples, smallest and largest of any thread and length.
     pub distance: [u64; 2],
     /// Different subpaths in the sample, and how many of them were left out of the profile.
     pub distinct: u64,

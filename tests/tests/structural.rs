@@ -50,7 +50,8 @@ fn loops(jdk: &Jdk) -> Result<()> {
 /// Without probes the second phase is not seen; with probes put back it is, in proportion.
 fn phases(jdk: &Jdk) -> Result<()> {
     const PHASE: Duration = Duration::from_secs(10);
-    let blind = auto::phases(jdk, ",profile=structural", PHASE)?;
+    // With a fixed time, probes are taken out as soon as enough is known.
+    let blind = auto::phases(jdk, ",profile=structural,rearm=10m", PHASE)?;
     if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
         return Err(format!("without: {blind:?}").into());
     }

@@ -9,6 +9,14 @@ use trodden_profile::options::SubpathLengths;
 use super::SubpathError;
 use super::draws::Draws;
 
+/// How many magnitudes there are.
+pub(super) const MAGNITUDES: usize = MAX_SUBPATH.ilog2() as usize + 1;
+
+/// Lengths from 2^n to 2^(n+1) - 1 have the magnitude n.
+pub(super) fn magnitude(length: u32) -> usize {
+    length.clamp(1, MAX_SUBPATH).ilog2() as usize
+}
+
 /// The lengths that subpaths may have, and how likely each is drawn (OSP section 2.3, "Subpaths" and "Path Length Bias").
 ///
 /// | in options | lengths | probability |
@@ -97,6 +105,12 @@ impl Lengths {
             .iter()
             .map(|&(length, p, _)| f64::from(length) * p)
             .sum()
+    }
+
+    /// The magnitudes of these lengths, ascending.
+    pub(super) fn magnitudes(&self) -> impl Iterator<Item = usize> {
+        let all = self.all().fold(0u32, |all, length| all | 1 << magnitude(length));
+        (0..MAGNITUDES).filter(move |at| all >> at & 1 != 0)
     }
 
     /// How likely a length is drawn; 0 for one that never is.

@@ -14,7 +14,7 @@ use crate::MethodPlaces;
 
 /// The samples of several threads.
 ///
-/// Threads sample at different distances `f`. Their elements stay apart by `f`: so those of a short thread keep their worth beside
+/// Threads and lengths are sampled at different distances `f`. Their elements stay apart by `f`: so those of a short thread keep their worth beside
 /// those of a long one. Only when the whole exceeds [`LIMIT`] footprints, the densest ones are resampled to twice their distance.
 #[derive(Clone, Debug)]
 pub struct MergedSubpaths {
@@ -52,7 +52,7 @@ pub struct SubpathStats {
     pub drawn: u64,
     /// Blocks in them.
     pub drawn_blocks: u64,
-    /// Mean distances between samples at the end: the smallest and the largest of a thread.
+    /// Mean distances between samples at the end: the smallest and the largest of any thread and length.
     pub f: (u64, u64),
     /// Bytes of the largest sample of a thread.
     pub peak_bytes: u64,
@@ -140,10 +140,9 @@ impl MergedSubpaths {
 
     /// Adds a thread's sample. All samplers must have the same options.
     pub fn add(&mut self, sampler: &Sampler) {
-        let f = sampler.f();
         let own = sampler.sample().map(|found| {
             let stratum = Stratum {
-                f,
+                f: sampler.distance(runs::length(&found.text)),
                 elsewhere: u64::from(found.elsewhere),
                 header: u64::from(found.header),
             };
@@ -152,8 +151,13 @@ impl MergedSubpaths {
         own.for_each(|(key, text, stratum)| self.count(key, text, stratum));
         let stats = &mut self.stats;
         if sampler.has_run() {
-            let least = if stats.threads == 0 { f } else { stats.f.0.min(f) };
-            stats.f = (least, stats.f.1.max(f));
+            let (least, most) = sampler.distances();
+            let least = if stats.threads == 0 {
+                least
+            } else {
+                stats.f.0.min(least)
+            };
+            stats.f = (least, stats.f.1.max(most));
             stats.threads += 1;
         }
         stats.blocks += sampler.blocks();

@@ -75,7 +75,7 @@ pub use exact::{ExactCounts, ExactSubpaths};
 pub use identity::Identity;
 pub use lengths::Lengths;
 pub use merged::{LIMIT, MergedSubpaths, Report, Subpath, SubpathStats};
-pub use options::{ENOUGH, Starts, SubpathOptions};
+pub use options::{ENOUGH, PLENTY, Starts, SubpathOptions};
 pub use order::{BlockStream, Order, OrderTally, WordOrder};
 pub use runs::Run;
 pub use sample::{LEAST_FOOTPRINT, MOST_FOOTPRINT};

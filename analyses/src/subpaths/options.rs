@@ -36,6 +36,10 @@ pub struct SubpathOptions {
 /// Samples after which the mean distance between them begins to grow towards the floor.
 pub const ENOUGH: u64 = 8192;
 
+/// So many samples per byte of footprint are plenty: then the mean distance grows beyond the floor, and sampling costs ever less of a
+/// longer run (OSP section 2.2: o(1) per block). With 64 KB, a subpath that a hundredth of them are of is known to within 5 %.
+pub const PLENTY: u64 = 2;
+
 /// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
 ///
 /// A loop's header counts, whether it is reached by a back edge or for the first time.
@@ -159,6 +163,11 @@ pub(super) struct Rates {
 }
 
 impl Rates {
+    /// The one for a sample that counts as one that begins at a header, or not.
+    pub fn of(self, header: bool) -> f64 {
+        if header { self.header } else { self.elsewhere }
+    }
+
     /// The shares of samples that stay when these rates follow others.
     pub fn keep(self, before: Rates) -> Rates {
         let share = |now: f64, before: f64| if before > 0.0 { now / before } else { 0.0 };

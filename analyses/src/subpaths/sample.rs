@@ -7,6 +7,7 @@ use std::ops::Range;
 use hashbrown::HashTable;
 
 use super::draws::Draws;
+use super::lengths::{MAGNITUDES, magnitude};
 use super::options::Rates;
 use super::runs;
 
@@ -274,9 +275,32 @@ impl ConciseSample {
         Some((u32::from_le_bytes(*owner), begin..end))
     }
 
-    /// Each sample stays with these probabilities.
-    pub fn thin(&mut self, draws: &mut Draws, keep: Rates) {
-        for entry in &mut self.entries {
+    /// Length of an entry's subpath, and the bytes of its record.
+    fn length_and_record(&self, entry: &Entry) -> (u32, usize) {
+        match entry.record().and_then(|at| self.record(at)) {
+            Some((_, text)) => (runs::length(&self.texts[text.clone()]), HEAD + text.len()),
+            None => (entry.text & !UNDESCRIBED, 0),
+        }
+    }
+
+    /// Which [magnitude](magnitude) of lengths takes most bytes; of equals the longest.
+    pub fn heaviest(&self) -> usize {
+        let mut bytes = [0; MAGNITUDES];
+        for entry in &self.entries {
+            let (length, record) = self.length_and_record(entry);
+            bytes[magnitude(length)] += size_of::<Entry>() + record;
+        }
+        (0..MAGNITUDES).max_by_key(|&at| bytes[at]).unwrap_or(0)
+    }
+
+    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are none.
+    pub fn thin(&mut self, draws: &mut Draws, keep: impl Fn(usize) -> Option<Rates>) {
+        for at in 0..self.entries.len() {
+            let (length, _) = self.length_and_record(&self.entries[at]);
+            let Some(keep) = keep(magnitude(length)) else {
+                continue;
+            };
+            let entry = &mut self.entries[at];
             entry.elsewhere = draws.survivors(u64::from(entry.elsewhere), keep.elsewhere) as u32;
             entry.header = draws.survivors(u64::from(entry.header), keep.header) as u32;
         }
@@ -366,7 +390,7 @@ mod tests {
                 let keep = Rates { elsewhere: 0.6, header: 0.9 };
                 let whole = model.entry(key).or_insert((0, 0, text)).2.clone();
                 while sample.add(key, length, header, |out| out.extend(&whole)) == Err(Full) {
-                    sample.thin(&mut draws, keep);
+                    sample.thin(&mut draws, |_| Some(keep));
                     let before = std::mem::take(&mut model);
                     for found in sample.iter() {
                         let (elsewhere, header, text) = &before[&found.key];

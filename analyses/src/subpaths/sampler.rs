@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::draws::Draws;
-use super::options::{ENOUGH, Rates, Starts, SubpathOptions};
+use super::lengths::{MAGNITUDES, magnitude};
+use super::options::{ENOUGH, PLENTY, Rates, Starts, SubpathOptions};
 use super::order::BlockStream;
 use super::runs::{self, Run};
 use super::sample::{ConciseSample, Full, Sampled};
@@ -37,15 +38,24 @@ impl Open {
 /// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as a
 /// whole, by one addition; nothing is known of its blocks.
 ///
-/// **Resampling.** `f` only grows: when the sample does not fit its footprint any more, and up to the floor of the
-/// options. Then each element of the sample, and each one that is just being taken, stays with probability `f / f'`, and the
-/// next beginning is drawn anew. `f'` is determined before chance decides who stays, hence each step leaves the
-/// expectation of count times `f` where it was: estimates are unbiased at any time, however `f` got there.
+/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are [`PLENTY`] of samples. Then each element of the sample, and each one that is
+/// just being taken, stays with probability `f / f'`, and the next beginning is drawn anew. `f'` is determined before
+/// chance decides who stays, hence each step leaves the expectation of count times `f` where it was: estimates are
+/// unbiased at any time, however `f` got there.
+///
+/// **The footprint is shared out.** When the sample does not fit its footprint any more, only the lengths that take most of it are
+/// resampled: each magnitude of lengths has a distance of its own, of which `f` is the smallest. A sample that begins with
+/// such a length is taken with the probability that its distance leaves. Else the long subpaths, most of which come once, would
+/// push out the short ones, which gain most from a concise sample.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     options: Arc<SubpathOptions>,
     draws: Draws,
     f: u64,
+    /// The distances of lengths, by magnitude: at least `f`.
+    apart: [u64; MAGNITUDES],
+    /// Samples begun so far, taken or not, each for its share in what would be there had all been begun at this `f`.
+    begun: u64,
     /// Blocks so far.
     position: u64,
     /// Up to here nothing happens but that blocks are passed.
@@ -85,7 +95,7 @@ pub struct SamplerTally {
     pub drawn: u64,
     /// Their blocks: those that the sampling phases looked at.
     pub drawn_blocks: u64,
-    /// How many times `f` was raised.
+    /// How many times a distance was raised: `f`, or that of some lengths.
     pub raised: u64,
     /// Samples that were given up because events were missing.
     pub abandoned: u64,
@@ -97,6 +107,8 @@ impl Sampler {
         let mut sampler = Sampler {
             draws: Draws::new(options.seed, number),
             f: u64::from(f.max(1)),
+            apart: [u64::from(f.max(1)); MAGNITUDES],
+            begun: 0,
             position: 0,
             quiet: 0,
             next: 0,
@@ -123,6 +135,7 @@ impl Sampler {
     pub fn skipping(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
         let mut sampler = Sampler::new(options, number, f);
         sampler.f = Picker::distance(sampler.f);
+        sampler.apart = [sampler.f; MAGNITUDES];
         let starts = sampler.options.starts;
         sampler.picker = Some(Picker::new(starts, &mut sampler.draws, sampler.f));
         sampler.rest();
@@ -139,9 +152,25 @@ impl Sampler {
         }
     }
 
-    /// The mean distance between samples, now.
+    /// The mean distance between samples, now: of those lengths that begin most often for their probability.
     pub fn f(&self) -> u64 {
         self.f
+    }
+
+    /// The mean distance between samples, if all were of lengths like this one: a subpath in the sample stands for so many
+    /// of them, divided by the probability of its length.
+    pub fn distance(&self, length: u32) -> u64 {
+        self.apart[magnitude(length)]
+    }
+
+    /// The smallest and the largest of these distances.
+    pub fn distances(&self) -> (u64, u64) {
+        let (mut least, mut most) = (u64::MAX, self.f);
+        for at in self.options.lengths.magnitudes() {
+            least = least.min(self.apart[at]);
+            most = most.max(self.apart[at]);
+        }
+        (least.min(most), most)
     }
 
     /// Has any block come?
@@ -196,6 +225,7 @@ impl Sampler {
         self.sample.clear();
         self.open.clear();
         self.tally = SamplerTally::default();
+        self.begun = 0;
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
         if let Some(picker) = &mut self.picker {
@@ -275,6 +305,14 @@ impl Sampler {
 
     fn begin(&mut self, at: u64, header: bool) {
         let length = self.options.lengths.draw(&mut self.draws);
+        self.begun += 1;
+        let apart = self.apart[magnitude(length)];
+        if apart > self.f {
+            let keep = self.options.rates(apart).keep(self.options.rates(self.f));
+            if !self.draws.chance(keep.of(header)) {
+                return;
+            }
+        }
         let open = Open {
             begin: at,
             length,
@@ -329,11 +367,9 @@ impl Sampler {
             if self.sample.add(key, open.length, open.header, pack) != Err(Full) {
                 break;
             }
-            // By an eighth: large enough to make room for many, small enough to keep most.
-            let keep = self.raise(self.f + self.f.div_ceil(8));
+            let (at, keep) = self.make_room();
             // The one at hand is an element of the sample like the others.
-            let keep = if open.header { keep.header } else { keep.elsewhere };
-            if !self.draws.chance(keep) {
+            if at == magnitude(open.length) && !self.draws.chance(keep.of(open.header)) {
                 break;
             }
         }
@@ -341,32 +377,70 @@ impl Sampler {
             Some(_) => u64::from(self.options.skipping_floor),
             None => u64::from(self.options.floor),
         };
-        if self.f < floor && self.sample.total() >= ENOUGH {
+        // Or if the footprint is too small for so many: beginning them costs all the same.
+        let enough = self.sample.total() >= ENOUGH || self.begun >= 2 * ENOUGH;
+        if self.f < floor && enough {
             self.raise(floor.min(2 * self.f));
+        } else if self.sample.total() >= PLENTY * self.options.footprint as u64 {
+            self.raise(2 * self.f);
         }
     }
 
-    /// From now on `f` is this. Returns the shares that stay.
-    fn raise(&mut self, f: u64) -> Rates {
+    /// From now on no distance is below this.
+    fn raise(&mut self, f: u64) {
         let f = if self.picker.is_some() {
             Picker::distance(f)
         } else {
             f
         };
-        let keep = self.options.rates(f).keep(self.options.rates(self.f));
+        let now = self.options.rates(f);
+        let keep = self
+            .apart
+            .map(|apart| (apart < f).then(|| now.keep(self.options.rates(apart))));
+        self.begun = self.begun * self.f / f;
         self.f = f;
+        self.apart = self.apart.map(|apart| apart.max(f));
         self.tally.raised += 1;
-        self.thin(keep);
+        self.thin(|at| keep[at]);
         self.draw_beginnings();
-        keep
     }
 
-    fn thin(&mut self, keep: Rates) {
+    /// Resamples the lengths that take most of the footprint. Returns their magnitude and the shares that stay.
+    fn make_room(&mut self) -> (usize, Rates) {
+        let at = self.sample.heaviest();
+        let before = self.apart[at];
+        // By an eighth: large enough to make room for many, small enough to keep most.
+        let after = before + before.div_ceil(8);
+        let keep = self.options.rates(after).keep(self.options.rates(before));
+        self.apart[at] = after;
+        self.tally.raised += 1;
+        self.thin(|other| (other == at).then_some(keep));
+        // What no length wants need not begin.
+        let least = self.options.lengths.magnitudes().map(|at| self.apart[at]).min();
+        let least = least.unwrap_or(after);
+        let f = if self.picker.is_some() {
+            Picker::at_most(least)
+        } else {
+            least
+        };
+        if f > self.f {
+            self.begun = self.begun * self.f / f;
+            self.f = f;
+            self.draw_beginnings();
+        }
+        (at, keep)
+    }
+
+    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are none.
+    fn thin(&mut self, keep: impl Fn(usize) -> Option<Rates>) {
         let Sampler {
             sample, draws, open, ..
         } = self;
-        sample.thin(draws, keep);
-        open.retain(|open| draws.chance(if open.header { keep.header } else { keep.elsewhere }));
+        sample.thin(draws, &keep);
+        open.retain(|open| match keep(magnitude(open.length)) {
+            Some(keep) => draws.chance(keep.of(open.header)),
+            None => true,
+        });
     }
 
     /// Draws where samples begin from here on. (Gaps have no memory: what was passed already does not matter.)
@@ -394,7 +468,8 @@ impl Sampler {
         while let Some(life) = self.options.half_life
             && self.clock() >= self.ageing
         {
-            self.thin(half);
+            self.thin(|_| Some(half));
+            self.begun /= 2;
             match &mut self.picker {
                 Some(picker) => {
                     picker.blocks /= 2.0;

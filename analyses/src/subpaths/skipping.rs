@@ -109,6 +109,12 @@ impl Picker {
         f.max(1).next_multiple_of(u64::from(BLOCKS))
     }
 
+    /// The largest one that is not above `f`, if there is one.
+    pub fn at_most(f: u64) -> u64 {
+        let blocks = u64::from(BLOCKS);
+        (f / blocks).max(1) * blocks
+    }
+
     /// Draws anew which one is next. (Gaps have no memory.)
     pub fn draw(&mut self, draws: &mut Draws, f: u64) {
         self.chances = Chances::new(self.starts, f);

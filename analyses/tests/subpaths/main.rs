@@ -12,12 +12,18 @@ use proptest::prelude::*;
 use trodden_analyses::subpaths::*;
 
 const SEEDS: u64 = 2000;
+/// Where long subpaths are sampled very rarely: so many that their means are spread normally.
+const MORE_SEEDS: u64 = 20_000;
 
 /// Samples of a stream under many seeds, against the truth.
 fn check_over_seeds(options: &SubpathOptions, stream: &[(u32, u32)], truth: &HashMap<Vec<u64>, f64>) {
+    check_over(SEEDS, options, stream, truth);
+}
+
+fn check_over(seeds: u64, options: &SubpathOptions, stream: &[(u32, u32)], truth: &HashMap<Vec<u64>, f64>) {
     let toy = toy();
     let mut means = Means::new(truth);
-    for seed in 0..SEEDS {
+    for seed in 0..seeds {
         let mut sampler = sampler(
             &SubpathOptions {
                 seed,
@@ -66,9 +72,91 @@ fn estimates_are_unbiased_in_a_small_footprint() {
     };
     let mut one = sampler(&options, 0);
     toy().feed(&stream, &mut one);
-    assert!(one.tally().raised > 10 && one.f() > 10, "{:?}", one.tally());
+    let (least, most) = one.distances();
+    assert!(
+        one.tally().raised > 10 && most > 10 * least,
+        "{:?} {least} {most}",
+        one.tally()
+    );
     let truth = brute_force(&toy().blocks_of(&stream), &all_lengths(&options), |_, _| 1.0);
-    check_over_seeds(&options, &stream, &truth);
+    check_over(MORE_SEEDS, &options, &stream, &truth);
+}
+
+/// However long a run is, there are only so many samples: what more of them would cost, nobody needs.
+#[test]
+fn a_long_run_is_sampled_ever_more_rarely() {
+    let options = SubpathOptions {
+        lengths: Lengths::powers(4),
+        footprint: 4096,
+        start: 1,
+        floor: 1,
+        ..SubpathOptions::default()
+    };
+    let most = PLENTY * 4096;
+    let (toy, mut one) = (toy(), sampler(&options, 0));
+    let turns = 400_000u32;
+    (0..turns).for_each(|_| toy.feed(&[(0, 1), (3, 1)], &mut one));
+    assert!(
+        (most / 4..=most).contains(&one.sampled().0),
+        "{:?}",
+        one.sampled()
+    );
+    // Each doubling takes half as many again.
+    assert!(one.tally().drawn < most * 9, "{:?}", one.tally());
+    assert!(one.f() >= 128, "{}", one.f());
+    // Of five blocks, 1 2 3 1 8, each pair begins in every turn.
+    let found = estimates(&[&one]);
+    for pair in [[1, 2], [2, 3], [3, 1], [1, 8], [8, 1]] {
+        let estimate = found[&key(&pair)].estimate;
+        // 1 8 and 8 1 are the same.
+        let truth = f64::from(turns) * if pair.contains(&8) { 2.0 } else { 1.0 };
+        assert!(
+            (estimate.value / truth - 1.0).abs() < 0.2,
+            "{pair:?}: {estimate:?}"
+        );
+    }
+}
+
+/// Long subpaths that come once do not push out short ones that come again and again.
+#[test]
+fn lengths_share_the_footprint() {
+    // Of four paths in any order: few short subpaths, and no long one twice.
+    let stream = stream(9, 60_000, 4, 1);
+    let options = SubpathOptions {
+        lengths: "pow2-uniform:64".parse().unwrap(),
+        footprint: 32 << 10,
+        floor: 16,
+        ..SubpathOptions::default()
+    };
+    let mut one = sampler(&options, 0);
+    toy().feed(&stream, &mut one);
+    // Nothing of the short ones had to leave, and their samples are worth what they were.
+    assert_eq!((one.f(), one.distance(2), one.distance(4)), (16, 16, 16));
+    assert!(one.distance(64) > 64, "{}", one.distance(64));
+    assert_eq!(one.distances().0, 16);
+    assert!(one.distances().1 >= one.distance(64));
+    let blocks = one.blocks();
+    let found = estimates(&[&one]);
+    let shorts = found.values().filter(|s| s.length == 2);
+    let samples: u64 = shorts.map(|s| s.sampled).sum();
+    let expected = blocks / 16.0 * options.lengths.probability(2);
+    assert!(
+        (samples as f64 / expected - 1.0).abs() < 0.1,
+        "{samples}, not {expected}"
+    );
+    // Each length has some.
+    for length in options.lengths.all() {
+        let all: Vec<&Subpath> = found.values().filter(|s| s.length == length).collect();
+        assert!(all.len() >= 10, "{length}: {}", all.len());
+        // All places but the last begin one of that length, so estimates sum up to that.
+        let sum: f64 = all.iter().map(|s| s.estimate.value).sum();
+        let samples: u64 = all.iter().map(|s| s.sampled).sum();
+        let error = (sum / blocks - 1.0) * (samples as f64).sqrt();
+        assert!(
+            error.abs() < 4.0,
+            "{length}: {sum} of {blocks} places, from {samples} samples"
+        );
+    }
 }
 
 #[test]

@@ -63,10 +63,12 @@ const FLOOR: f64 = 5_000.0;
 const PATIENCE: Duration = Duration::from_secs(6);
 /// Path ends without which a method never goes silent.
 const LEAST: u64 = 1_000;
-/// How long ready classes wait for others, so that one retransformation does for all: half as long again each time, unless they are
-/// the larger part of what counting costs.
-const GATHER: Duration = Duration::from_secs(2);
-const LONGEST_GATHER: Duration = Duration::from_secs(20);
+/// How long ready classes wait for others, so that one retransformation does for all: twice as long each time, unless they are nearly
+/// all that counting costs. Compiled code that has methods of many classes inlined is thrown away each time that one of them changes.
+const GATHER: Duration = Duration::from_secs(5);
+const LONGEST_GATHER: Duration = Duration::from_secs(160);
+/// Share of what counting costs that is nearly all.
+const NEARLY_ALL: f64 = 0.9;
 /// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets its probes back, its
 /// compiled code is back as well.
 const REARMED: Duration = Duration::from_millis(1_500);
@@ -88,6 +90,8 @@ struct ClassState {
     ready: Option<Instant>,
     /// Path ends per second of its silent methods when they were counted.
     weight: f64,
+    /// Path ends counted until probes were last put back.
+    counted: u64,
 }
 
 /// The controller's thread's own state.
@@ -178,6 +182,7 @@ impl Controller {
             let mut candidate = Candidate {
                 first_method: class.ids.first_method,
                 rate: 0.0,
+                counted: 0,
                 hot: Vec::new(),
                 blocked: false,
             };
@@ -188,6 +193,7 @@ impl Controller {
                     .total(&class, position)
                     .saturating_sub(self.last.total(&class, position));
                 path_ends += ended;
+                candidate.counted += now.total(&class, position);
                 // Old activations of a method without probes may go on counting: that is no reason to do anything.
                 if state.is_some_and(|state| state.silent[position]) {
                     continue;
@@ -222,6 +228,7 @@ impl Controller {
             for (id, position) in cooled {
                 self.settle(agent, now, &class, id, position);
             }
+            candidate.counted -= state.map_or(0, |state| state.counted.min(candidate.counted));
             if candidate.rate > 0.0 {
                 candidates.push(candidate);
             }
@@ -271,16 +278,18 @@ impl Controller {
                     pause: FIRST_PAUSE / 2,
                     ready: None,
                     weight: 0.0,
+                    counted: 0,
                 });
             let first = *state.ready.get_or_insert(now.at);
             waited |= now.at - first >= self.gather || self.rearm.is_some();
             ready.push((candidate, class));
         }
         let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
-        if ready.is_empty() || (worth < all / 2.0 && !waited) {
+        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.account.price());
+        if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }
-        self.gather = (self.gather + self.gather / 2).min(LONGEST_GATHER);
+        self.gather = (self.gather * 2).min(LONGEST_GATHER);
         let mut names = rustc_hash::FxHashSet::default();
         {
             let mut ledger = agent.ledger();
@@ -325,7 +334,11 @@ impl Controller {
             }
         }
         self.switch(agent, &names);
-        debug!("auto: {} classes lose their probes", names.len());
+        debug!(
+            "auto: {} classes lose their probes, {worth:.0} of {all:.0} path ends a second; {}",
+            names.len(),
+            self.account
+        );
         agent.watch_recompilations();
         self.send(agent, jni, &names, false);
         Ok(())
@@ -373,6 +386,8 @@ impl Controller {
                     }
                 }
                 state.since = now.at;
+                let methods = 0..class.map.methods.len();
+                state.counted = methods.map(|position| now.total(&class, position)).sum();
                 agent
                     .registry
                     .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));

@@ -75,9 +75,10 @@ fn shorthands_change_the_schedule_in_any_order() {
 #[test]
 fn hot_classes_are_numbered_again_where_probes_stay() {
     for text in [
-        "renumber=5s",
+        "renumber=5s,probe=yieldpoint",
         "renumber=5s,probe=counters",
-        "renumber=5s,use-profile=a",
+        "renumber=5s,probe=counters,use-profile=a",
+        "renumber=5s,schedule=span:1ms:256",
     ] {
         assert_eq!(
             parse(text).options.renumber,
@@ -122,7 +123,7 @@ fn errors_name_the_option_and_suggest() {
             "option 'file': a trace holds no structural profile",
         ),
         (
-            "renumber=5s,probe=auto",
+            "renumber=5s",
             "option 'renumber': is for plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         ),
         (
@@ -278,8 +279,9 @@ fn errors_name_the_option_and_suggest() {
 #[test]
 fn default_of_single_path_loops_follows_the_probe() {
     for (text, skips) in [
-        ("", true),
+        ("", false),
         ("probe=yieldpoint", true),
+        ("schedule=timer", true),
         ("probe=counters", false),
         ("probe=counters,single-path-loops=skip", true),
         ("probe=yieldpoint,single-path-loops=probe", false),
@@ -291,7 +293,9 @@ fn default_of_single_path_loops_follows_the_probe() {
 #[test]
 fn the_automatic_probe_follows_what_is_profiled() {
     for (text, probe) in [
-        ("", Probe::Yieldpoint),
+        ("", Probe::Counters),
+        ("schedule=sag:64:17", Probe::Yieldpoint),
+        ("stride=5,probe=auto", Probe::Yieldpoint),
         ("probe=counters", Probe::Counters),
         ("profile=kpaths", Probe::Events),
         ("profile=paths+kpaths,probe=auto", Probe::Events),
@@ -364,9 +368,11 @@ fn the_automatic_probe_follows_what_is_profiled() {
 }
 
 #[test]
-fn probe_auto_retires_where_it_is_given_and_nothing_else_is_asked_for() {
+fn probe_auto_retires_where_nothing_else_is_asked_for() {
     for (text, retires) in [
-        ("", false),
+        ("", true),
+        ("schedule=timer", false),
+        ("probe=yieldpoint", false),
         ("probe=auto", true),
         ("probe=auto,interval=1ms,budget=2.5%", true),
         ("probe=auto,schedule=sag:64:17", false),

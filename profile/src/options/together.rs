@@ -206,16 +206,13 @@ impl ProfileOptions {
         }
     }
 
-    /// Probe `auto` on plain paths: every path end is counted until hot paths are known well enough, then probes are taken
+    /// Probe `auto`, the default, on plain paths: every path end is counted until hot paths are known well enough, then probes are taken
     /// out again. A schedule is about sampling, so who gives one wants that. Profile `structural`, unless it is to keep its probes.
     pub fn retires(&self) -> bool {
         if self.is_structural() {
             return self.retire && self.window.is_some();
         }
-        self.probe == Probe::Auto
-            && self.is_given("probe")
-            && self.wish_for_events().is_none()
-            && !self.is_given("schedule")
+        self.probe == Probe::Auto && self.wish_for_events().is_none() && !self.is_given("schedule")
     }
 
     /// The share of the run that probe `auto`, or profile `structural`, may take.

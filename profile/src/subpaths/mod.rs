@@ -40,7 +40,7 @@ pub struct Subpaths {
     pub drawn: u64,
     /// See [`drawn`](Self::drawn).
     pub drawn_blocks: u64,
-    /// Mean distance between samples at the end: the smallest and the largest of a thread.
+    /// Mean distance between samples at the end: the smallest and the largest of any thread and length.
     pub distance: (u64, u64),
     /// Bytes of the largest sample of a thread, and of what sampling needed besides.
     pub peak_bytes: u64,

@@ -84,6 +84,10 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
             options.put("include", Arrays.asList(given.get("include").split("\\+")));
         }
         options.put("exclude", left);
+        if (!given.containsKey("probe") && !given.containsKey("profile")) {
+            // The default of running programs takes probes out on the way: code that is measured must not change.
+            options.put("probe", "yieldpoint");
+        }
         try {
             top = most == null ? 5 : Integer.parseInt(most);
             tools = Tools.find(program, library);
