@@ -1,6 +1,6 @@
 //! The agent's state, and what starting, ticking and stopping do to it.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -14,7 +14,7 @@ use trodden_instrumenter::ProbeKind;
 use trodden_profile::events::ThreadInfo;
 use trodden_profile::options::ConsumedBy;
 
-use crate::blocks::Blocks;
+use crate::blocks::{Block, Blocks};
 use crate::clock::{Clock, Tick};
 use crate::collector::Collector;
 use crate::controller::{Controller, Ledger, Renumber};
@@ -43,6 +43,8 @@ pub struct Agent {
     pub jvmti: Jvmti,
     /// Was the agent attached to a running JVM?
     pub late: bool,
+    /// Does the program run?
+    pub up: AtomicBool,
     /// May frames be read (asked for at start-up only)?
     pub reads_frames: bool,
     /// Ids.
@@ -159,6 +161,7 @@ impl Agent {
             vm,
             jvmti,
             late,
+            up: AtomicBool::new(late),
             reads_frames,
             registry: Arc::default(),
             blocks: Blocks::new(),
@@ -272,14 +275,27 @@ impl Agent {
     /// An object of `size` bytes is chosen with probability 1 - exp(-size / interval), as the JVM draws the bytes from one choice to
     /// the next (JEP 331).
     pub fn allocated(&self, jni: Jni<'_>, thread: ThreadRef, size: u64) {
-        if let Some(id) = self.thread_id(jni, thread) {
+        if let Some(block) = self
+            .thread_id(jni, thread)
+            .and_then(|id| self.streams.block_of(id))
+        {
+            if block.at_bottom() {
+                self.find_before(jni, block);
+            }
             let interval = f64::from(self.alloc_interval.load(Ordering::Relaxed));
             let bytes = match interval > 0.0 {
                 true => (size as f64 / -(-(size as f64) / interval).exp_m1()).round() as u64,
                 false => size,
             };
-            self.streams.charge(id, bytes);
+            self.streams.charge(block, bytes);
         }
+    }
+
+    /// The calling thread, whose block this is, is in no activation that tells of itself: in which from before profiling is it?
+    pub fn find_before(&self, jni: Jni<'_>, block: Block) {
+        let last = self.streams.is_settled();
+        let words = self.walker.before(self, jni);
+        self.streams.found_before(block, words, last);
     }
 
     /// Methods compiled again in classes whose probes were taken out.
@@ -328,6 +344,7 @@ impl Agent {
             self.windows().forget();
             self.registry.silence_none();
         }
+        self.walker.forget();
         self.ledger().begin(control.before);
         shim.lay_out(jni, settings.strata())?;
         if settings.probe == ProbeKind::Structural {
@@ -340,6 +357,7 @@ impl Agent {
             true => Restored::default(),
             false => self.instrument(jni, &settings)?,
         };
+        self.streams.settled();
         control.clock = settings
             .interval()
             .map(|i| self.start_clock(i, &settings))
@@ -385,7 +403,9 @@ impl Agent {
             self.alloc_interval.store(bytes, Ordering::Relaxed);
             self.jvmti.notify(JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, true)?;
         }
+        let watching = self.up.load(Ordering::Relaxed) && settings.follows_stacks();
         if control.started.is_some() && !settings.records() {
+            self.streams.watch(watching);
             return Ok(());
         }
         let pipeline = if settings.records() {
@@ -400,7 +420,7 @@ impl Agent {
             Pipeline::with_lookup(&settings.options, Arc::clone(&self.registry) as _)?
         };
         self.streams
-            .begin(pipeline, settings.options.consumer == ConsumedBy::Agent)
+            .begin(pipeline, settings.options.consumer == ConsumedBy::Agent, watching)
             .map_err(StartError::Thread)
     }
 

@@ -69,7 +69,8 @@ struct SmallBlocks {
 /// A block's header and its buffer of events, as the probes know them: 0 cursor, 1 end of the buffer, 2 number of open
 /// activations (an `int`) and behind it, in the same word, the bytecode index of the call under way, 3 beginning of the buffer,
 /// 4 path ends to leave out and words to append before asking what is wanted next (two `int`s), 5 when the last word was written,
-/// 6 the burst that the thread has joined (an `int`), 7 the word of the call under way; cursor and ends are addresses.
+/// 6 the burst that the thread has joined (an `int`), 7 the word of the call under way; cursor and ends are addresses. Only the agent
+/// knows 8: in a watched block, one more than the number of open activations before the word that comes next.
 ///
 /// Only the thread itself moves the cursor forward; what is below it does not change until [`empty`](Self::empty).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +78,7 @@ pub struct Block(usize);
 
 impl Block {
     /// Slots of the header.
-    pub const HEADER: u32 = 8;
+    pub const HEADER: u32 = 9;
 
     /// A block by the address that the shim knows.
     ///
@@ -160,10 +161,66 @@ impl Block {
         depth.store(number, Ordering::Relaxed);
     }
 
+    /// Where the buffer ends, whatever probes are told.
+    fn end(self) -> u64 {
+        let buffer = self.slot(3).load(Ordering::Relaxed);
+        let words = match buffer - self.0 as u64 == 8 * u64::from(Self::HEADER) {
+            true => Blocks::SMALL_BUFFER_WORDS,
+            false => Blocks::BUFFER_WORDS as usize,
+        };
+        buffer + 8 * words as u64
+    }
+
+    /// Is there room for a word?
+    pub fn has_room(self) -> bool {
+        self.slot(0).load(Ordering::Relaxed) < self.end()
+    }
+
+    /// From now on probes call `drain` before each word that they append, as if the buffer were full. No activation may be open, if the block is
+    /// not watched already.
+    pub fn watch(self) {
+        if !self.is_watched() {
+            self.slot(8).store(1, Ordering::Relaxed);
+        }
+        self.slot(1).store(0, Ordering::Relaxed);
+    }
+
+    /// Probes call `drain` only when the buffer is full again.
+    pub fn unwatch(self) {
+        self.slot(8).store(0, Ordering::Relaxed);
+        if self.slot(1).load(Ordering::Relaxed) == 0 {
+            self.slot(1).store(self.end(), Ordering::Relaxed);
+        }
+    }
+
+    /// Do probes call `drain` before each word?
+    pub fn is_watched(self) -> bool {
+        self.slot(8).load(Ordering::Relaxed) != 0
+    }
+
+    /// Is the block watched, and was no activation open when the last word was appended? For the block's own thread.
+    pub fn at_bottom(self) -> bool {
+        self.slot(8).load(Ordering::Relaxed) == 1
+    }
+
+    /// Before a word is appended to a watched block: was any activation open before it? `None` if the block is not watched. For the
+    /// block's own thread.
+    ///
+    /// Whatever the word tells, the number of open activations was changed before, except by `Unwound`, after which there are some.
+    pub fn look(self) -> Option<bool> {
+        let before = self.slot(8).load(Ordering::Relaxed);
+        if before == 0 {
+            return None;
+        }
+        self.slot(8)
+            .store(u64::from(self.activations()) + 1, Ordering::Relaxed);
+        Some(before > 1)
+    }
+
     /// Appends a word as a probe does, if there is room. For the block's own thread.
     pub fn append(self, word: u64) -> bool {
         let at = self.slot(0).load(Ordering::Relaxed);
-        if at >= self.slot(1).load(Ordering::Relaxed) {
+        if at >= self.end() {
             return false;
         }
         // SAFETY: inside of the buffer, above what others read.
@@ -176,7 +233,7 @@ impl Block {
     pub fn forget_activations(self) {
         self.slot(2)
             .store(u64::from(NO_CALL_SITE) << 32, Ordering::Relaxed);
-        (5..8).for_each(|slot| self.slot(slot).store(0, Ordering::Relaxed));
+        (5..9).for_each(|slot| self.slot(slot).store(0, Ordering::Relaxed));
     }
 }
 
@@ -387,7 +444,30 @@ mod tests {
             block.empty();
             assert_eq!(block.words(), 0);
         }
-        assert_eq!(blocks.sums(Block::HEADER..100), vec![0; 92]);
+        assert_eq!(blocks.sums(Block::HEADER..100), vec![0; 91]);
+    }
+
+    #[test]
+    fn watched_blocks_look_full_and_have_room() {
+        let blocks = Blocks::new();
+        for (block, words) in [(blocks.reserve().unwrap(), 4096), (blocks.reserve_small(), 120)] {
+            let end = block.slot(1).load(Ordering::Relaxed);
+            assert_eq!(end, block.end());
+            assert_eq!(block.look(), None);
+            block.watch();
+            assert_eq!(block.slot(1).load(Ordering::Relaxed), 0);
+            // An activation begins, calls another one, both end.
+            let seen = [1, 2, 1, 0, 1].map(|activations| {
+                block.set_activations_for_test(activations);
+                block.look()
+            });
+            assert_eq!(seen, [false, true, true, true, false].map(Some));
+            assert!(!block.at_bottom());
+            (0..words).for_each(|word| assert!(block.has_room() && block.append(word)));
+            assert!(!block.has_room() && !block.append(0));
+            block.unwatch();
+            assert_eq!((block.look(), block.slot(1).load(Ordering::Relaxed)), (None, end));
+        }
     }
 
     #[test]

@@ -157,6 +157,11 @@ fn dump_streams(agent: &Agent, control: &Control, settings: &Settings, file: &Pa
         fact("bursts_skipped", agent.streams.revisits_skipped());
         fact("bursts_too_deep", agent.walker.too_deep());
     }
+    if settings.follows_stacks() {
+        let (walks, given_up) = agent.streams.walks();
+        fact("stacks_walked", walks);
+        fact("stacks_given_up", given_up);
+    }
     if settings.alloc_interval().is_some() {
         fact("alloc_samples", agent.streams.charges());
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
+use std::sync::atomic::Ordering;
 
 use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
@@ -190,11 +191,13 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
         let command = PENDING.lock().unwrap_or_else(|e| e.into_inner()).take();
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
         let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(command), Some(jni)) = (Agent::get(), command, jni)
+        let Some(agent) = Agent::get() else { return };
+        if let (Some(command), Some(jni)) = (command, jni)
             && !control::run(agent, jni, command)
         {
             warning!("the program runs without profiling");
         }
+        agent.up.store(true, Ordering::Relaxed);
     });
 }
 

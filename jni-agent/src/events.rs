@@ -4,7 +4,7 @@
 //! end of the JVM) only reads what is new in it; the thread itself empties it. Streams end when their threads do.
 
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread::JoinHandle;
@@ -23,6 +23,9 @@ use crate::stack;
 const QUEUE: usize = 64;
 /// Fewer activations than these are never too many.
 const DEEP: u32 = 1024;
+/// Activations from before profiling that make more calls than these on one thread have hot loops: their thread is not walked any more, as
+/// that takes microseconds per call.
+const MOST_WALKS: u32 = 1 << 18;
 
 /// All streams of the running or last profile.
 #[derive(Default)]
@@ -38,6 +41,13 @@ pub struct Streams {
     revisits_skipped: AtomicU64,
     /// Allocations that were charged to their contexts.
     charges: AtomicU64,
+    /// Threads may be in activations from before profiling: they are watched.
+    watching: AtomicBool,
+    /// No more such activations come up.
+    settled: AtomicBool,
+    /// Walks of the stacks of watched threads, and threads that are not watched any more because there were too many.
+    walks: AtomicU64,
+    given_up: AtomicU64,
 }
 
 /// What consumes.
@@ -69,6 +79,10 @@ struct Open {
     visited: FxHashSet<u64>,
     /// Bursts that began in such a context.
     revisited: u64,
+    /// What the consumer was told of activations from before profiling.
+    before: Vec<u64>,
+    /// Walks that looked for them.
+    walks: u32,
 }
 
 /// A thread of ours that consumes in place of the producers.
@@ -93,7 +107,7 @@ impl Streams {
     ///
     /// # Errors
     /// If there is no such thread to be had.
-    pub fn begin(&self, pipeline: Pipeline, own_thread: bool) -> std::io::Result<()> {
+    pub fn begin(&self, pipeline: Pipeline, own_thread: bool, watching: bool) -> std::io::Result<()> {
         let live = Arc::new(Live {
             pipeline: Arc::new(pipeline),
             consumer: own_thread.then(Consumer::start).transpose()?,
@@ -105,6 +119,7 @@ impl Streams {
             let mut slot = self.live.write().unwrap_or_else(PoisonError::into_inner);
             slot.replace(Arc::clone(&live))
         };
+        self.watching.store(watching, Ordering::Relaxed);
         for owner in owners.values() {
             let known = self.stream(owner.block);
             match known {
@@ -114,10 +129,75 @@ impl Streams {
             }
         }
         drop(owners);
+        self.watch(watching);
         if let Some(consumer) = before.as_ref().and_then(|live| live.consumer.as_ref()) {
             consumer.stop();
         }
         Ok(())
+    }
+
+    /// Threads may (or cannot) be in activations whose code has no probes. Where others are that do have some, nothing can be done: they
+    /// keep the number of activations below them.
+    pub fn watch(&self, watching: bool) {
+        self.settled.store(false, Ordering::Relaxed);
+        self.watching.store(watching, Ordering::Relaxed);
+        for owner in lock(&self.owners).values() {
+            let block = owner.block;
+            match watching && (block.is_watched() || block.activations() == 0) {
+                true => block.watch(),
+                false => block.unwatch(),
+            }
+        }
+    }
+
+    /// All code has probes that is to have some: no more activations without begin.
+    pub fn settled(&self) {
+        self.settled.store(true, Ordering::Relaxed);
+    }
+
+    /// Will a walk find all activations that any later one finds?
+    pub fn is_settled(&self) -> bool {
+        self.settled.load(Ordering::Relaxed)
+    }
+
+    /// The calling thread, whose block is watched, has no open activation that tells, and is in these from before profiling (words of kinds
+    /// `Before` and `Below`). `None`: it is not known in which. `last`: if it is in none, it never will be again.
+    pub fn found_before(&self, block: Block, words: Option<Vec<u64>>, last: bool) {
+        self.walks.fetch_add(1, Ordering::Relaxed);
+        let Some(open) = self.stream(block) else {
+            block.unwatch();
+            return;
+        };
+        let mut open = lock(&open);
+        open.walks += 1;
+        let too_many = open.walks >= MOST_WALKS;
+        if too_many {
+            self.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+        let words = words.filter(|words| !words.is_empty() && !too_many);
+        if too_many || words.is_none() && last {
+            block.unwatch();
+        }
+        let words = words.unwrap_or_default();
+        if words != open.before {
+            open.consume(true);
+            let none = [Word::before(0).0];
+            open.send(if words.is_empty() { &none } else { &words });
+            open.before = words;
+        }
+    }
+
+    /// Walks that looked for activations from before profiling, and threads in which there were too many.
+    pub fn walks(&self) -> (u64, u64) {
+        (
+            self.walks.load(Ordering::Relaxed),
+            self.given_up.load(Ordering::Relaxed),
+        )
+    }
+
+    /// The block of a thread, if it has one.
+    pub fn block_of(&self, thread: u64) -> Option<Block> {
+        lock(&self.owners).get(&thread).map(|owner| owner.block)
     }
 
     /// The pipeline, once there is one.
@@ -138,6 +218,10 @@ impl Streams {
             self.end_stream(block);
             owners.retain(|_, owner| owner.block != block);
             block.forget_activations();
+        }
+        match self.watching.load(Ordering::Relaxed) {
+            true => block.watch(),
+            false => block.unwatch(),
         }
         let owner = Owner { block, info };
         self.open_stream(&owner);
@@ -220,11 +304,8 @@ impl Streams {
         true
     }
 
-    /// The calling thread has allocated: so many bytes are its current context's.
-    pub fn charge(&self, thread: u64, bytes: u64) {
-        let Some(block) = lock(&self.owners).get(&thread).map(|owner| owner.block) else {
-            return;
-        };
+    /// The calling thread, whose block this is, has allocated: so many bytes are its current context's.
+    pub fn charge(&self, block: Block, bytes: u64) {
         self.charges.fetch_add(1, Ordering::Relaxed);
         let mut left = bytes;
         while left > 0 {
@@ -278,6 +359,8 @@ impl Streams {
             look_at: 0,
             visited: FxHashSet::default(),
             revisited: 0,
+            before: Vec::new(),
+            walks: 0,
         };
         open.tell_depth();
         let mut all = self.open.write().unwrap_or_else(PoisonError::into_inner);
@@ -303,6 +386,8 @@ impl Open {
             self.consume(false);
             self.stream = Arc::new(live.pipeline.open(self.info.clone()));
             self.live = Arc::clone(live);
+            self.before.clear();
+            self.walks = 0;
             self.tell_depth();
         }
     }
@@ -458,7 +543,11 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         streams
-            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), own_thread)
+            .begin(
+                Pipeline::new().with(NullStream(EventKinds::PATHS)),
+                own_thread,
+                false,
+            )
             .unwrap();
         let words = || streams.pipeline().unwrap().words();
         let block = blocks.reserve_small();
@@ -497,7 +586,7 @@ mod tests {
         let streams = Streams::default();
         let sink = blocks.sink();
         streams
-            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false, false)
             .unwrap();
         fill(sink, 50);
         streams.drain(sink, || None);
@@ -511,13 +600,13 @@ mod tests {
         let streams = Streams::default();
         let block = blocks.reserve_small();
         streams
-            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false, false)
             .unwrap();
         streams.thread_begins(block, info(1));
         fill(block, 5);
         let old = streams.pipeline().unwrap();
         streams
-            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false)
+            .begin(Pipeline::new().with(NullStream(EventKinds::PATHS)), false, false)
             .unwrap();
         assert_eq!((old.words(), old.threads()), (5, (1, 1)));
         // What was consumed for the old one is not for the new one.
@@ -531,7 +620,7 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
-        streams.begin(pipeline, false).unwrap();
+        streams.begin(pipeline, false, false).unwrap();
         let block = blocks.reserve_small();
         assert!(!streams.join(block, &[]), "nobody's block");
         streams.thread_begins(block, info(1));
@@ -556,18 +645,64 @@ mod tests {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
-        streams.begin(pipeline, false).unwrap();
+        streams.begin(pipeline, false, false).unwrap();
         let block = blocks.reserve_small();
         streams.thread_begins(block, info(1));
-        (0..300).for_each(|_| streams.charge(1, 16));
-        // Two words each.
-        streams.charge(1, 1 << 32);
-        streams.charge(2, 16);
+        assert_eq!(streams.block_of(2), None);
+        let block = streams.block_of(1).unwrap();
+        (0..300).for_each(|_| streams.charge(block, 16));
+        // Two words.
+        streams.charge(block, 1 << 32);
         streams.flush();
         assert_eq!(
             (streams.charges(), streams.pipeline().unwrap().words()),
             (301, 302)
         );
+    }
+
+    #[test]
+    fn threads_are_watched_until_nothing_from_before_is_left() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let begin = |watching| {
+            let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+            streams.begin(pipeline, false, watching).unwrap();
+        };
+        let [one, other, busy] = [1, 2, 3].map(|id| {
+            let block = blocks.reserve_small();
+            streams.thread_begins(block, info(id));
+            block
+        });
+        busy.set_activations_for_test(1);
+        begin(true);
+        assert_eq!([one, other, busy].map(Block::is_watched), [true, true, false]);
+        let words = || streams.pipeline().unwrap().words();
+        let told = words();
+        let list = vec![Word::before(1).0, Word::below(7, Some(3)).0];
+        // Classes are still getting their probes: what is not there yet may come.
+        streams.found_before(other, None, streams.is_settled());
+        assert!(other.is_watched());
+        streams.settled();
+        for _ in 0..3 {
+            streams.found_before(one, Some(list.clone()), streams.is_settled());
+        }
+        assert_eq!(words(), told + 2, "only what is new is told");
+        streams.found_before(one, None, streams.is_settled());
+        assert_eq!((words(), one.is_watched()), (told + 3, false));
+        for _ in 1..MOST_WALKS - 1 {
+            streams.found_before(other, Some(list.clone()), true);
+        }
+        assert_eq!((other.is_watched(), streams.walks().1), (true, 0));
+        streams.found_before(other, Some(list.clone()), true);
+        assert_eq!((other.is_watched(), streams.walks().1), (false, 1));
+        // The list and its end.
+        assert_eq!(words(), told + 6);
+        // Threads to come are looked at once; where none can be in anything, none is watched.
+        let late = blocks.reserve_small();
+        streams.thread_begins(late, info(4));
+        assert!(late.is_watched());
+        begin(false);
+        assert!([one, other, busy, late].iter().all(|block| !block.is_watched()));
     }
 
     #[test]
@@ -579,7 +714,7 @@ mod tests {
         block.set_activations_for_test(5);
         for kinds in [EventKinds::PATHS, EventKinds::ACTIVATION_PATHS] {
             streams
-                .begin(Pipeline::new().with(NullStream(kinds)), false)
+                .begin(Pipeline::new().with(NullStream(kinds)), false, false)
                 .unwrap();
             let words = streams.pipeline().unwrap().words();
             assert_eq!(words, u64::from(kinds.activations), "{kinds:?}");
@@ -592,7 +727,7 @@ mod tests {
         let streams = Streams::default();
         let block = blocks.reserve_small();
         let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
-        streams.begin(pipeline, false).unwrap();
+        streams.begin(pipeline, false, false).unwrap();
         streams.thread_begins(block, info(1));
         let words = || streams.pipeline().unwrap().words();
         let drain = |depth, frames| {

@@ -171,18 +171,28 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
     jboolean::from(joins)
 }
 
-/// `TroddenThreads.drain`: takes in the events of the calling thread's block and empties it.
+/// `TroddenThreads.drain`: takes in the events of the calling thread's block and empties it. Where the block is watched, it comes before
+/// each event.
 ///
 /// # Safety
 /// Called by the shim, with the address of a block.
 #[unsafe(no_mangle)]
-pub unsafe extern "system" fn Java_java_lang_TroddenThreads_drain(_: *mut JNIEnv, _: jclass, block: jlong) {
+pub unsafe extern "system" fn Java_java_lang_TroddenThreads_drain(jni: *mut JNIEnv, _: jclass, block: jlong) {
     guard("draining events", (), || {
         // SAFETY: the caller's promise.
         let block = unsafe { Block::from_address(block) };
-        match Agent::get() {
-            Some(agent) => agent.streams.drain(block, || agent.jvmti.frames().ok()),
-            None => block.empty(),
+        let Some(agent) = Agent::get() else {
+            block.empty();
+            return;
+        };
+        let above = block.look();
+        if above == Some(true) && block.has_room() {
+            return;
+        }
+        agent.streams.drain(block, || agent.jvmti.frames().ok());
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        if let (Some(false), Some(jni)) = (above, unsafe { Jni::from_raw(jni) }) {
+            agent.find_before(jni, block);
         }
     });
 }

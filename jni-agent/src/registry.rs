@@ -81,6 +81,11 @@ impl Registry {
         changed
     }
 
+    /// Is there no other configuration, whose probes may still be in what runs?
+    pub fn has_one_configuration(&self) -> bool {
+        self.read().configurations.len() <= 1
+    }
+
     /// The ids of a class, given out at its first appearance. `guide`: the fingerprint of the profile of this run that it is numbered
     /// by; 0 for none.
     pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, Exhausted> {

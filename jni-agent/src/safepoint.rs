@@ -159,8 +159,16 @@ pub enum Lookup {
     NotYet,
 }
 
-/// Which method a frame runs.
+/// Which method a frame runs, and where its instructions went.
 pub fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
+    match resolve_name(agent, filter, jni, frame) {
+        Lookup::Found(method) if method.code.is_empty() => Lookup::NotYet,
+        lookup => lookup,
+    }
+}
+
+/// Which method a frame runs. Where its instructions went may not be known: then there is no code.
+pub fn resolve_name(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
     let Ok(class) = agent.jvmti.declaring_class(frame.method) else {
         return Lookup::NotYet;
     };
@@ -186,7 +194,7 @@ fn find(registry: &Registry, class: &str, name: &str, descriptor: &str) -> Optio
     Some(Method {
         index: entry.ids.first_method + position as u32,
         position,
-        code: entry.code?,
+        code: entry.code.unwrap_or_default(),
         map: entry.map,
     })
 }

@@ -198,6 +198,14 @@ impl Settings {
         }
     }
 
+    /// Is each thread's stack of calls followed in this JVM, from wherever the thread is when profiling begins?
+    pub fn follows_stacks(&self) -> bool {
+        let contexts = self.options.profile.contains(&ProfileKind::Contexts);
+        // Bursts bring their own stacks; and what a trace can hold does not tell of activations without probes.
+        let whole = self.bursts().is_none() && !self.records();
+        self.probe == ProbeKind::Events && contexts && whole && !self.ahead
+    }
+
     /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
     pub fn reads_frames(&self) -> bool {
         self.probe == ProbeKind::Safepoint || self.bursts().is_some()

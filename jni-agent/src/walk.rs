@@ -1,16 +1,17 @@
-//! Walks of the stack at the beginnings of bursts: which activations of methods with probes a thread is in, and where each of
-//! them calls the next one.
+//! Walks of the stack: which activations a thread is in, and where each of them calls the next one. At the beginnings of bursts, those of
+//! methods with probes; when profiling has begun in the middle of a run, those from before, whose code has none.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use rustc_hash::FxHashMap;
+use trodden_instrumenter::Filter;
 use trodden_profile::events::{CALL_UNDER_WAY, Word};
 
 use crate::agent::Agent;
 use crate::jvm::Jni;
-use crate::safepoint::{Lookup, Method, resolve};
+use crate::safepoint::{Lookup, Method, resolve, resolve_name};
 
 /// Frames that are asked for at first. Most stacks have fewer.
 const USUAL: usize = 256;
@@ -42,6 +43,70 @@ impl Walker {
     /// last one. The innermost activation is left out if it is one of `begins`, which is about to tell its beginning itself. `None`: the
     /// stack is too deep.
     pub fn stack(&self, agent: &Agent, jni: Jni<'_>, begins: u32) -> Option<Vec<u64>> {
+        let settings = agent.active()?;
+        let filter = &settings.instrumenter.options().filter;
+        let frames = self.frames(agent)?;
+        let found = frames.iter().filter_map(|frame| {
+            let method = self.method(agent, filter, jni, frame, resolve)?;
+            // An activation from before its class got probes tells nothing: it is like code without.
+            (!agent.jvmti.is_obsolete(frame.method)).then_some((method, frame.location))
+        });
+        let mut found: Vec<(Method, i64)> = found.collect();
+        if found.first().is_some_and(|(method, _)| method.index == begins) {
+            found.remove(0);
+        }
+        Some(words(&found))
+    }
+
+    /// The words that tell in which activations from before profiling the calling thread is: of code without probes, in methods that have
+    /// some by now. `None`: in none, or the stack is too deep. The thread must be in no other activation with probes but one that begins.
+    pub fn before(&self, agent: &Agent, jni: Jni<'_>) -> Option<Vec<u64>> {
+        let settings = agent.active()?;
+        let filter = &settings.instrumenter.options().filter;
+        // Code that is older than this profile may have had other probes, which moved its instructions.
+        let knows_places = agent.registry.has_one_configuration();
+        let mut found: Vec<(u32, Option<u16>)> = Vec::new();
+        let mut calls = true;
+        for frame in self.frames(agent)? {
+            let Some(method) = self.method(agent, filter, jni, &frame, resolve_name) else {
+                continue;
+            };
+            let initialises = method.map.methods[method.position].name == "<clinit>";
+            if agent.jvmti.is_obsolete(frame.method) {
+                let bci = u16::try_from(frame.location)
+                    .ok()
+                    .filter(|&bci| bci < CALL_UNDER_WAY);
+                found.push((method.index, bci.filter(|_| calls && knows_places)));
+            }
+            // Initialisers are not called, the JVM runs them.
+            calls = !initialises;
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let words = found
+            .iter()
+            .rev()
+            .map(|&(method, call)| Word::below(method, call).0);
+        Some(
+            std::iter::once(Word::before(found.len() as u32).0)
+                .chain(words)
+                .collect(),
+        )
+    }
+
+    /// Another profile begins: methods may have other numbers.
+    pub fn forget(&self) {
+        self.lock_write().clear();
+    }
+
+    /// Stacks that were too deep to be walked.
+    pub fn too_deep(&self) -> u64 {
+        self.too_deep.load(Ordering::Relaxed)
+    }
+
+    /// The frames of the calling thread, from the innermost on. `None`: there are too many.
+    fn frames(&self, agent: &Agent) -> Option<Vec<jvmtiFrameInfo>> {
         if self.walks.fetch_add(1, Ordering::Relaxed) % CACHE_WALKS == CACHE_WALKS - 1 {
             self.lock_write().clear();
         }
@@ -55,28 +120,23 @@ impl Walker {
             self.too_deep.fetch_add(1, Ordering::Relaxed);
             return None;
         }
-        let found = frames[..count].iter().filter_map(|frame| {
-            let method = self.method(agent, jni, frame)?;
-            // An activation from before its class got probes tells nothing: it is like code without.
-            (!agent.jvmti.is_obsolete(frame.method)).then_some((method, frame.location))
-        });
-        let mut found: Vec<(Method, i64)> = found.collect();
-        if found.first().is_some_and(|(method, _)| method.index == begins) {
-            found.remove(0);
-        }
-        Some(words(&found))
-    }
-
-    /// Stacks that were too deep to be walked.
-    pub fn too_deep(&self) -> u64 {
-        self.too_deep.load(Ordering::Relaxed)
+        frames.truncate(count);
+        Some(frames)
     }
 
     fn lock_write(&self) -> std::sync::RwLockWriteGuard<'_, FxHashMap<usize, Known>> {
         self.methods.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn method(&self, agent: &Agent, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Option<Method> {
+    /// The method of a frame, looked up as `look_up` does unless it is known.
+    fn method(
+        &self,
+        agent: &Agent,
+        filter: &Filter,
+        jni: Jni<'_>,
+        frame: &jvmtiFrameInfo,
+        look_up: impl Fn(&Agent, &Filter, Jni<'_>, &jvmtiFrameInfo) -> Lookup,
+    ) -> Option<Method> {
         let key = frame.method as usize;
         let known = {
             let methods = self.methods.read().unwrap_or_else(PoisonError::into_inner);
@@ -88,10 +148,8 @@ impl Walker {
             Some(Known::NotAmong(classes)) if classes == agent.registry.sizes().0 => return None,
             _ => {}
         }
-        let settings = agent.active()?;
         let classes = agent.registry.sizes().0;
-        let filter = &settings.instrumenter.options().filter;
-        let known = match resolve(agent, filter, jni, frame) {
+        let known = match look_up(agent, filter, jni, frame) {
             Lookup::Found(method) => Known::Probed(method),
             Lookup::Never => Known::Other,
             Lookup::NotYet => Known::NotAmong(classes),

@@ -17,6 +17,8 @@
 //! | 9 | `Call` | bytecode index | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
 //! | 11 | `Burst` | activations | a burst begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
+//! | 12 | `Before` | activations | what was there before profiling, below all that tells: as many activations as `Below` words follow; method 0 |
+//! | 13 | `Below` | bytecode index of its call under way, 0xffff if not known | such an activation, the outermost first |
 //!
 //! **Exceptions.** Nothing is appended while an exception unwinds activations. The next event of an activation that
 //! survived is preceded by `Unwound`, so the stack is exact whenever another word is read.
@@ -25,9 +27,11 @@
 //!
 //! **Bursts.** Where probes are off between bursts, the words of a burst are `Burst`, the stack as a walk found it, and what happens until
 //! the burst is over, of which nothing tells. An `Enter` from [`CALL_UNDER_WAY`] was called from where the caller's last `Call`
-//! said. Words of kinds 9 to 11 are for analyses of the running program: a trace does not hold them.
+//! said. Words of kinds 9 to 13 are for analyses of the running program: a trace does not hold them.
 //!
-//! **Late attach.** A stream may begin with paths of an activation whose `Enter` was never recorded.
+//! **Late attach.** A stream may begin with paths of an activation whose `Enter` was never recorded. Activations of code without
+//! probes, from before an attach, say nothing themselves, and no `Unwound` counts them; a walk of the stack finds them, and `Before` tells
+//! them whenever they have changed, while no other activation is open.
 //!
 //! ```
 //! use trodden_profile::events::{Event, Kind, Word};
@@ -77,11 +81,15 @@ pub enum Kind {
     Charge = 10,
     /// A burst begins.
     Burst = 11,
+    /// How many activations from before profiling there are.
+    Before = 12,
+    /// One of them.
+    Below = 13,
 }
 
 impl Kind {
     /// All kinds, by number.
-    pub const ALL: [Kind; 12] = [
+    pub const ALL: [Kind; 14] = [
         Kind::PathEnd,
         Kind::Enter,
         Kind::Exit,
@@ -94,6 +102,8 @@ impl Kind {
         Kind::Call,
         Kind::Charge,
         Kind::Burst,
+        Kind::Before,
+        Kind::Below,
     ];
 
     /// The kind of a number.
@@ -162,6 +172,10 @@ pub enum Event {
     Charge { weight: u32 },
     /// A burst begins: each call stands for `factor` calls; so many `Enter` words follow that rebuild the stack.
     Burst { factor: u32, activations: u32 },
+    /// Below all activations that tell of themselves are so many from before profiling, told by as many `Below` words.
+    Before { activations: u32 },
+    /// An activation from before profiling, and the bytecode index of its call under way, if known.
+    Below { method: u32, call: Option<u16> },
 }
 
 impl Word {
@@ -229,6 +243,20 @@ impl Word {
     /// A burst begins, with so many activations open. `factor`: at most [`MAX_METHOD`].
     pub const fn burst(factor: u32, activations: u32) -> Word {
         Word::of(Kind::Burst, factor, activations)
+    }
+
+    /// So many activations from before profiling are below all others.
+    pub const fn before(activations: u32) -> Word {
+        Word::of(Kind::Before, 0, activations)
+    }
+
+    /// One of them, and its call under way.
+    pub const fn below(method: u32, call: Option<u16>) -> Word {
+        let argument = match call {
+            Some(bci) => bci as u32,
+            None => NO_CALL_SITE,
+        };
+        Word::of(Kind::Below, method, argument)
     }
 
     /// Method ids above [`MAX_METHOD`] lose their upper bits: whoever gives them out must refuse them.
@@ -336,6 +364,17 @@ impl Word {
                 factor: method,
                 activations: argument,
             },
+            Kind::Before if method != 0 => return Err(bad("the method of a list", "0")),
+            Kind::Before => Event::Before {
+                activations: argument,
+            },
+            Kind::Below if argument > NO_CALL_SITE => {
+                return Err(bad("the place of a call", "at most 65535"));
+            }
+            Kind::Below => Event::Below {
+                method,
+                call: (argument != NO_CALL_SITE).then_some(argument as u16),
+            },
         })
     }
 }
@@ -356,6 +395,8 @@ impl Event {
             Event::Call { method, bci } => Word::call(method, bci),
             Event::Charge { weight } => Word::charge(weight),
             Event::Burst { factor, activations } => Word::burst(factor, activations),
+            Event::Before { activations } => Word::before(activations),
+            Event::Below { method, call } => Word::below(method, call),
         }
     }
 }
@@ -454,7 +495,7 @@ pub struct ThreadInfo {
 mod tests {
     use super::*;
 
-    const EVENTS: [Event; 18] = [
+    const EVENTS: [Event; 22] = [
         Event::PathEnd { method: 0, path: 0 },
         Event::PathEnd {
             method: MAX_METHOD,
@@ -499,6 +540,18 @@ mod tests {
         Event::Burst {
             factor: MAX_METHOD,
             activations: u32::MAX,
+        },
+        Event::Before { activations: 0 },
+        Event::Before {
+            activations: u32::MAX,
+        },
+        Event::Below {
+            method: MAX_METHOD,
+            call: None,
+        },
+        Event::Below {
+            method: 0,
+            call: Some(65534),
         },
     ];
 

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Supplier;
 
@@ -482,6 +483,145 @@ public final class Calls {
         }
     }
 
+    // ---- threads that are in the middle of something when an agent is attached -----------------------------------------
+
+    /** All wait at the bottom; then each level calls before it returns. */
+    static void lateDeep(int n) {
+        if (n == 0) {
+            OtherGate.pass();
+        } else {
+            lateDeep(n - 1);
+        }
+        branch(n);
+        caught(1);
+    }
+
+    static void lateLoop(int n) {
+        OtherGate.pass();
+        for (int i = 0; i < n; i++) {
+            leaf(i);
+            if (i % 1000 == 0) {
+                branch(i);
+            }
+        }
+    }
+
+    static void lateLoops() {
+        lateLoop(20_000);
+        caught(2);
+        lateDone();
+    }
+
+    static void lateDone() {
+        leaf(3);
+    }
+
+    static void lateFail(int n) {
+        if (n > 0) {
+            lateFail(n - 1);
+        }
+        OtherGate.pass();
+        throw new Thrown();
+    }
+
+    /** An exception ends activations from before. */
+    static void lateCatch() {
+        try {
+            lateFail(3);
+        } catch (Thrown e) {
+            leaf(2);
+        }
+        caught(2);
+    }
+
+    /** Code without probes calls back. */
+    static int lateCallback() {
+        int sum = OtherCaller.twice(n -> {
+            OtherGate.pass();
+            return leaf(n);
+        }, 1);
+        List<Integer> numbers = new ArrayList<>(Arrays.asList(5, 2, 9, 1, 7));
+        numbers.sort((a, b) -> leaf(a) - leaf(b));
+        return sum + lateReflected(4);
+    }
+
+    static int lateReflected(int n) {
+        try {
+            return (int) Calls.class.getDeclaredMethod("branch", int.class).invoke(null, n);
+        } catch (ReflectiveOperationException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static final class Late {
+        static final int VALUE = make();
+
+        static int make() {
+            OtherGate.pass();
+            return leaf(1) + First.VALUE;
+        }
+    }
+
+    static int lateInitialiser() {
+        return Late.VALUE + branch(2);
+    }
+
+    /** What an activation from before allocates itself is its own. */
+    static void lateMakes(int n) {
+        OtherGate.pass();
+        // The JVM does not tell of the first ones.
+        makes(2 * n);
+        for (int i = 0; i < n; i++) {
+            last = new byte[1000];
+        }
+        leaf(n);
+        for (int i = 0; i < n; i++) {
+            last = new byte[1000];
+        }
+    }
+
+    static void lateNaps(int millis) {
+        OtherGate.pass();
+        leaf(1);
+        OtherGate.sleep(millis);
+        leaf(2);
+    }
+
+    /** Waits in code without probes, below which nothing has begun. */
+    static final class Idle implements Runnable {
+        @Override
+        public void run() {
+            lateDeep(0);
+        }
+    }
+
+    static void late(boolean goesOn, boolean virtual) throws Exception {
+        Runnable[] jobs = {() -> lateDeep(5), Calls::lateLoops, Calls::lateCatch, Calls::lateCallback, Calls::lateInitialiser, new Idle(),
+            () -> lateDeep(300), OtherGate::passAndWork, () -> lateMakes(2000), () -> lateNaps(60)};
+        OtherGate.close(jobs.length);
+        List<Thread> all = new ArrayList<>();
+        for (Runnable job : jobs) {
+            if (virtual) {
+                all.add((Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, job));
+            } else {
+                all.add(new Thread(job));
+                all.get(all.size() - 1).start();
+            }
+        }
+        OtherGate.await();
+        System.out.println("ready");
+        System.in.read();
+        if (!goesOn) {
+            System.exit(0);
+        }
+        OtherGate.open();
+        for (Thread thread : all) {
+            thread.join();
+        }
+        work(1);
+        threads(2);
+    }
+
     public static void main(String[] arguments) throws Exception {
         int n = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 1;
         switch (arguments[0]) {
@@ -521,6 +661,10 @@ public final class Calls {
             case "overflow":
                 inThread(Calls::overflows, 1 << 20);
                 break;
+            case "late":
+                late(n != 0, arguments.length > 2);
+                System.out.println("over");
+                break;
             case "obey":
                 obey(0);
                 System.out.println("over");
@@ -547,6 +691,51 @@ class OtherCaller {
             sum += works.get();
         }
         return sum;
+    }
+}
+
+/** Where threads wait for the test. */
+class OtherGate {
+    private static CountDownLatch arrived;
+    private static final CountDownLatch GO = new CountDownLatch(1);
+    private static final ThreadLocal<Boolean> PASSED = new ThreadLocal<>();
+
+    static void close(int threads) {
+        arrived = new CountDownLatch(threads);
+    }
+
+    static void await() throws InterruptedException {
+        arrived.await();
+    }
+
+    static void open() {
+        GO.countDown();
+    }
+
+    /** Waits, the first time that a thread comes by. */
+    static void pass() {
+        if (PASSED.get() == null) {
+            PASSED.set(true);
+            arrived.countDown();
+            try {
+                GO.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        }
+    }
+
+    static void sleep(int millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    static void passAndWork() {
+        pass();
+        Calls.work(2);
     }
 }
 

@@ -2,7 +2,8 @@
  * Counts the calling contexts of all calls: at each entry of a method of the chosen classes, a walk of the stack.
  * That is slow, and shares nothing with how Trodden finds contexts.
  *
- * Options: FILE,PREFIX where PREFIX begins the signatures of the chosen classes (LCalls). Lines of the file:
+ * Options: FILE,PREFIX where PREFIX begins the signatures of the chosen classes (LCalls). With FILE,PREFIX,lines source lines take the
+ * place of bytecode indices: those do not change when code is rewritten, so Trodden may be in the same JVM. Lines of the file:
  *   m ID CLASS NAME DESCRIPTOR     a method
  *   c COUNT ID:BCI ID:BCI ...      so many calls in a context: the chosen activations from the innermost on, each with the bytecode
  *                                  index at which it was called (that of the next chosen frame below it; -1 if there is none)
@@ -17,11 +18,14 @@
 
 static FILE *out;
 static const char *prefix;
+static int by_lines;
 static jrawMonitorID lock;
 /* Open addressing: method, and its number or -1. */
 static jmethodID known[METHODS];
 static int numbers[METHODS];
 static int count, taken;
+/* By number, where lines are asked for: what the class file tells of them. */
+static struct { jvmtiLineNumberEntry *entries; jint count; } lines_of[METHODS / 2];
 
 /* A context: who called it (0: nobody), what runs, called from where, how often. Number 0 is no context. */
 struct context {
@@ -50,9 +54,17 @@ static int choose(jvmtiEnv *jvmti, jmethodID method) {
     check((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL), "signature");
     check((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL), "name");
     check((*jvmti)->GetMethodModifiers(jvmti, method, &modifiers), "modifiers");
-    /* Classes made at run time for lambdas have the name of the class that uses them, and more. */
-    int ours = (modifiers & 0x100) == 0 && strncmp(signature, prefix, strlen(prefix)) == 0
-        && strstr(signature, "$$Lambda") == NULL;
+    /* Hidden classes, which the JDK makes at run time for lambdas and switches over types, have the name of the class that uses them, and
+       behind a dot a number. They get no probes. */
+    int ours = (modifiers & 0x100) == 0 && strncmp(signature, prefix, strlen(prefix)) == 0 && strchr(signature, '.') == NULL;
+    if (ours && by_lines) {
+        jvmtiError error = (*jvmti)->GetLineNumberTable(jvmti, method, &lines_of[count].count, &lines_of[count].entries);
+        if (error == JVMTI_ERROR_ABSENT_INFORMATION) {
+            lines_of[count].count = 0;
+        } else {
+            check(error, "lines");
+        }
+    }
     if (ours) {
         fprintf(out, "m %d %.*s %s %s\n", count, (int) strlen(signature) - 2, signature + 1, name, descriptor);
     }
@@ -77,6 +89,24 @@ static int number(jvmtiEnv *jvmti, jmethodID method) {
     }
     known[at] = method;
     return numbers[at] = choose(jvmti, method);
+}
+
+/* What stands for the place of a call: its bytecode index, or its line, -1 if that is not known. */
+static int site(int id, jlocation location) {
+    if (!by_lines) {
+        return (int) location;
+    }
+    jlocation best = -1;
+    int line = -1;
+    /* The first of several entries for one place is the one that HotSpot shows. */
+    for (jint i = 0; i < lines_of[id].count; i++) {
+        jvmtiLineNumberEntry *entry = &lines_of[id].entries[i];
+        if (entry->start_location <= location && entry->start_location > best) {
+            best = entry->start_location;
+            line = entry->line_number;
+        }
+    }
+    return line;
 }
 
 static size_t place_of(int caller, int id, int bci) {
@@ -135,7 +165,7 @@ static void JNICALL entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmetho
             int id = number(jvmti, frames[i].method);
             if (id >= 0) {
                 at = context(at, id, bci);
-                bci = (int) frames[i].location;
+                bci = site(id, frames[i].location);
             }
         }
         contexts[at].calls++;
@@ -173,7 +203,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
         return JNI_ERR;
     }
     char *comma = strchr(options, ',');
-    prefix = strdup(comma + 1);
+    char *signatures = strdup(comma + 1), *more = strchr(signatures, ',');
+    if (more != NULL) {
+        *more = 0;
+        by_lines = strcmp(more + 1, "lines") == 0;
+    }
+    prefix = signatures;
     char *file = strdup(options);
     file[comma - options] = 0;
     out = fopen(file, "w");
@@ -183,6 +218,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     jvmtiCapabilities capabilities;
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_generate_method_entry_events = 1;
+    capabilities.can_get_line_numbers = (unsigned) by_lines;
     check((*jvmti)->AddCapabilities(jvmti, &capabilities), "capabilities");
     check((*jvmti)->CreateRawMonitor(jvmti, "oracle", &lock), "lock");
     jvmtiEventCallbacks callbacks;

@@ -136,13 +136,26 @@ fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
     Ok(folder.join("lib.so"))
 }
 
+/// What tells where a call stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sites {
+    /// Bytecode indices.
+    Bytecode,
+    /// Source lines, which stay what they are when code is rewritten.
+    Lines,
+}
+
 /// The flag that loads the oracle, which writes to `log` about classes whose signatures begin with `prefix`.
 ///
 /// # Errors
 /// If it cannot be compiled.
-pub fn oracle_flag(jdk: &Jdk, log: &Path, prefix: &str) -> Result<String> {
+pub fn oracle_flag(jdk: &Jdk, log: &Path, prefix: &str, sites: Sites) -> Result<String> {
+    let lines = match sites {
+        Sites::Bytecode => "",
+        Sites::Lines => ",lines",
+    };
     Ok(format!(
-        "-agentpath:{}={},{prefix}",
+        "-agentpath:{}={},{prefix}{lines}",
         oracle(jdk)?.display(),
         log.display()
     ))
@@ -190,7 +203,7 @@ pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Resu
 pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("log");
-    let flag = oracle_flag(jdk, &log, &format!("L{PROGRAM}"))?;
+    let flag = oracle_flag(jdk, &log, &format!("L{PROGRAM}"), Sites::Bytecode)?;
     let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
     let mut counts = Counts::new();
     each_of_oracle(&log, |path, calls| *counts.entry(path).or_default() += calls)

@@ -1,17 +1,20 @@
 //! Calling contexts of kernels and applications: exact ones, held against the oracle of [`contexts`](crate::contexts).
 //!
 //! The oracle takes microseconds per call, so programs get little to do: kernels are compiled with smaller numbers, applications get
-//! small inputs. What is compared is each context's number of calls, in two runs of the same program, which therefore must not depend
-//! on time: one thread, identity hashes in sequence.
+//! small inputs. What is compared is each context's number of calls.
+//!
+//! In two runs of the same program, one under the oracle and one under the agent, call sites are bytecode indices, but the runs must
+//! not depend on time: one thread, identity hashes in sequence. Both in one JVM see the very same calls, whatever the program does;
+//! call sites are source lines then, as the agent moves the code.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trodden_profile::{Profile, Skipped};
+use trodden_profile::{MethodMap, Profile, Skipped};
 
-use crate::contexts::{Frame, oracle_flag};
+use crate::contexts::{Frame, Sites, oracle_flag};
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::agent_flag;
@@ -257,26 +260,57 @@ impl Program {
     pub fn compare(&self, jdk: &Jdk) -> Result<Comparison> {
         let folder = tempfile::tempdir()?;
         let (log, file) = (folder.path().join("log"), folder.path().join("live.trodden"));
-        let prefix = format!("L{}", self.include.trim_end_matches('*').replace('.', "/"));
-        let one = self.run(jdk, &[oracle_flag(jdk, &log, &prefix)?])?;
-        // With smaller numbers, some kernels miss the checksum that they know; but they tell theirs.
-        if !one.status.success() && !one.stdout.starts_with(&format!("{} ", self.name)) {
-            return Err(format!("it failed: {one:#?}").into());
-        }
-        let flag = agent_flag("events,profile=contexts,algorithm=exact", &self.include, &file)?;
-        let other = self.run(jdk, &[flag])?;
-        let profile = Profile::load(&file).map_err(|e| format!("{e}\n{other:#?}"))?;
-        let left_alone = LeftAlone::of(&profile);
-        let expected = Tree::of_oracle(&log, &left_alone).map_err(|e| format!("{e}\n{one:#?}"))?;
+        let one = self.run(jdk, &[self.oracle(jdk, &log, Sites::Bytecode)?])?;
+        self.check(&one)?;
+        let other = self.run(jdk, &[self.agent(&file)?])?;
+        let comparison = compare(&log, &file, Sites::Bytecode);
+        let comparison = comparison.map_err(|e| format!("{e}\n{one:#?}\n{other:#?}"))?;
         let (said, said_now) = (without_times(&one.stdout), without_times(&other.stdout));
         if said != said_now || one.status != other.status {
             return Err(format!("under the oracle:\n{one:#?}\nunder the agent:\n{other:#?}").into());
         }
-        Ok(Comparison {
-            left_alone: profile.skipped.len(),
-            ..expected.compare(&Tree::of_profile(&profile)?)
-        })
+        Ok(comparison)
     }
+
+    /// Runs the program once, under both.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn compare_together(&self, jdk: &Jdk) -> Result<Comparison> {
+        let folder = tempfile::tempdir()?;
+        let (log, file) = (folder.path().join("log"), folder.path().join("live.trodden"));
+        // The agent first: classes that are there already are rewritten before the oracle learns their lines.
+        let run = self.run(jdk, &[self.agent(&file)?, self.oracle(jdk, &log, Sites::Lines)?])?;
+        self.check(&run)?;
+        compare(&log, &file, Sites::Lines).map_err(|e| format!("{e}\n{run:#?}").into())
+    }
+
+    fn agent(&self, file: &Path) -> Result<String> {
+        agent_flag("events,profile=contexts,algorithm=exact", &self.include, file)
+    }
+
+    fn oracle(&self, jdk: &Jdk, log: &Path, sites: Sites) -> Result<String> {
+        let prefix = format!("L{}", self.include.trim_end_matches('*').replace('.', "/"));
+        oracle_flag(jdk, log, &prefix, sites)
+    }
+
+    /// With smaller numbers, some kernels miss the checksum that they know; but they tell theirs.
+    fn check(&self, run: &Outcome) -> Result<()> {
+        if run.status.success() || run.stdout.starts_with(&format!("{} ", self.name)) {
+            return Ok(());
+        }
+        Err(format!("it failed: {run:#?}").into())
+    }
+}
+
+/// What the oracle has written, against the agent's profile.
+fn compare(log: &Path, file: &Path, sites: Sites) -> Result<Comparison> {
+    let profile = Profile::load(file)?;
+    let expected = Tree::of_oracle(log, &LeftAlone::of(&profile))?;
+    Ok(Comparison {
+        left_alone: profile.skipped.len(),
+        ..expected.compare(&Tree::of_profile(&profile, sites)?)
+    })
 }
 
 const STYLE: &str = r#"<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">
@@ -366,7 +400,7 @@ pub struct Comparison {
     pub difference: u64,
     /// Methods and classes that the agent gave no probes, and listed.
     pub left_alone: usize,
-    /// The first differences, in words.
+    /// The differences in words, the largest first.
     pub examples: Vec<String>,
 }
 
@@ -410,21 +444,24 @@ impl Tree {
         }
     }
 
-    fn of_profile(profile: &Profile) -> Result<Tree> {
+    fn of_profile(profile: &Profile, sites: Sites) -> Result<Tree> {
         let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
         let mut tree = Tree::default();
-        let mut path: Vec<u64> = Vec::new();
+        let mut path: Vec<(u64, &MethodMap)> = Vec::new();
         for node in contexts.tree.nodes() {
             let class = &profile.classes[node.class as usize].map;
             let method = &class.methods[node.method as usize];
-            let frame = (
-                format!("{}.{}{}", class.name, method.name, method.descriptor),
-                node.site.map(u32::from),
-            );
             path.truncate(node.depth as usize - 1);
-            let context = tree.below(path.last().copied().unwrap_or(NOBODY), &frame);
+            let caller = path.last().copied();
+            let bci = node.site.map(u32::from);
+            let site = match (sites, caller) {
+                (Sites::Bytecode, _) => bci,
+                (Sites::Lines, caller) => bci.zip(caller).and_then(|(bci, (_, caller))| caller.line(bci)),
+            };
+            let name = format!("{}.{}{}", class.name, method.name, method.descriptor);
+            let context = tree.below(caller.map_or(NOBODY, |(context, _)| context), &(name, site));
             tree.add(context, node.estimate());
-            path.push(context);
+            path.push((context, method));
         }
         Ok(tree)
     }
@@ -478,7 +515,7 @@ impl Tree {
             differing: differ.len(),
             difference: differ.iter().map(|&(_, a, b)| a.abs_diff(b)).sum(),
             left_alone: 0,
-            examples: differ.iter().take(3).map(example).collect(),
+            examples: differ.iter().map(example).collect(),
         }
     }
 }

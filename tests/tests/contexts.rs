@@ -8,11 +8,13 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use trodden_profile::Profile;
 use trodden_profile::options::ContextWeight;
 use trodden_tests::contexts::{
-    Counts, INCLUDE, counts, difference, expected, java, live, plain, trodden, under_agent,
+    Counts, INCLUDE, Sites, counts, difference, each_of_oracle, expected, java, live, oracle_flag, plain,
+    trodden, under_agent,
 };
 use trodden_tests::contexts_apps::Program;
 use trodden_tests::events::{fact, whole};
 use trodden_tests::jdk::Jdk;
+use trodden_tests::profile::SUSPICIOUS;
 use trodden_tests::{Result, build};
 
 fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
@@ -446,8 +448,11 @@ struct Obedient {
 
 impl Obedient {
     fn start(jdk: &Jdk) -> Result<Self> {
-        let flags = ["-Xverify:all", "-Xcheck:jni"].map(str::to_owned);
-        let mut child = java(jdk, &flags, &["obey"])?
+        Self::start_as(jdk, &SUSPICIOUS.map(str::to_owned), &["obey"])
+    }
+
+    fn start_as(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Self> {
+        let mut child = java(jdk, flags, arguments)?
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -468,6 +473,15 @@ impl Obedient {
             }
         }
         Ok(())
+    }
+
+    /// What it does when there are no more letters.
+    fn end(mut self) -> Result<()> {
+        drop(self.input);
+        match self.child.wait()? {
+            status if status.success() => Ok(()),
+            status => Err(format!("it ended with {status}").into()),
+        }
     }
 
     fn obey(&mut self, letters: &str) -> Result<()> {
@@ -544,11 +558,131 @@ fn bursts_in_threads_that_run_already() -> Result<()> {
     Ok(())
 }
 
+/// What the oracle sees of the program when it obeys these letters.
+fn expected_of(jdk: &Jdk, arguments: &[&str], letters: &str) -> Result<Counts> {
+    let folder = tempfile::tempdir()?;
+    let log = folder.path().join("log");
+    let flag = oracle_flag(jdk, &log, "LCalls", Sites::Bytecode)?;
+    let mut program = Obedient::start_as(jdk, &[flag], arguments)?;
+    program.obey(letters)?;
+    program.end()?;
+    let mut counts = Counts::new();
+    each_of_oracle(&log, |path, calls| *counts.entry(path).or_default() += calls)?;
+    Ok(counts)
+}
+
+/// The calls of the one that are not in the other.
+fn without(all: Counts, some: &Counts) -> Counts {
+    let left = |(path, calls): (Vec<_>, u64)| {
+        let other = some.get(&path).copied().unwrap_or(0);
+        let left = calls
+            .checked_sub(other)
+            .expect("calls more often what it does for longer");
+        (path, left)
+    };
+    all.into_iter()
+        .map(left)
+        .filter(|&(_, calls)| calls > 0)
+        .collect()
+}
+
+/// The program's profile, when it begins while its threads wait in the middle of something.
+fn attached_late(jdk: &Jdk, arguments: &[&str], options: &[&str]) -> Result<Profile> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("late.trodden").display().to_string();
+    let mut program = Obedient::start_as(jdk, &SUSPICIOUS.map(str::to_owned), arguments)?;
+    let pid = program.child.id().to_string();
+    let rest = ["--include", INCLUDE, "--file", &file];
+    trodden(&[&["attach", &pid, "start"], options, &rest].concat())?;
+    program.input.write_all(b"g")?;
+    program.hear("over")?;
+    program.end()?;
+    Ok(Profile::load(&file)?)
+}
+
+/// Profiling begins while threads are in the middle of whatever there is to be in the middle of. What these activations call then, and after
+/// some of them have ended, is called by those that are still there.
+#[test]
+fn contexts_begin_where_threads_are() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let virtual_ones = jdk.feature >= 21;
+        for arguments in [&["late", "1"][..], &["late", "1", "virtual"]] {
+            if arguments.len() > 2 && !virtual_ones {
+                continue;
+            }
+            let before = [&["late", "0"][..], &arguments[2..]].concat();
+            let before = expected_of(&jdk, &before, "")?;
+            let expected = without(expected_of(&jdk, arguments, "")?, &before);
+            // Of the 300 that wait in one another each makes calls, at least.
+            assert!(expected.len() > 1500, "{} contexts", expected.len());
+            for options in [
+                &["--profile", "contexts", "--algorithm", "exact"][..],
+                &["--profile", "contexts", "--algorithm", "lss", "--phi", "1e-5"],
+                &[
+                    "--profile",
+                    "contexts",
+                    "--algorithm",
+                    "exact",
+                    "--call-paths",
+                    "on",
+                ],
+                &["--profile", "contexts+paths+kpaths", "--algorithm", "exact"],
+            ] {
+                let how = format!("JDK {} {arguments:?} {options:?}", jdk.feature);
+                let profile = attached_late(&jdk, arguments, options)?;
+                check(&how, &expected, &profile)?;
+                let walks = fact(&profile, "stacks_walked")?;
+                assert!(walks > 20_000, "{how}: {walks}");
+                assert_eq!(fact(&profile, "stacks_given_up")?, 0, "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn weights_of_activations_from_before() -> Result<()> {
+    const SIZE: u64 = 1016;
+    for jdk in Jdk::ends()? {
+        let options = ["--profile", "contexts", "--algorithm", "exact", "--weight"];
+        let options_of = |weight: &[&'static str]| -> Vec<&str> { [&options[..], weight].concat() };
+        let sum = |profile: &Profile, last: &str| -> Result<u64> {
+            let contexts = by_name(profile)?;
+            let of = contexts
+                .iter()
+                .filter(|(path, _)| path.rsplit(' ').next() == Some(last));
+            Ok(of.map(|(_, weight)| weight).sum())
+        };
+        let bytes = attached_late(
+            &jdk,
+            &["late", "1"],
+            &options_of(&["alloc", "--alloc-interval", "0"]),
+        )?;
+        whole(&bytes)?;
+        assert_eq!(sum(&bytes, "lateMakes")?, 4000 * SIZE, "JDK {}", jdk.feature);
+        let made = sum(&bytes, "makes")?;
+        assert!(
+            made.is_multiple_of(SIZE) && made <= 4000 * SIZE,
+            "JDK {}: {made}",
+            jdk.feature
+        );
+        let time = attached_late(&jdk, &["late", "1"], &options_of(&["time"]))?;
+        whole(&time)?;
+        let napped = sum(&time, "lateNaps")?;
+        assert!(napped >= 60_000_000, "JDK {}: {napped}", jdk.feature);
+    }
+    Ok(())
+}
+
 #[test]
 fn threads_that_run_already() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("late.trodden").display().to_string();
     for jdk in Jdk::ends()? {
+        let known = without(
+            expected_of(&jdk, &["obey"], "ddwdwuwuwduw")?,
+            &expected_of(&jdk, &["obey"], "dd")?,
+        );
         let mut program = Obedient::start(&jdk)?;
         let pid = program.child.id().to_string();
         program.obey("dd")?;
@@ -569,30 +703,11 @@ fn threads_that_run_already() -> Result<()> {
         // Asked of the same counts: no context has half of all calls.
         let raised = trodden(&["attach", &pid, "report", "--phi", "0.5"])?;
         assert!(raised.contains("No context is hot"), "{raised}");
+        // Out of one of those that were there, and into another one.
+        program.obey("uwduw")?;
         trodden(&["attach", &pid, "dump"])?;
-        let jobs = |prefix: &str, times: u64, leaves: u64| {
-            [
-                ("branch", times),
-                ("branch leaf", leaves),
-                ("caught", times),
-                ("caught fail", times),
-            ]
-            .into_iter()
-            .chain([
-                ("caught fail fail", times),
-                ("caught fail fail fail", times),
-                ("caught fail fail fail <init>", times),
-                ("caught leaf", 2 * times),
-            ])
-            .map(|(path, calls)| (format!("{prefix}{path}"), calls))
-            .collect::<BTreeMap<String, u64>>()
-        };
-        let mut expected = jobs("", 2, 2);
-        expected.append(&mut jobs("obey ", 1, 3));
-        expected.insert("obey".to_owned(), 1);
-        let profile = Profile::load(&file)?;
-        assert_eq!(by_name(&profile)?, expected);
-        assert_eq!(fact(&profile, "contexts_orphans")?, 0);
+        check("attached", &known, &Profile::load(&file)?)?;
+        trodden(&["attach", &pid, "reset"])?;
         // Stopped in the middle of what was followed, and started again: what is under way may end as it likes.
         program.obey("dw")?;
         trodden(&["attach", &pid, "stop"])?;
@@ -609,7 +724,7 @@ fn threads_that_run_already() -> Result<()> {
         };
         assert_eq!(
             (sum("branch"), sum("caught"), sum("fail")),
-            (7, 7, 21),
+            (4, 4, 12),
             "{calls:?}"
         );
         assert!(
@@ -618,10 +733,17 @@ fn threads_that_run_already() -> Result<()> {
                 .all(|path| path.split(' ').filter(|name| *name == "caught").count() < 2),
             "{calls:?}"
         );
-        program.obey("uu")?;
+        for path in ["branch", "caught", "obey branch", "obey caught"] {
+            let path = format!("main obey obey {path}");
+            assert!(calls.contains_key(&path), "{path}: {calls:?}");
+        }
+        assert!(
+            calls.keys().all(|path| path.starts_with("main obey obey ")),
+            "{calls:?}"
+        );
+        program.obey("u")?;
         program.input.write_all(b"u\n")?;
-        drop(program.input);
-        assert!(program.child.wait()?.success());
+        program.end()?;
     }
     Ok(())
 }

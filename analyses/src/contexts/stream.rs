@@ -115,7 +115,7 @@ impl BurstOptions {
 /// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath` is a call and a return from
 /// an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive. `Enter` words after a `Gap` count as calls,
 /// except for as many as the gap's argument says: those rebuild the stack. `Charge` words are weights of the current context; calls
-/// have none of their own then. With [`in_program`](ContextOptions::in_program) the stream is one of bursts.
+/// have none of their own then. `Before` and `Below` words place activations from before profiling, which count no calls. With [`in_program`](ContextOptions::in_program) the stream is one of bursts.
 ///
 /// The profile gets the section [`contexts`](trodden_profile::Contexts), unless the algorithm is the null one, and facts whose names begin with
 /// `contexts_`.
@@ -357,6 +357,10 @@ struct Words<S> {
     methods: Vec<u32>,
     /// Where the stream tells paths to calls: of each of them, the path to its call under way.
     along: Vec<Option<u32>>,
+    /// How many of them, the lowest ones, are from before profiling: those are not counted where the stream tells depths.
+    before: usize,
+    /// Where the topmost one of those has its call under way.
+    call: Option<u16>,
     /// Open activations below those, of which nothing is known.
     below: usize,
     /// Weight of a call.
@@ -373,6 +377,8 @@ impl<S: ContextSink> Words<S> {
             sink,
             methods: Vec::new(),
             along: Vec::new(),
+            before: 0,
+            call: None,
             below: 0,
             per_call: u64::from(weight == ContextWeight::Calls),
             prefix: None,
@@ -383,6 +389,7 @@ impl<S: ContextSink> Words<S> {
 
     #[inline]
     fn enter(&mut self, method: u32, site: Option<u16>) {
+        let site = site.or_else(|| self.call_from_before());
         let mut frame = Frame::new(method, site.unwrap_or(UNKNOWN_SITE));
         if self.prefix.is_some() || !self.along.is_empty() {
             self.tell_prefix(&mut frame);
@@ -394,6 +401,30 @@ impl<S: ContextSink> Words<S> {
         } else {
             self.sink.enter(frame, self.per_call);
         }
+    }
+
+    /// The call site of what an activation from before profiling calls: it has no probes that could tell.
+    #[cold]
+    fn call_from_before(&self) -> Option<u16> {
+        let calls = self.before > 0 && self.methods.len() == self.before;
+        self.call.filter(|_| calls)
+    }
+
+    /// No activation that tells of itself is open; of those from before profiling, as many as it says are told next.
+    #[cold]
+    fn forget_before(&mut self) {
+        self.abandon(0);
+        self.along.clear();
+    }
+
+    #[cold]
+    fn from_before(&mut self, method: u32, call: Option<u16>) {
+        // Between the list's words nothing else is told.
+        let frame = Frame::new(method, self.call_from_before().unwrap_or(UNKNOWN_SITE));
+        self.methods.push(method);
+        self.before = self.methods.len();
+        self.call = call;
+        self.sink.place(frame);
     }
 
     /// The path that led to a call: told right before it, or as for the caller's last callee, if it is still the same call (code without
@@ -430,13 +461,15 @@ impl<S: ContextSink> Words<S> {
         self.enter(method, None);
     }
 
+    /// As the stream counts.
     fn open(&self) -> usize {
-        self.below + self.methods.len()
+        self.below + self.methods.len() - self.before
     }
 
     /// Knows no activation any more, but that so many are open.
     fn abandon(&mut self, open: usize) {
         self.rebuild = 0;
+        self.before = 0;
         self.below = open;
         if !self.methods.is_empty() {
             self.methods.clear();
@@ -459,7 +492,8 @@ impl<S: ContextSink> Words<S> {
     #[cold]
     fn unwound(&mut self, depth: usize) {
         match depth.checked_sub(self.below) {
-            Some(known) if known <= self.methods.len() => {
+            Some(known) if known + self.before <= self.methods.len() => {
+                let known = known + self.before;
                 self.methods.truncate(known);
                 self.sink.unwind(known as u32);
             }
@@ -502,6 +536,8 @@ impl<S: ContextSink> Words<S> {
                 }
                 return;
             }
+            Event::Before { .. } => self.forget_before(),
+            Event::Below { method, call } => self.from_before(method, call),
             Event::Gap | Event::Block { .. } => {}
             // Of bursts by the clock, which have a driver of their own.
             Event::Call { .. } | Event::Burst { .. } => self.tally.bad_words += 1,

@@ -200,7 +200,13 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 self.tally.gaps += 1;
                 self.abandon(0);
             }
-            Ok(Event::Block { .. } | Event::Prefix { .. } | Event::Charge { .. }) => {}
+            Ok(
+                Event::Block { .. }
+                | Event::Prefix { .. }
+                | Event::Charge { .. }
+                | Event::Before { .. }
+                | Event::Below { .. },
+            ) => {}
             // Of bursts only contexts know.
             Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
         }

@@ -201,7 +201,7 @@ impl WordOrder {
                 self.below = 0;
                 out.hole();
             }
-            Ok(Event::Block { .. } | Event::Charge { .. }) => {}
+            Ok(Event::Block { .. } | Event::Charge { .. } | Event::Before { .. } | Event::Below { .. }) => {}
             // Of bursts only contexts know.
             Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
         }

@@ -123,6 +123,70 @@ fn a_gap_may_say_how_many_enters_rebuild_the_stack() {
     assert_eq!(all, [(vec![1], 1), (vec![1, 2], 1), (vec![1, 2, 3], 1)]);
 }
 
+/// Activations from before profiling are below what depths count, and may go whenever nothing else is there.
+#[test]
+fn calls_of_activations_from_before() {
+    let below = |method, call| Word::below(method, call).0;
+    let unknown = Word::enter(3, None).0;
+    let words = vec![
+        Word::before(2).0,
+        below(1, Some(5)),
+        below(2, Some(7)),
+        unknown,
+        enter(4, 8),
+        enter(4, 9),
+        Word::unwound(1).0, // both 4s are gone
+        enter(4, 8),
+        Word::exit(4).0,
+        Word::exit(3).0,
+        unknown,
+        Word::exit(3).0,
+        // The upper one is gone, the lower one calls from elsewhere.
+        Word::before(1).0,
+        below(1, Some(6)),
+        unknown,
+        Word::exit(3).0,
+        Word::before(1).0,
+        below(1, None),
+        unknown,
+        Word::unwound(0).0, // the 3 is gone, and it is not among those that are counted
+        unknown,
+        Word::exit(3).0,
+        Word::before(0).0,
+        unknown,
+        Word::exit(3).0,
+    ];
+    let expected: Vec<(Vec<(u32, u16)>, u64)> = vec![
+        (vec![(1, UNKNOWN_SITE), (2, 5), (3, 7)], 2),
+        (vec![(1, UNKNOWN_SITE), (2, 5), (3, 7), (4, 8)], 2),
+        (vec![(1, UNKNOWN_SITE), (2, 5), (3, 7), (4, 8), (4, 9)], 1),
+        (vec![(1, UNKNOWN_SITE), (3, 6)], 1),
+        (vec![(1, UNKNOWN_SITE), (3, UNKNOWN_SITE)], 2),
+        (vec![(3, UNKNOWN_SITE)], 1),
+    ];
+    for algorithm in COUNTING {
+        // The second thread's words come in batches of three.
+        let (_, result) = contexts(algorithm, &[words.clone(), words.clone()]);
+        assert_eq!(result.tally, Default::default());
+        let hot = result.contexts.hot(0.01).unwrap();
+        let mut all: Vec<(Vec<(u32, u16)>, u64)> = hot
+            .hot()
+            .map(|(at, node)| {
+                let path = hot
+                    .path(at)
+                    .iter()
+                    .map(|frame| (frame.method, frame.site))
+                    .collect();
+                (path, node.bounds.unwrap().lower / 2)
+            })
+            .collect();
+        let mut expected = expected.clone();
+        all.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(all, expected, "{algorithm:?}");
+    }
+}
+
 #[test]
 fn a_prefix_belongs_to_the_next_enter() {
     let prefix = |register| Event::Prefix { method: 1, register }.word().0;

@@ -108,7 +108,11 @@ fn put(event: Event, tops: &mut Tops, out: &mut Encoder) -> bool {
             out.uint(GAP);
             tops.0.clear();
         }
-        Event::Call { .. } | Event::Charge { .. } | Event::Burst { .. } => return false,
+        Event::Call { .. }
+        | Event::Charge { .. }
+        | Event::Burst { .. }
+        | Event::Before { .. }
+        | Event::Below { .. } => return false,
     }
     true
 }

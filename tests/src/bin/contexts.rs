@@ -20,6 +20,12 @@ struct Arguments {
     /// Only programs of these names.
     #[arg(long, value_name = "NAME", num_args = 1..)]
     only: Vec<String>,
+    /// Both agents in one JVM: the very same calls, whatever the program does. Call sites are source lines.
+    #[arg(long)]
+    together: bool,
+    /// So many contexts that differ are told, per program.
+    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    examples: usize,
 }
 
 fn main() -> Result<ExitCode> {
@@ -48,7 +54,11 @@ fn main() -> Result<ExitCode> {
             if !arguments.only.is_empty() && !arguments.only.contains(&program.name) {
                 continue;
             }
-            match program.compare(jdk) {
+            let compared = match arguments.together {
+                true => program.compare_together(jdk),
+                false => program.compare(jdk),
+            };
+            match compared {
                 Ok(c) => {
                     failed |= c.differing > 0;
                     println!(
@@ -63,6 +73,7 @@ fn main() -> Result<ExitCode> {
                     );
                     c.examples
                         .iter()
+                        .take(arguments.examples)
                         .for_each(|example| eprintln!("  {}: {example}", program.name));
                 }
                 Err(e) => {
