@@ -661,7 +661,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_watched_until_nothing_stand_from_before_is_left() {
+    fn threads_are_watched_until_nothing_from_before_is_left() {
         let blocks = Blocks::new();
         let streams = Streams::default();
         let begin = |watching| {

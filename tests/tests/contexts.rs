@@ -641,7 +641,7 @@ fn contexts_begin_where_threads_are() -> Result<()> {
 }
 
 #[test]
-fn weights_of_activations_stand_from_before() -> Result<()> {
+fn weights_of_activations_from_before() -> Result<()> {
     const SIZE: u64 = 1016;
     for jdk in Jdk::ends()? {
         let options = ["--profile", "contexts", "--algorithm", "exact", "--weight"];

@@ -389,7 +389,7 @@ impl<S: ContextSink> Words<S> {
 
     #[inline]
     fn enter(&mut self, method: u32, site: Option<u16>) {
-        let site = site.or_else(|| self.call_stand_stand_from_before());
+        let site = site.or_else(|| self.call_from_before());
         let mut frame = Frame::new(method, site.unwrap_or(UNKNOWN_SITE));
         if self.prefix.is_some() || !self.along.is_empty() {
             self.tell_prefix(&mut frame);
@@ -405,7 +405,7 @@ impl<S: ContextSink> Words<S> {
 
     /// The call site of what an activation from before profiling calls: it has no probes that could tell.
     #[cold]
-    fn call_stand_stand_from_before(&self) -> Option<u16> {
+    fn call_from_before(&self) -> Option<u16> {
         let calls = self.before > 0 && self.methods.len() == self.before;
         self.call.filter(|_| calls)
     }
@@ -418,11 +418,11 @@ impl<S: ContextSink> Words<S> {
     }
 
     #[cold]
-    fn stand_stand_from_before(&mut self, method: u32, call: Option<u16>) {
+    fn begun_before(&mut self, method: u32, call: Option<u16>) {
         // Between the list's words nothing else is told.
         let frame = Frame::new(
             method,
-            self.call_stand_stand_from_before().unwrap_or(UNKNOWN_SITE),
+            self.call_from_before().unwrap_or(UNKNOWN_SITE),
         );
         self.methods.push(method);
         self.before = self.methods.len();
@@ -540,7 +540,7 @@ impl<S: ContextSink> Words<S> {
                 return;
             }
             Event::Before { .. } => self.forget_before(),
-            Event::Below { method, call } => self.stand_stand_from_before(method, call),
+            Event::Below { method, call } => self.begun_before(method, call),
             Event::Gap | Event::Block { .. } => {}
             // Of bursts by the clock, which have a driver of their own.
             Event::Call { .. } | Event::Burst { .. } => self.tally.bad_words += 1,

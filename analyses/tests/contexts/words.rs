@@ -125,7 +125,7 @@ fn a_gap_may_say_how_many_enters_rebuild_the_stack() {
 
 /// Activations from before profiling are below what depths count, and may go whenever nothing else is there.
 #[test]
-fn calls_of_activations_stand_from_before() {
+fn calls_of_activations_from_before() {
     let below = |method, call| Word::below(method, call).0;
     let unknown = Word::enter(3, None).0;
     let words = vec![
