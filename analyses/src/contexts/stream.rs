@@ -420,10 +420,7 @@ impl<S: ContextSink> Words<S> {
     #[cold]
     fn begun_before(&mut self, method: u32, call: Option<u16>) {
         // Between the list's words nothing else is told.
-        let frame = Frame::new(
-            method,
-            self.call_from_before().unwrap_or(UNKNOWN_SITE),
-        );
+        let frame = Frame::new(method, self.call_from_before().unwrap_or(UNKNOWN_SITE));
         self.methods.push(method);
         self.before = self.methods.len();
         self.call = call;
