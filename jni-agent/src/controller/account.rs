@@ -22,7 +22,7 @@ const AFTERMATH: Duration = Duration::from_secs(3);
 const CALL: f64 = 0.01;
 const CLASS: f64 = 0.02;
 /// What a class loses each time until it is compiled again, in seconds: taking the probes out of 46 classes of Jackson cost 3.5 s.
-const SLOW: f64 = 0.08;
+pub const SLOW: f64 = 0.08;
 
 /// The account.
 pub struct Account {

@@ -1,9 +1,10 @@
 //! Which classes are worth a retransformation.
 
-/// Seconds of processor time that a retransformation costs until all is compiled again that it threw away, whatever it holds, and more for
-/// each class: on Xalan 66 classes cost 7.5 s at once, and 11, 3 and 9 of them 2.5, 5.5 and 3 s, as each time the same large methods go that have others inlined.
+use super::account::SLOW;
+
+/// Seconds of processor time that a retransformation costs until all is compiled again that it threw away, whatever it holds; each class
+/// in it costs [`SLOW`] more. On Xalan 66 classes cost 7.5 s at once, and 11, 3 and 9 of them 2.5, 5.5 and 3 s, as each time the same large methods go that have others inlined.
 const CALL: f64 = 2.0;
-const CLASS: f64 = 0.08;
 
 /// A method that ends many paths at the moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,7 +53,7 @@ pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f6
     let (mut paid, mut due) = (0.0, CALL);
     for class in classes {
         paid += class.counted as f64 * price;
-        due += CLASS;
+        due += SLOW;
     }
     paid >= due
 }

@@ -37,6 +37,24 @@ enum Counts {
     },
 }
 
+/// Path ends of a method that began where it was entered, and all others, among those of counts of Ball-Larus paths.
+pub fn entered(map: &MethodMap, counts: &PathCounts) -> (u64, u64) {
+    let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
+    let entries: Vec<_> = map.dag.starts().iter().filter(of_entry).collect();
+    split(counts, |path| {
+        let mut entries = entries.iter();
+        entries.any(|s| (s.value..s.value + s.paths).contains(&path))
+    })
+}
+
+/// Counts of the paths that are wanted, and of all others.
+fn split(counts: &PathCounts, wanted: impl Fn(u64) -> bool) -> (u64, u64) {
+    let sum: u64 = counts.values().sum();
+    let some = counts.iter().filter(|(path, _)| wanted(**path));
+    let some: u64 = some.map(|(_, count)| count).sum();
+    (some, sum - some)
+}
+
 impl Snapshot {
     /// Before anything was counted.
     pub fn empty(at: Instant) -> Self {
@@ -88,19 +106,11 @@ impl Snapshot {
 
     /// Path ends of a method that began where it was entered, and all others, among those of some counts.
     pub fn entered(&self, map: &MethodMap, counts: &PathCounts) -> (u64, u64) {
-        let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
-        let entries: Vec<_> = map.dag.starts().iter().filter(of_entry).collect();
-        let entry = |path: u64| match self.counts {
-            Counts::Exact { .. } => entries
-                .iter()
-                .any(|s| (s.value..s.value + s.paths).contains(&path)),
+        match self.counts {
+            Counts::Exact { .. } => entered(map, counts),
             // One path of the outline per activation.
-            Counts::Windows { .. } => path >> 32 == 0,
-        };
-        let sum: u64 = counts.values().sum();
-        let entered = counts.iter().filter(|(path, _)| entry(**path));
-        let entered: u64 = entered.map(|(_, count)| count).sum();
-        (entered, sum - entered)
+            Counts::Windows { .. } => split(counts, |path| path >> 32 == 0),
+        }
     }
 
     fn of_windows_of(&self, class: &ClassEntry, method: usize) -> Option<&PathCounts> {

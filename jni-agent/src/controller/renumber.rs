@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 use trodden_instrumenter::Guide;
-use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, StartKind, Update};
+use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, Update};
 use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Profile};
 
+use super::account;
+use super::counts::entered;
 use super::watch::runs_long;
 use crate::agent::Agent;
 use crate::jvm::{Jni, JvmError};
@@ -18,11 +20,9 @@ use crate::log::debug;
 use crate::retransform::retransform;
 use crate::settings::Settings;
 
-/// Nanoseconds that a register update takes which is on a hot path: an addition to a local variable.
-const UPDATE: f64 = 0.3;
-/// Nanoseconds for which a class slows the program until its code is compiled again (what the account of `probe=auto` charges too).
-const RECOMPILING: f64 = 80e6;
-/// Seconds within which the one must have made up for the other.
+/// Seconds that a register update takes which is on a hot path: an addition to a local variable.
+const UPDATE: f64 = 0.3e-9;
+/// Seconds within which updates that are saved must have made up for what a class loses until it is compiled again.
 const WITHIN: f64 = 60.0;
 
 /// Numbers hot classes again, once.
@@ -64,7 +64,7 @@ impl Renumber {
             let methods = class.map.methods.iter().zip(&class.counts);
             let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));
             let saved = methods.map(|(map, counts)| saving(map, counts, limit, skip).max(0.0));
-            !blocked && saved.sum::<f64>() / seconds * UPDATE * WITHIN > RECOMPILING
+            !blocked && saved.sum::<f64>() / seconds * UPDATE * WITHIN > account::SLOW
         };
         let classes: Vec<ClassProfile> = classes.into_iter().filter(worth).collect();
         let names: FxHashSet<String> = classes.iter().map(|class| class.map.name.clone()).collect();
@@ -109,20 +109,8 @@ fn saving(map: &MethodMap, counts: &MethodCounts, limit: u64, skip_single_path_l
 
 /// Would an activation of the method go on in the interpreter for long, if its class got other code now?
 fn is_long(map: &MethodMap, counts: &MethodCounts, seconds: f64) -> bool {
-    let entries: Vec<_> = map
-        .dag
-        .starts()
-        .iter()
-        .filter(|s| s.kind == StartKind::Entry)
-        .collect();
-    let (mut entered, mut inside) = (0u64, 0u64);
-    for (&path, &count) in &counts.paths {
-        let entry = entries
-            .iter()
-            .any(|s| (s.value..s.value + s.paths).contains(&path));
-        *if entry { &mut entered } else { &mut inside } += count;
-    }
-    runs_long(entered, inside, seconds)
+    let (activations, inside) = entered(map, &counts.paths);
+    runs_long(activations, inside, seconds)
 }
 
 #[cfg(test)]
