@@ -124,6 +124,9 @@ pub struct InstrumentOptions {
     pub events: EventKinds,
     /// Are calls and returns told in bursts only, between which probes do no more than test a flag? Nothing else is told then.
     pub bursts: bool,
+    /// Does somebody else tell calls and returns, and no code carry probes? Classes are then numbered only, never written, and no method
+    /// is left out because probes would not fit. Only with events that have calls.
+    pub unprobed: bool,
     /// Does each call tell the caller's path register? Only where calls are told with call sites, and neither time nor paths are.
     pub call_paths: bool,
     /// Do calls and returns tell how much time has passed since the last one? Only where they are told with call sites, and paths are not.
@@ -151,6 +154,7 @@ impl InstrumentOptions {
             probe,
             events: EventKinds::ACTIVATION_PATHS,
             bursts: false,
+            unprobed: false,
             call_paths: false,
             timed: false,
             skips: false,

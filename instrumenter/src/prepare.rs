@@ -133,7 +133,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         return Ok(whole_class(SkipReason::UnknownVersion));
     }
 
-    if strategy(options).sees_calls() && USED_BY_PROBES.contains(&name.as_str()) {
+    if strategy(options).sees_calls() && !options.unprobed && USED_BY_PROBES.contains(&name.as_str()) {
         return Ok(whole_class(SkipReason::UsedByProbes));
     }
 
@@ -161,15 +161,17 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     if !methods.is_empty() && (Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class)) {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
-    let class_and_name = (&class, name.as_str());
-    drop_what_does_not_fit(
-        options,
-        class_and_name,
-        &mut methods,
-        &mut maps,
-        &mut skipped,
-        &mut scratch.rewrite,
-    );
+    if !options.unprobed {
+        let class_and_name = (&class, name.as_str());
+        drop_what_does_not_fit(
+            options,
+            class_and_name,
+            &mut methods,
+            &mut maps,
+            &mut skipped,
+            &mut scratch.rewrite,
+        );
+    }
     drop(scratch);
     if methods.is_empty() {
         return Ok(Preparation::Unchanged { skipped });
@@ -342,7 +344,8 @@ impl Prepared<'_> {
         &self.skipped
     }
 
-    /// The class with probes. Deterministic: same bytes, options and ids give the same result.
+    /// The class with probes. Deterministic: same bytes, options and ids give the same result. Not for classes that were
+    /// prepared [`unprobed`](InstrumentOptions::unprobed).
     pub fn emit(&self, ids: ClassIds) -> Vec<u8> {
         self.emit_to(ids, |_| true, |_, _| ())
     }

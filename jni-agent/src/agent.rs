@@ -15,7 +15,7 @@ use trodden_profile::events::ThreadInfo;
 use trodden_profile::options::ConsumedBy;
 
 use crate::blocks::{Block, Blocks};
-use crate::clock::{Clock, Tick};
+use crate::clock::{Clock, Signal, Tick};
 use crate::collector::Collector;
 use crate::controller::{Controller, Ledger, Renumber};
 use crate::dump;
@@ -23,8 +23,9 @@ use crate::events::Streams;
 use crate::jvm::guard::guard;
 use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::thread::Vm;
-use crate::jvm::{FieldId, Jni, JvmError, Jvmti};
+use crate::jvm::{FieldId, GlobalRef, Jni, JvmError, Jvmti};
 use crate::log::{debug, error, info, warning};
+use crate::method_events::MethodEvents;
 use crate::record::TraceFile;
 use crate::registry::Registry;
 use crate::retransform::{Restored, retransform};
@@ -45,8 +46,8 @@ pub struct Agent {
     pub late: bool,
     /// Does the program run?
     pub up: AtomicBool,
-    /// May frames be read (asked for at start-up only)?
-    pub reads_frames: bool,
+    /// What may be done that has to be asked for at start-up.
+    pub granted: Granted,
     /// Ids.
     pub registry: Arc<Registry>,
     /// Native memory of threads.
@@ -55,6 +56,10 @@ pub struct Agent {
     pub streams: Streams,
     /// Finds out what is on stacks.
     pub walker: Walker,
+    /// Bursts of the JVM's own events.
+    pub method_events: MethodEvents,
+    /// What virtual threads are instances of, once it has been looked for.
+    virtual_threads: OnceLock<Option<GlobalRef>>,
     /// `Thread.tid`.
     thread_id: OnceLock<FieldId>,
     shim: OnceLock<Shim>,
@@ -74,6 +79,15 @@ pub struct Agent {
     alloc_interval: AtomicU32,
     /// Bursts so far, of all profiles: threads remember in which one they took part last.
     bursts: AtomicU32,
+}
+
+/// Capabilities that the JVM gives at start-up only.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Granted {
+    /// Frames may be read.
+    pub frames: bool,
+    /// The JVM tells of beginnings and ends of activations.
+    pub method_events: bool,
 }
 
 /// What commands change.
@@ -103,6 +117,12 @@ pub enum StartError {
         "probe 'safepoint' needs the agent at JVM start-up (-agentpath or JAVA_TOOL_OPTIONS), not attached later"
     )]
     NeedsStartUp,
+    /// The JVM's events are to be had only by who asks for them at the start.
+    #[error(
+        "burst-events=jvm needs the agent at JVM start-up with that very option (-agentpath or JAVA_TOOL_OPTIONS): \
+         this JVM can no longer be asked for its events; burst-events=probes can be attached"
+    )]
+    NeedsMethodEvents,
     /// The schedule's window is larger than the ring of this JVM.
     #[error(
         "schedule {schedule} needs windows of {needed} path ends, but this JVM's ring has room for {room}"
@@ -156,17 +176,19 @@ impl Agent {
     }
 
     /// Makes the agent. The first caller wins.
-    pub fn create(vm: Vm, jvmti: Jvmti, late: bool, reads_frames: bool) -> &'static Agent {
+    pub fn create(vm: Vm, jvmti: Jvmti, late: bool, granted: Granted) -> &'static Agent {
         AGENT.get_or_init(|| Agent {
             vm,
             jvmti,
             late,
             up: AtomicBool::new(late),
-            reads_frames,
+            granted,
             registry: Arc::default(),
             blocks: Blocks::new(),
             streams: Streams::default(),
             walker: Walker::default(),
+            method_events: MethodEvents::default(),
+            virtual_threads: OnceLock::new(),
             thread_id: OnceLock::new(),
             shim: OnceLock::new(),
             active: RwLock::new(None),
@@ -211,6 +233,27 @@ impl Agent {
     pub fn thread_id(&self, jni: Jni<'_>, thread: ThreadRef) -> Option<u64> {
         let field = *self.thread_id.get()?;
         Some(jni.long_field(thread, field) as u64)
+    }
+
+    /// Is it a virtual thread?
+    pub fn is_virtual(&self, jni: Jni<'_>, thread: ThreadRef) -> bool {
+        let class = self.virtual_threads.get_or_init(|| {
+            let class = jni.find_class(c"java/lang/BaseVirtualThread").ok()?;
+            let global = jni.global_class(class);
+            jni.delete_local_class(class);
+            Some(global)
+        });
+        class.is_some_and(|class| jni.is_instance(thread, class))
+    }
+
+    /// A thread is about to end: its stream ends, and its block may be another one's.
+    pub fn thread_ends(&self, jni: Jni<'_>, thread: ThreadRef) {
+        if self.granted.method_events {
+            let _ = Block::set_of_calling_thread(None, self.jvmti);
+        }
+        if let Some(id) = self.thread_id(jni, thread) {
+            self.streams.thread_ends(&self.blocks, id);
+        }
     }
 
     /// The shim, if it is there.
@@ -303,6 +346,11 @@ impl Agent {
         self.recompilations.load(Ordering::Relaxed)
     }
 
+    /// Bursts that have begun so far, of all profiles.
+    pub fn bursts(&self) -> u32 {
+        self.bursts.load(Ordering::Relaxed)
+    }
+
     /// Starts profiling: hook on, classes that are there already sent through it, clock on.
     pub fn start(
         &'static self,
@@ -313,8 +361,11 @@ impl Agent {
         if control.running() {
             return Err(StartError::Running);
         }
-        if settings.probe == ProbeKind::Safepoint && !self.reads_frames {
+        if settings.probe == ProbeKind::Safepoint && !self.granted.frames {
             return Err(StartError::NeedsStartUp);
+        }
+        if settings.options.has_events_of_jvm() && !self.granted.method_events {
+            return Err(StartError::NeedsMethodEvents);
         }
         if settings.probe == ProbeKind::Structural {
             settings.switches = Some(self.blocks.switches().ok_or(StartError::NoRoom)?);
@@ -441,7 +492,7 @@ impl Agent {
             self.jvmti,
             interval,
             settings.jitter(),
-            move |jni, tick| guard("the clock", false, || ticker.tick(jni, tick)),
+            move |jni, tick, signal| guard("the clock", false, || ticker.tick(jni, tick, signal)),
         )
     }
 
@@ -451,18 +502,25 @@ impl Agent {
         if control.settings.as_ref().is_some_and(|settings| settings.ahead) {
             return Restored::default();
         }
+        let unchanged = control
+            .settings
+            .as_ref()
+            .is_some_and(|settings| settings.options.has_events_of_jvm());
         self.set_active(None);
         self.windows().stop(&self.blocks);
         self.ledger().stop();
         self.registry.silence_none();
         let names = self.registry.names();
-        let restored = retransform(
-            self.jvmti,
-            jni,
-            &self.registry,
-            |name| names.contains(name),
-            |_| (),
-        );
+        let restored = match unchanged {
+            true => Restored::default(),
+            false => retransform(
+                self.jvmti,
+                jni,
+                &self.registry,
+                |name| names.contains(name),
+                |_| (),
+            ),
+        };
         if let Err(e) = self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, false) {
             warning!("the class file load hook stays on: {e}");
         }
@@ -477,6 +535,9 @@ impl Agent {
         if let Some(shim) = self.shim_if_defined() {
             let _ = shim.disarm(jni);
             let _ = shim.set_burst(jni, 0);
+        }
+        if self.granted.method_events {
+            self.method_events.end(self.jvmti);
         }
         if control
             .settings
@@ -527,7 +588,7 @@ struct Ticker {
 
 impl Ticker {
     /// Returns whether to go on.
-    fn tick(&mut self, jni: Jni<'_>, tick: Tick) -> bool {
+    fn tick(&mut self, jni: Jni<'_>, tick: Tick, signal: &Signal) -> bool {
         let result = match self.settings.probe {
             ProbeKind::Yieldpoint => match self.settings.span() {
                 Some(span) => self.span_window(jni, span),
@@ -548,7 +609,7 @@ impl Ticker {
             }
             ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
                 (Some(controller), _) => controller.tick(self.agent, jni),
-                (None, Some((length, _))) => self.burst(jni, length),
+                (None, Some((length, _))) => self.burst(jni, length, signal),
                 (None, None) => Ok(()),
             },
         };
@@ -579,20 +640,34 @@ impl Ticker {
         true
     }
 
-    /// Lets probes tell calls and returns for so long.
-    fn burst(&mut self, jni: Jni<'_>, length: Duration) -> Result<(), JvmError> {
+    /// Lets probes, or the JVM, tell calls and returns for so long.
+    fn burst(&mut self, jni: Jni<'_>, length: Duration, signal: &Signal) -> Result<(), JvmError> {
         let Some(shim) = self.agent.shim_if_defined() else {
             return Ok(());
         };
         // From 1 to i32::MAX, so that no number soon comes again.
-        let number = self.agent.bursts.fetch_add(1, Ordering::Relaxed) % i32::MAX as u32 + 1;
-        let begun = Instant::now();
-        shim.set_burst(jni, number as i32)?;
-        std::thread::sleep(length);
-        shim.set_burst(jni, 0)?;
+        let number = (self.agent.bursts() % i32::MAX as u32 + 1) as i32;
+        let events = &self.agent.method_events;
+        let jvm = self.settings.options.has_events_of_jvm();
+        let mut begun = Instant::now();
+        match jvm {
+            true => events.begin(self.agent.jvmti, number)?,
+            false => shim.set_burst(jni, number)?,
+        }
+        self.agent.bursts.fetch_add(1, Ordering::Relaxed);
+        if jvm {
+            // Until then nothing was told.
+            begun = Instant::now();
+        }
+        signal.nap(length);
+        let took = begun.elapsed();
+        match jvm {
+            true => events.end(self.agent.jvmti),
+            false => shim.set_burst(jni, 0)?,
+        }
         let mut collector = self.agent.collector();
         collector.tally.ticks += 1;
-        collector.tally.window_ns += begun.elapsed().as_nanos() as u64;
+        collector.tally.window_ns += took.as_nanos() as u64;
         Ok(())
     }
 

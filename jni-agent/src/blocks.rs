@@ -8,6 +8,8 @@ use memmap2::{MmapOptions, MmapRaw};
 use trodden_analyses::subpaths::Wanted;
 use trodden_profile::events::NO_CALL_SITE;
 
+use crate::jvm::{JvmError, Jvmti};
+
 /// Blocks of all threads, never given back: threads to come take over those of threads that have ended.
 ///
 /// Slot 0 of a block is at its address, slot `n` at `8 * n` bytes behind it. First comes a header, then counters, at the
@@ -161,10 +163,44 @@ impl Block {
         depth.store(number, Ordering::Relaxed);
     }
 
+    /// The burst that the thread has joined; its negative, if it was left out of it. For the block's own thread.
+    pub fn joined(self) -> i32 {
+        self.burst().load(Ordering::Relaxed)
+    }
+
+    /// Sets that. For the block's own thread.
+    pub fn set_joined(self, burst: i32) {
+        self.burst().store(burst, Ordering::Relaxed);
+    }
+
+    fn burst(self) -> &'static AtomicI32 {
+        // SAFETY: blocks are never given back, and an int is at the address of slot 6.
+        unsafe { &*std::ptr::from_ref(self.slot(6)).cast::<AtomicI32>() }
+    }
+
+    /// The block that the JVM keeps for the calling thread, virtual ones included; `None` if it keeps none.
+    pub fn of_calling_thread(jvmti: Jvmti) -> Option<Block> {
+        match jvmti.thread_data() {
+            0 => None,
+            // What `set_of_calling_thread` put there: nobody else does in our environment.
+            address => Some(Block(address)),
+        }
+    }
+
+    /// Has the JVM keep a block for the calling thread, or none any more.
+    pub fn set_of_calling_thread(block: Option<Block>, jvmti: Jvmti) -> Result<(), JvmError> {
+        jvmti.set_thread_data(block.map_or(0, |block| block.0))
+    }
+
+    /// Is it for events only?
+    pub fn is_small(self) -> bool {
+        self.slot(3).load(Ordering::Relaxed) - self.0 as u64 == 8 * u64::from(Self::HEADER)
+    }
+
     /// Where the buffer ends, whatever probes are told.
     fn end(self) -> u64 {
         let buffer = self.slot(3).load(Ordering::Relaxed);
-        let words = match buffer - self.0 as u64 == 8 * u64::from(Self::HEADER) {
+        let words = match self.is_small() {
             true => Blocks::SMALL_BUFFER_WORDS,
             false => Blocks::BUFFER_WORDS as usize,
         };

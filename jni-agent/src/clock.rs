@@ -19,8 +19,9 @@ pub struct Clock {
     thread: JoinHandle<()>,
 }
 
+/// Tells the clock's thread to stop.
 #[derive(Default)]
-struct Signal {
+pub struct Signal {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -52,7 +53,7 @@ impl Clock {
         jvmti: Jvmti,
         interval: Duration,
         jitter: Option<u64>,
-        mut tick: impl FnMut(Jni<'_>, Tick) -> bool + Send + 'static,
+        mut tick: impl FnMut(Jni<'_>, Tick, &Signal) -> bool + Send + 'static,
     ) -> std::io::Result<Clock> {
         let signal = Arc::new(Signal::default());
         let own = Arc::clone(&signal);
@@ -62,7 +63,7 @@ impl Clock {
                 if jitter.is_some() {
                     exact_timers();
                 }
-                let run = |jni: Jni<'_>| own.run(interval, jitter, |t| tick(jni, t));
+                let run = |jni: Jni<'_>| own.run(interval, jitter, |t| tick(jni, t, &own));
                 if let Err(e) = vm.attached(jvmti, THREAD_NAME, run) {
                     error!("the clock cannot run: {e}");
                 }
@@ -101,6 +102,23 @@ impl Signal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits so long, or until the clock is to stop.
+    pub fn nap(&self, length: Duration) {
+        let until = Instant::now() + length;
+        let mut state = self.lock();
+        while !state.stop {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            state = self
+                .changed
+                .wait_timeout(state, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+
     /// Ticks once per interval from the start, skipping those that were missed altogether.
     fn run(&self, interval: Duration, jitter: Option<u64>, mut tick: impl FnMut(Tick) -> bool) {
         let mut random = jitter.map(SplitMix);
@@ -129,20 +147,9 @@ impl Signal {
                 begin = now;
             }
             due = begin + phase();
-            let mut state = self.lock();
-            loop {
-                if state.stop {
-                    return;
-                }
-                let left = due.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    break;
-                }
-                state = self
-                    .changed
-                    .wait_timeout(state, left)
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .0;
+            self.nap(due.saturating_duration_since(Instant::now()));
+            if self.lock().stop {
+                return;
             }
         }
     }
@@ -205,6 +212,19 @@ mod tests {
             true
         });
         assert_eq!(ticks, 1);
+    }
+
+    #[test]
+    fn naps_end_when_the_clock_is_to_stop() {
+        let signal = Arc::new(Signal::default());
+        let begin = Instant::now();
+        signal.nap(Duration::from_millis(20));
+        assert!(begin.elapsed() >= Duration::from_millis(20));
+        let napping = Arc::clone(&signal);
+        let napper = std::thread::spawn(move || napping.nap(Duration::from_secs(3600)));
+        signal.lock().stop = true;
+        signal.changed.notify_all();
+        napper.join().unwrap();
     }
 
     #[test]

@@ -156,6 +156,9 @@ fn dump_streams(agent: &Agent, control: &Control, settings: &Settings, file: &Pa
         fact("burst_ns", tally.window_ns);
         fact("bursts_skipped", agent.streams.revisits_skipped());
         fact("bursts_too_deep", agent.walker.too_deep());
+        if settings.options.has_events_of_jvm() {
+            fact("burst_switch_ns", agent.method_events.switching());
+        }
     }
     if settings.follows_stacks() {
         let (walks, given_up) = agent.streams.walks();

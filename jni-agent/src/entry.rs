@@ -4,7 +4,9 @@ use std::ffi::{CStr, c_char, c_uchar, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
-use jvmti_bindings::sys::jni::{JNI_VERSION_1_8, JNIEnv, JavaVM, jclass, jint, jlong, jmethodID, jobject};
+use jvmti_bindings::sys::jni::{
+    JNI_VERSION_1_8, JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject, jvalue,
+};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
     jvmtiEventCallbacks,
@@ -12,7 +14,7 @@ use jvmti_bindings::sys::jvmti::{
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::AgentCommand;
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Granted};
 use crate::jvm::guard::guard;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
@@ -48,11 +50,17 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows nothing
     // else but should not be held for nothing.
     let wants_frames = probe_kind(&command.options) == ProbeKind::Safepoint;
-    let reads_frames = wants_frames && add_capabilities(jvmti, true).is_ok();
-    if !reads_frames {
+    let frames = wants_frames && add_capabilities(jvmti, true).is_ok();
+    if !frames {
         add_capabilities(jvmti, false)?;
     }
-    Agent::create(vm, jvmti, false, reads_frames);
+    // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
+    let method_events = command.options.has_events_of_jvm() && add_method_events(jvmti).is_ok();
+    let granted = Granted {
+        frames,
+        method_events,
+    };
+    Agent::create(vm, jvmti, false, granted);
     *PENDING.lock().unwrap_or_else(|e| e.into_inner()) = Some(command);
     set_callbacks(jvmti)
 }
@@ -67,6 +75,13 @@ fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
     jvmti.add_capabilities(&capabilities)
 }
 
+fn add_method_events(jvmti: Jvmti) -> Result<(), JvmError> {
+    let mut capabilities = jvmtiCapabilities::default();
+    capabilities.set_can_generate_method_entry_events(true);
+    capabilities.set_can_generate_method_exit_events(true);
+    jvmti.add_capabilities(&capabilities)
+}
+
 fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMInit = Some(vm_init);
@@ -76,6 +91,8 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
+    callbacks.MethodEntry = Some(method_entry);
+    callbacks.MethodExit = Some(method_exit);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
     jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
@@ -108,7 +125,7 @@ pub unsafe extern "system" fn Agent_OnAttach(
                 None => {
                     let jvmti = vm.jvmti()?;
                     add_capabilities(jvmti, false)?;
-                    let agent = Agent::create(vm, jvmti, true, false);
+                    let agent = Agent::create(vm, jvmti, true, Granted::default());
                     set_callbacks(jvmti)?;
                     agent
                 }
@@ -140,7 +157,7 @@ pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jin
                 Some(agent) => agent,
                 None => {
                     let jvmti = vm.jvmti()?;
-                    let agent = Agent::create(vm, jvmti, true, false);
+                    let agent = Agent::create(vm, jvmti, true, Granted::default());
                     set_callbacks(jvmti)?;
                     agent
                 }
@@ -225,10 +242,40 @@ unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread:
     guard("ThreadEnd", (), || {
         // SAFETY: the JVM passes the current thread's environment, valid during this call.
         let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni)
-            && let Some(id) = agent.thread_id(jni, thread)
-        {
-            agent.streams.thread_ends(&agent.blocks, id);
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
+            agent.thread_ends(jni, thread);
+        }
+    });
+}
+
+unsafe extern "system" fn method_entry(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+) {
+    guard("MethodEntry", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
+            agent.method_events.entered(agent, jni, thread, method);
+        }
+    });
+}
+
+unsafe extern "system" fn method_exit(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _thread: jobject,
+    method: jmethodID,
+    _by_exception: jboolean,
+    _value: jvalue,
+) {
+    guard("MethodExit", (), || {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
+            agent.method_events.exited(agent, jni, method);
         }
     });
 }

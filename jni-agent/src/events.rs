@@ -225,7 +225,12 @@ impl Streams {
         }
         let owner = Owner { block, info };
         self.open_stream(&owner);
-        owners.insert(owner.info.id, owner);
+        if let Some(before) = owners.insert(owner.info.id, owner)
+            && before.block != block
+        {
+            // It had one that the agent made for it. The JVM may still keep that for the thread, so no other one gets it.
+            self.end_stream(before.block);
+        }
     }
 
     /// A thread has ended (or is about to, in code that has no probes): it says so itself.
@@ -235,7 +240,7 @@ impl Streams {
             return;
         };
         self.end_stream(owner.block);
-        if owner.info.is_virtual {
+        if owner.block.is_small() {
             blocks.forget(thread);
             blocks.release_small(owner.block);
         }
@@ -310,11 +315,16 @@ impl Streams {
         let mut left = bytes;
         while left > 0 {
             let part = u32::try_from(left).unwrap_or(u32::MAX);
-            if !block.append(Word::charge(part).0) {
-                self.drain(block, || None);
-                block.append(Word::charge(part).0);
-            }
+            self.append(block, Word::charge(part).0);
             left -= u64::from(part);
+        }
+    }
+
+    /// The calling thread, whose block this is, tells an event of its own.
+    pub fn append(&self, block: Block, word: u64) {
+        if !block.append(word) {
+            self.drain(block, || None);
+            block.append(word);
         }
     }
 

@@ -38,7 +38,7 @@ pub fn instrument(
     if name.is_some_and(|name| !settings.instrumenter.options().filter.class(name)) {
         return None;
     }
-    if let Some(name) = name.filter(|name| run_by_shim(name)) {
+    if let Some(name) = name.filter(|name| run_by_shim(settings, name)) {
         registry.skip([whole_class(name, "run by Trodden's own probes")]);
         return None;
     }
@@ -55,8 +55,13 @@ pub fn instrument(
     }
 }
 
-fn run_by_shim(name: &str) -> bool {
-    RUN_BY_SHIM.iter().any(|prefix| name.starts_with(prefix))
+fn run_by_shim(settings: &Settings, name: &str) -> bool {
+    let prefixes = match settings.options.has_events_of_jvm() {
+        // There are no probes, so there is only the shim.
+        true => &RUN_BY_SHIM[..1],
+        false => RUN_BY_SHIM,
+    };
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Is this what `trodden instrument` puts beside the classes, and not a class of the program?
@@ -83,7 +88,7 @@ fn rewrite(
             Ok(None)
         }
         Preparation::Ready(prepared) => {
-            if run_by_shim(&prepared.map().name) {
+            if run_by_shim(settings, &prepared.map().name) {
                 return Err("run by Trodden's own probes".to_owned());
             }
             let ids = match &settings.switches {
@@ -91,6 +96,10 @@ fn rewrite(
                 Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
             };
             registry.skip(prepared.skipped().iter().cloned());
+            if settings.options.has_events_of_jvm() {
+                // Now its methods have their numbers, and that is all.
+                return Ok(None);
+            }
             if let Some(silent) = registry.silent(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
                 let any = (0..prepared.map().methods.len()).any(counts);

@@ -19,6 +19,7 @@
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
+//! | `method_events` | bursts of the JVM's own events in place of probes |
 //! | `walk` | the stack of a thread that joins a burst |
 //! | `dump`, `record` | the profile file; the trace |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
@@ -38,6 +39,7 @@ mod events;
 mod hook;
 mod jvm;
 mod log;
+mod method_events;
 mod natives;
 mod record;
 mod registry;

@@ -163,7 +163,7 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
         // SAFETY: the caller's promise.
         let block = unsafe { Block::from_address(block) };
         let method = Word(u64::from(upper as u32) << 32).method();
-        match agent.walker.stack(agent, jni, method) {
+        match agent.walker.stack(agent, jni, std::ptr::null_mut(), method) {
             Some(stack) => agent.streams.join(block, &stack),
             None => false,
         }

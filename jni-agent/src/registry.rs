@@ -43,6 +43,7 @@ struct Inner {
     configurations: Vec<String>,
     current: usize,
     by_key: FxHashMap<Key, usize>,
+    by_name: FxHashMap<String, Vec<usize>>,
     /// By class index.
     classes: Vec<(usize, ClassEntry)>,
     methods: MethodTable,
@@ -57,6 +58,14 @@ struct Inner {
     units: FxHashMap<String, Bases>,
     /// Names of their classes.
     ahead: FxHashSet<String>,
+}
+
+impl Inner {
+    fn add(&mut self, configuration: usize, entry: ClassEntry) {
+        let name = entry.map.name.clone();
+        self.by_name.entry(name).or_default().push(self.classes.len());
+        self.classes.push((configuration, entry));
+    }
 }
 
 /// No more ids: the class stays as it is.
@@ -146,7 +155,7 @@ impl Registry {
             code: None,
         };
         let configuration = inner.current;
-        inner.classes.push((configuration, entry));
+        inner.add(configuration, entry);
         inner.by_key.insert(key, class);
         Ok((ids, true))
     }
@@ -204,7 +213,7 @@ impl Registry {
                 graphs: None,
                 code: None,
             };
-            inner.classes.push((configuration, entry));
+            inner.add(configuration, entry);
         }
         inner.units.insert(unit.to_owned(), bases);
         Ok(bases)
@@ -265,10 +274,12 @@ impl Registry {
     /// The class of this name, if the current configuration has exactly one.
     pub fn only_class_named(&self, name: &str) -> Option<ClassEntry> {
         let inner = self.read();
-        let mut found = inner
-            .classes
+        let named = inner
+            .by_name
+            .get(name)?
             .iter()
-            .filter(|(configuration, entry)| *configuration == inner.current && entry.map.name == name);
+            .map(|&class| &inner.classes[class]);
+        let mut found = named.filter(|(configuration, _)| *configuration == inner.current);
         let first = found.next()?;
         found.next().is_none().then(|| first.1.clone())
     }

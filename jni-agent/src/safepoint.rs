@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::{JVMTI_THREAD_STATE_IN_NATIVE, JVMTI_THREAD_STATE_RUNNABLE, jvmtiFrameInfo};
 use rustc_hash::FxHashMap;
 use trodden_instrumenter::{Filter, MethodCode};
@@ -134,7 +135,7 @@ impl SafepointSampler {
         if let Some(known) = self.methods.get(&key) {
             return known.clone();
         }
-        match resolve(agent, filter, jni, frame) {
+        match resolve(agent, filter, jni, frame.method) {
             // A class's other versions may come and go: what is not known now may be at the next tick.
             Lookup::NotYet => None,
             Lookup::Never => {
@@ -160,16 +161,16 @@ pub enum Lookup {
 }
 
 /// Which method a frame runs, and where its instructions went.
-pub fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
-    match resolve_name(agent, filter, jni, frame) {
+pub fn resolve(agent: &Agent, filter: &Filter, jni: Jni<'_>, method: jmethodID) -> Lookup {
+    match resolve_name(agent, filter, jni, method) {
         Lookup::Found(method) if method.code.is_empty() => Lookup::NotYet,
         lookup => lookup,
     }
 }
 
 /// Which method a frame runs. Where its instructions went may not be known: then there is no code.
-pub fn resolve_name(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiFrameInfo) -> Lookup {
-    let Ok(class) = agent.jvmti.declaring_class(frame.method) else {
+pub fn resolve_name(agent: &Agent, filter: &Filter, jni: Jni<'_>, method: jmethodID) -> Lookup {
+    let Ok(class) = agent.jvmti.declaring_class(method) else {
         return Lookup::NotYet;
     };
     let class_name = agent.jvmti.class_name(class).ok().flatten();
@@ -177,10 +178,11 @@ pub fn resolve_name(agent: &Agent, filter: &Filter, jni: Jni<'_>, frame: &jvmtiF
     let Some(class_name) = class_name else {
         return Lookup::NotYet;
     };
-    if !filter.class(&class_name) {
+    // Hidden classes, which have a dot in their names, never come through the hook.
+    if class_name.contains('.') || !filter.class(&class_name) {
         return Lookup::Never;
     }
-    let Ok((name, descriptor)) = agent.jvmti.method_name(frame.method) else {
+    let Ok((name, descriptor)) = agent.jvmti.method_name(method) else {
         return Lookup::NotYet;
     };
     find(&agent.registry, &class_name, &name, &descriptor).map_or(Lookup::NotYet, Lookup::Found)

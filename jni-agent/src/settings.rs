@@ -81,6 +81,7 @@ impl Settings {
             events: events(&options)?,
             skips: options.skips_in_probes(),
             bursts: options.has_bursts_in_program(),
+            unprobed: options.has_events_of_jvm(),
             timed: options.weight == ContextWeight::Time,
             call_paths: options.call_paths == CallPaths::On,
             guide: options.use_profile.as_deref().map(guide).transpose()?,
@@ -135,11 +136,12 @@ impl Settings {
         // Other analyses make another profile, even where the classes would be the same.
         let analyses = match self.probe {
             ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {} {} {:?} {} {} {} {:?} {} {}",
+                " {:?} {} {:?} {} {} {} {} {} {:?} {} {} {} {:?} {} {}",
                 o.profile,
                 o.k,
                 o.budget,
                 o.burst,
+                o.burst_events,
                 o.weight,
                 o.call_paths,
                 o.phi,
@@ -208,7 +210,8 @@ impl Settings {
 
     /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
     pub fn reads_frames(&self) -> bool {
-        self.probe == ProbeKind::Safepoint || self.bursts().is_some()
+        let bursts = self.bursts().is_some() && !self.options.has_events_of_jvm();
+        self.probe == ProbeKind::Safepoint || bursts
     }
 
     /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.

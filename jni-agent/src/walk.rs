@@ -1,9 +1,10 @@
 //! Walks of the stack: which activations a thread is in, and where each of them calls the next one. At the beginnings of bursts, those of
 //! methods with probes; when profiling has begun in the middle of a run, those from before, whose code has none.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
+use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use rustc_hash::FxHashMap;
 use trodden_instrumenter::Filter;
@@ -11,6 +12,8 @@ use trodden_profile::events::{CALL_UNDER_WAY, Word};
 
 use crate::agent::Agent;
 use crate::jvm::Jni;
+use crate::jvm::jvmti::ThreadRef;
+use crate::method_events::Followed;
 use crate::safepoint::{Lookup, Method, resolve, resolve_name};
 
 /// Frames that are asked for at first. Most stacks have fewer.
@@ -24,9 +27,14 @@ const CACHE_WALKS: u64 = 1 << 16;
 #[derive(Default)]
 pub struct Walker {
     methods: RwLock<FxHashMap<usize, Known>>,
+    /// How often it has forgotten them.
+    generation: AtomicU32,
     walks: AtomicU64,
     too_deep: AtomicU64,
 }
+
+/// How methods are looked up that are not known.
+type LookUp = fn(&Agent, &Filter, Jni<'_>, jmethodID) -> Lookup;
 
 /// What is known of a method by its JVMTI id.
 #[derive(Clone)]
@@ -39,15 +47,19 @@ enum Known {
 }
 
 impl Walker {
-    /// The words that tell the calling thread's stack: `Enter` per activation with probes, the outermost first, and the `Call` of the
-    /// last one. The innermost activation is left out if it is one of `begins`, which is about to tell its beginning itself. `None`: the
-    /// stack is too deep.
-    pub fn stack(&self, agent: &Agent, jni: Jni<'_>, begins: u32) -> Option<Vec<u64>> {
+    /// The words that tell the stack of `thread`, which is the calling one (null will do): `Enter` per activation with probes (with the
+    /// JVM's events: of a method that is followed), the outermost first, and the `Call` of the last one. The innermost activation is left
+    /// out if it is one of `begins`, which is about to tell its beginning itself. `None`: the stack is too deep.
+    pub fn stack(&self, agent: &Agent, jni: Jni<'_>, thread: ThreadRef, begins: u32) -> Option<Vec<u64>> {
         let settings = agent.active()?;
         let filter = &settings.instrumenter.options().filter;
-        let frames = self.frames(agent)?;
+        let look_up = match settings.options.has_events_of_jvm() {
+            true => resolve_name,
+            false => resolve,
+        };
+        let frames = self.frames(agent, thread)?;
         let found = frames.iter().filter_map(|frame| {
-            let method = self.method(agent, filter, jni, frame, resolve)?;
+            let method = self.method(agent, filter, jni, frame.method, look_up)?;
             // An activation from before its class got probes tells nothing: it is like code without.
             (!agent.jvmti.is_obsolete(frame.method)).then_some((method, frame.location))
         });
@@ -67,8 +79,8 @@ impl Walker {
         let knows_places = agent.registry.has_one_configuration();
         let mut found: Vec<(u32, Option<u16>)> = Vec::new();
         let mut calls = true;
-        for frame in self.frames(agent)? {
-            let Some(method) = self.method(agent, filter, jni, &frame, resolve_name) else {
+        for frame in self.frames(agent, std::ptr::null_mut())? {
+            let Some(method) = self.method(agent, filter, jni, frame.method, resolve_name) else {
                 continue;
             };
             let initialises = method.map.methods[method.position].name == "<clinit>";
@@ -97,7 +109,35 @@ impl Walker {
 
     /// Another profile begins: methods may have other numbers.
     pub fn forget(&self) {
-        self.lock_write().clear();
+        let mut methods = self.lock_write();
+        methods.clear();
+        // From 1 on. Under the lock: what is looked up from here on is of the new generation.
+        let generation = self.generation.load(Ordering::Relaxed).wrapping_add(1);
+        self.generation.store(generation.max(1), Ordering::Release);
+    }
+
+    /// Changes whenever what was known of methods is known no more; 0 as long as nothing is.
+    pub fn generation(&self) -> u32 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Is a method followed, with the JVM's events? And is that so for good, as far as this generation goes?
+    pub fn followed(&self, agent: &Agent, jni: Jni<'_>, method: jmethodID) -> (Option<Followed>, bool) {
+        let Some(settings) = agent.active() else {
+            return (None, false);
+        };
+        let filter = &settings.instrumenter.options().filter;
+        match self.known(agent, filter, jni, method, resolve_name) {
+            Known::Probed(method) => {
+                let followed = Followed {
+                    index: method.index,
+                    initialises: method.map.methods[method.position].name == "<clinit>",
+                };
+                (Some(followed), true)
+            }
+            Known::Other => (None, true),
+            Known::NotAmong(_) => (None, false),
+        }
     }
 
     /// Stacks that were too deep to be walked.
@@ -106,15 +146,15 @@ impl Walker {
     }
 
     /// The frames of the calling thread, from the innermost on. `None`: there are too many.
-    fn frames(&self, agent: &Agent) -> Option<Vec<jvmtiFrameInfo>> {
+    fn frames(&self, agent: &Agent, thread: ThreadRef) -> Option<Vec<jvmtiFrameInfo>> {
         if self.walks.fetch_add(1, Ordering::Relaxed) % CACHE_WALKS == CACHE_WALKS - 1 {
-            self.lock_write().clear();
+            self.forget();
         }
         let mut frames = vec![jvmtiFrameInfo::default(); USUAL];
-        let mut count = agent.jvmti.stack(std::ptr::null_mut(), &mut frames).ok()?;
+        let mut count = agent.jvmti.stack(thread, &mut frames).ok()?;
         if count == USUAL {
             frames.resize(MOST, jvmtiFrameInfo::default());
-            count = agent.jvmti.stack(std::ptr::null_mut(), &mut frames).ok()?;
+            count = agent.jvmti.stack(thread, &mut frames).ok()?;
         }
         if count == MOST {
             self.too_deep.fetch_add(1, Ordering::Relaxed);
@@ -134,31 +174,42 @@ impl Walker {
         agent: &Agent,
         filter: &Filter,
         jni: Jni<'_>,
-        frame: &jvmtiFrameInfo,
-        look_up: impl Fn(&Agent, &Filter, Jni<'_>, &jvmtiFrameInfo) -> Lookup,
+        method: jmethodID,
+        look_up: LookUp,
     ) -> Option<Method> {
-        let key = frame.method as usize;
+        match self.known(agent, filter, jni, method, look_up) {
+            Known::Probed(method) => Some(method),
+            Known::Other | Known::NotAmong(_) => None,
+        }
+    }
+
+    fn known(
+        &self,
+        agent: &Agent,
+        filter: &Filter,
+        jni: Jni<'_>,
+        method: jmethodID,
+        look_up: LookUp,
+    ) -> Known {
+        let key = method as usize;
         let known = {
             let methods = self.methods.read().unwrap_or_else(PoisonError::into_inner);
             methods.get(&key).cloned()
         };
         match known {
-            Some(Known::Probed(method)) => return Some(method),
-            Some(Known::Other) => return None,
-            Some(Known::NotAmong(classes)) if classes == agent.registry.sizes().0 => return None,
-            _ => {}
+            Some(Known::NotAmong(before)) if before != agent.registry.sizes().0 => {}
+            Some(known) => return known,
+            None => {}
         }
+        // Before the look: a class that comes meanwhile is looked for again.
         let classes = agent.registry.sizes().0;
-        let known = match look_up(agent, filter, jni, frame) {
+        let known = match look_up(agent, filter, jni, method) {
             Lookup::Found(method) => Known::Probed(method),
             Lookup::Never => Known::Other,
             Lookup::NotYet => Known::NotAmong(classes),
         };
         self.lock_write().insert(key, known.clone());
-        match known {
-            Known::Probed(method) => Some(method),
-            Known::Other | Known::NotAmong(_) => None,
-        }
+        known
     }
 }
 
@@ -181,12 +232,16 @@ fn words(found: &[(Method, i64)]) -> Vec<u64> {
     words
 }
 
-/// Where the instruction stood in the method as it was.
+/// Where the instruction stood in the method as it was. A method without rewritten code is as it was.
 fn old_place(method: &Method, location: i64) -> Option<u16> {
-    let places = &method.code[method.position].pc_map;
     let location = u32::try_from(location).ok()?;
-    let at = places.binary_search_by_key(&location, |&(new, _)| new).ok()?;
-    u16::try_from(places[at].1)
-        .ok()
-        .filter(|&bci| bci < CALL_UNDER_WAY)
+    let old = match method.code.get(method.position) {
+        None => location,
+        Some(code) => {
+            let places = &code.pc_map;
+            let at = places.binary_search_by_key(&location, |&(new, _)| new).ok()?;
+            places[at].1
+        }
+    };
+    u16::try_from(old).ok().filter(|&bci| bci < CALL_UNDER_WAY)
 }

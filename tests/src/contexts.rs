@@ -29,6 +29,14 @@ pub type Counts = BTreeMap<Vec<Frame>, u64>;
 /// # Errors
 /// If it cannot be compiled.
 pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> {
+    java_class(jdk, flags, PROGRAM, arguments)
+}
+
+/// A command that runs another class beside it.
+///
+/// # Errors
+/// If it cannot be compiled.
+pub fn java_class(jdk: &Jdk, flags: &[String], class: &str, arguments: &[&str]) -> Result<Command> {
     let files = [Path::new(build::ROOT).join("contexts/Calls.java")];
     let folder = build::cached(PROGRAM, &files, &[&jdk.feature.to_string()], |out| {
         build::javac(jdk, ".", &files, out)
@@ -42,7 +50,7 @@ pub fn java(jdk: &Jdk, flags: &[String], arguments: &[&str]) -> Result<Command> 
             java.arg("--enable-native-access=ALL-UNNAMED");
         }
     }
-    java.arg("-cp").arg(folder).arg(PROGRAM).args(arguments);
+    java.arg("-cp").arg(folder).arg(class).args(arguments);
     Ok(java)
 }
 

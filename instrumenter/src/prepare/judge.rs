@@ -66,7 +66,9 @@ pub fn judge<'a>(
     if code.kinds & kind::SUBROUTINE != 0 {
         return Ok(Verdict::Skip(SkipReason::Subroutines));
     }
-    if code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK {
+    let is_full =
+        code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK;
+    if is_full && !options.unprobed {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
     let cfg = match Cfg::build(&code, marks, cfg_scratch) {
@@ -98,12 +100,15 @@ pub fn judge<'a>(
     if numbered.dag.num_paths() < 2 && !one_path_too {
         return Ok(Verdict::Trivial);
     }
-    let frames = read_frames(class, &code, marks)?;
+    let frames = match options.unprobed {
+        true => None,
+        false => read_frames(class, &code, marks)?,
+    };
     let unframed = || {
         let mut starts = cfg.blocks.iter().map(|b| b.start);
         starts.any(|pc| marks.has(pc, mark::TARGET) && !marks.has(pc, mark::FRAME))
     };
-    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && unframed() {
+    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && !options.unprobed && unframed() {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
     let mut structural = None;

@@ -226,6 +226,11 @@ impl<'e> Jni<'e> {
         jni!(self, DeleteLocalRef, class.0);
     }
 
+    /// Is an object one of a class?
+    pub fn is_instance(self, object: jobject, class: GlobalRef) -> bool {
+        jni!(self, IsInstanceOf, object, class.0) != 0
+    }
+
     /// Do two references name the same object?
     pub fn same(self, one: jobject, other: jobject) -> bool {
         jni!(self, IsSameObject, one, other) != 0

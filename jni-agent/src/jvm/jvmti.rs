@@ -264,14 +264,39 @@ impl Jvmti {
         jvmti!(self, SetHeapSamplingInterval, bytes as jint)
     }
 
+    /// What was kept for the calling thread, virtual ones included; 0 if nothing was.
+    pub fn thread_data(self) -> usize {
+        let mut data = null_mut();
+        match jvmti!(self, GetThreadLocalStorage, null_mut(), &mut data) {
+            Ok(()) => data.addr(),
+            Err(_) => 0,
+        }
+    }
+
+    /// Keeps a number for the calling thread.
+    pub fn set_thread_data(self, data: usize) -> Result<(), JvmError> {
+        let data = std::ptr::without_provenance::<std::ffi::c_void>(data);
+        jvmti!(self, SetThreadLocalStorage, null_mut(), data)
+    }
+
     /// A thread's innermost frames into a buffer; returns how many. Null: the calling thread's.
     pub fn stack(self, thread: ThreadRef, frames: &mut [jvmtiFrameInfo]) -> Result<usize, JvmError> {
+        self.stack_from(thread, 0, frames)
+    }
+
+    /// The same from a depth on: 0 is the innermost frame. An error if there are not that many frames.
+    pub fn stack_from(
+        self,
+        thread: ThreadRef,
+        depth: usize,
+        frames: &mut [jvmtiFrameInfo],
+    ) -> Result<usize, JvmError> {
         let mut count = 0;
         jvmti!(
             self,
             GetStackTrace,
             thread,
-            0,
+            depth as jint,
             frames.len() as jint,
             frames.as_mut_ptr(),
             &mut count

@@ -23,9 +23,9 @@ pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use values::{
-    Action, Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe, ProfileKind,
-    Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts, SubpathIdentity,
-    SubpathLengths, format_duration, parse_duration,
+    Action, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, LogLevel, Probe,
+    ProfileKind, Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts,
+    SubpathIdentity, SubpathLengths, format_duration, parse_duration,
 };
 
 use crate::Schedule;
@@ -138,6 +138,8 @@ pub struct ProfileOptions {
     pub alloc_interval: u32,
     /// Profiles `kpaths` and `contexts`: which part of the stream.
     pub burst: Burst,
+    /// Profile `contexts`, bursts by the clock: who tells calls and returns in them.
+    pub burst_events: BurstEvents,
     /// Profile `subpaths`: most bytes of a thread's sample.
     pub footprint: u32,
     /// Profile `subpaths`: how long they are.
@@ -200,6 +202,7 @@ impl Default for ProfileOptions {
             weight: ContextWeight::Calls,
             alloc_interval: 64 << 10,
             burst: Burst::Off,
+            burst_events: BurstEvents::Probes,
             footprint: 64 << 10,
             lengths: SubpathLengths::default(),
             skipping: Skipping::Probes,
@@ -421,6 +424,7 @@ impl ProfileOptions {
                 self.alloc_interval = bytes.ok_or_else(|| wrong(reason()))?;
             }
             "burst" => self.burst = value.parse().map_err(wrong)?,
+            "burst-events" => self.burst_events = value.parse().map_err(wrong)?,
             "footprint" => {
                 let bytes = values::parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
                 let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
@@ -550,6 +554,7 @@ impl ProfileOptions {
             "weight" => Some(self.weight.to_string()),
             "alloc-interval" => Some(values::format_bytes(self.alloc_interval)),
             "burst" => Some(self.burst.to_string()),
+            "burst-events" => Some(self.burst_events.to_string()),
             "footprint" => Some(values::format_bytes(self.footprint)),
             "lengths" => Some(self.lengths.to_string()),
             "skipping" => Some(self.skipping.to_string()),

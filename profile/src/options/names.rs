@@ -148,6 +148,12 @@ pub const OPTIONS: &[OptionName] = &[
         "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns, or with times (2ms:200us) probes are off but for LENGTH of every INTERVAL",
     ),
     option(
+        "burst-events",
+        "probes|jvm",
+        "probes",
+        "contexts in bursts by the clock: who tells calls and returns, probes in the code or the JVM itself (from start-up only; nothing is in the code between bursts)",
+    ),
+    option(
         "footprint",
         "BYTES",
         "64k",

@@ -189,6 +189,30 @@ fn errors_name_the_option_and_suggest() {
             "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
+            "profile=contexts,burst-events=jvm",
+            "option 'burst-events': 'jvm' is for bursts by the clock, such as burst=static:50ms:2ms with profile=contexts",
+        ),
+        (
+            "profile=contexts,burst=static:1000:64,burst-events=jvm",
+            "option 'burst-events': 'jvm' is for bursts by the clock, such as burst=static:50ms:2ms with profile=contexts",
+        ),
+        (
+            "profile=contexts+paths,burst=static:50ms:2ms,burst-events=jvm",
+            "option 'burst': bursts by the clock are for profile=contexts alone",
+        ),
+        (
+            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,call-paths=on",
+            "option 'call-paths': paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock",
+        ),
+        (
+            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,weight=time",
+            "option 'weight': weights other than calls go without bursts",
+        ),
+        (
+            "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,file=x.trace",
+            "option 'burst': bursts by the clock are for running programs, not for traces",
+        ),
+        (
             "profile=contexts,weight=time,file=x.trace",
             "option 'weight': weights other than calls are for running programs, not for traces",
         ),
@@ -356,6 +380,9 @@ fn the_automatic_probe_follows_what_is_profiled() {
         assert_eq!(o.burst.to_string().parse(), Ok(expected));
         assert!(o.has_bursts_in_program());
     }
+    let o = parse("profile=contexts,burst=static:50ms:2ms,burst-events=jvm").options;
+    assert!(o.has_events_of_jvm() && o.has_bursts_in_program());
+    assert!(o.pairs().contains(&("burst-events", "jvm".to_owned())));
     let o = parse("profile=contexts,weight=alloc,alloc-interval=0").options;
     assert_eq!((o.weight, o.alloc_interval), (ContextWeight::Alloc, 0));
     assert!(!o.has_bursts_in_program());

@@ -2,8 +2,8 @@
 
 use super::values::parse_amount;
 use super::{
-    Burst, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError, Probe,
-    ProfileKind, ProfileOptions, SinglePathLoops, Skipping, SubpathCounts,
+    Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, FileFormat, OptionError,
+    Probe, ProfileKind, ProfileOptions, SinglePathLoops, Skipping, SubpathCounts,
 };
 use crate::Schedule;
 
@@ -41,6 +41,11 @@ impl ProfileOptions {
                 "burst",
                 "bursts by the clock are for profile=contexts alone".to_owned(),
             );
+        }
+        if self.has_events_of_jvm() && !self.has_bursts_in_program() {
+            let reason =
+                "'jvm' is for bursts by the clock, such as burst=static:50ms:2ms with profile=contexts";
+            return wrong("burst-events", reason.to_owned());
         }
         if let Burst::Adaptive { .. } = self.burst
             && self.profile.contains(&ProfileKind::KPaths)
@@ -244,6 +249,11 @@ impl ProfileOptions {
     /// Are there bursts between which the probes of the running program are off?
     pub fn has_bursts_in_program(&self) -> bool {
         matches!(self.burst, Burst::Timed { .. })
+    }
+
+    /// Does the JVM tell calls and returns in bursts, and no code carry probes?
+    pub fn has_events_of_jvm(&self) -> bool {
+        self.burst_events == BurstEvents::Jvm
     }
 
     /// Do iterations of single-path loops go without a probe?

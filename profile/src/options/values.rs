@@ -216,6 +216,16 @@ words! {
 }
 
 words! {
+    /// Who tells calls and returns in bursts by the clock.
+    BurstEvents, "source" {
+        /// Probes in the code, which are off between bursts. The default.
+        Probes = "probes",
+        /// The JVM, by its own events, which are on in bursts only: nothing is in the code.
+        Jvm = "jvm",
+    }
+}
+
+words! {
     /// What is counted per context.
     #[derive(Default)]
     ContextWeight, "weight" {

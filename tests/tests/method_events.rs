@@ -1,0 +1,316 @@
+//! Bursts of the JVM's own events (`burst-events=jvm`) in real JVMs: nothing is in the code, and contexts are those of the stack.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use trodden_profile::Profile;
+use trodden_tests::Result;
+use trodden_tests::contexts::{
+    Counts, INCLUDE, counts, difference, expected, java, java_class, live, plain, trodden,
+};
+use trodden_tests::events::{fact, whole};
+use trodden_tests::jdk::Jdk;
+use trodden_tests::profile::{SUSPICIOUS, agent_flag};
+
+/// A burst that begins at the start and is over when the program is.
+const ENDLESS: &str = "static:1000s:900s";
+
+/// What a stream that tells everything once does not say.
+const NONE: [&str; 6] = [
+    "contexts_orphans",
+    "contexts_lost_exits",
+    "contexts_bad_words",
+    "contexts_unknown",
+    "bursts_too_deep",
+    "lost",
+];
+
+fn sound(how: &str, profile: &Profile) -> Result<()> {
+    whole(profile).map_err(|e| format!("{how}: {e}"))?;
+    for name in NONE {
+        assert_eq!(fact(profile, name)?, 0, "{how}: {name}");
+    }
+    Ok(())
+}
+
+/// The program's output and profile, if all of it runs within one burst.
+fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String, Profile)> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("burst.trodden");
+    let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
+    let options = format!("events,profile=contexts,burst={ENDLESS},burst-events=jvm,{options}");
+    flags.push(agent_flag(&options, INCLUDE, &file)?);
+    let mut child = java_class(jdk, &flags, "OtherStart", arguments)?
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+    let mut line = String::new();
+    output.read_line(&mut line)?;
+    assert_eq!(line.trim(), "ready");
+    // The clock has its own thread, which begins the burst in its own time.
+    let begun = Instant::now();
+    let pid = child.id().to_string();
+    while !trodden(&["attach", &pid, "status"])?.contains("bursts: 1") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no burst begins");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.stdin.take().ok_or("no stdin")?.write_all(b"g")?;
+    let mut said = String::new();
+    output.read_to_string(&mut said)?;
+    let mut complaints = String::new();
+    child
+        .stderr
+        .take()
+        .ok_or("no stderr")?
+        .read_to_string(&mut complaints)?;
+    let status = child.wait()?;
+    assert!(status.success(), "{arguments:?}: {status}\n{said}{complaints}");
+    assert_eq!(complaints, "", "{arguments:?}");
+    Ok((said, Profile::load(&file)?))
+}
+
+/// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and by one of the agent's.
+#[test]
+fn a_burst_tells_everything() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let mut programs = vec![["all", "2"], ["native", "20"]];
+        if jdk.feature >= 21 {
+            programs.push(["virtual", "300"]);
+        }
+        for arguments in programs {
+            let (outcome, known) = expected(&jdk, &arguments)?;
+            for options in [
+                "algorithm=exact",
+                "algorithm=exact,consumer=agent",
+                "algorithm=lss,phi=1e-5",
+            ] {
+                let how = format!("JDK {} {arguments:?} {options}", jdk.feature);
+                let (said, profile) = in_one_burst(&jdk, options, &arguments)?;
+                assert_eq!(said, outcome.stdout, "{how}");
+                sound(&how, &profile)?;
+                assert_eq!(fact(&profile, "bursts")?, 1, "{how}");
+                if let Some(difference) = difference(&known, &counts(&profile)?) {
+                    return Err(format!("{how}: {difference}").into());
+                }
+                assert_eq!(profile.skipped, [], "{how}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Depth, and exceptions through all of it, in the interpreter; and a stack that is full when events are told.
+#[test]
+fn a_burst_in_deep_recursion() -> Result<()> {
+    const DEPTH: u32 = 100_000;
+    for jdk in Jdk::ends()? {
+        let (said, profile) = in_one_burst(&jdk, "algorithm=exact", &["deep", &DEPTH.to_string()])?;
+        assert_eq!(said.lines().count(), 2, "{said}");
+        sound("deep", &profile)?;
+        let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
+        let nodes = contexts.tree.nodes();
+        assert_eq!(nodes.iter().map(|node| node.depth).max(), Some(DEPTH + 5));
+        assert!(
+            nodes
+                .iter()
+                .filter(|node| node.depth > 10)
+                .all(|node| node.calls == Some((1, 1)))
+        );
+        let (said, profile) = in_one_burst(&jdk, "algorithm=exact", &["overflow"])?;
+        assert_eq!(said, plain(&jdk, &["overflow"])?.stdout);
+        let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
+        // Wherever the overflows struck: afterwards the thread is where it was.
+        let after = contexts.tree.nodes().iter().filter(|node| {
+            let class = &profile.classes[node.class as usize].map;
+            let name = &class.methods[node.method as usize].name;
+            node.estimate() > 0 && ["branch", "leaf"].contains(&name.as_str())
+        });
+        let after: Vec<u32> = after.map(|node| node.depth).collect();
+        assert!(
+            after.len() >= 2 && after.iter().all(|&depth| depth <= 4),
+            "{after:?}"
+        );
+    }
+    Ok(())
+}
+
+/// Short bursts, wherever they fall: what they count is a context that there is.
+#[test]
+fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let mut programs = vec![("all", "4", "2000"), ("native", "2", "20000")];
+        if jdk.feature >= 21 {
+            programs.push(("virtual", "300", "20000"));
+        }
+        for (program, few, many) in programs {
+            let (_, known) = expected(&jdk, &[program, few])?;
+            let bare = plain(&jdk, &[program, many])?;
+            for burst in ["static:5ms:1ms", "adaptive:5ms:1ms:10", "adaptive:5ms:1ms:none"] {
+                let how = format!("JDK {} {program} {burst}", jdk.feature);
+                let options = format!("profile=contexts,algorithm=exact,burst={burst},burst-events=jvm");
+                let (found, profile) = live(&jdk, &options, &[program, many])?;
+                assert_eq!(
+                    (found.stdout, found.stderr),
+                    (bare.stdout.clone(), String::new()),
+                    "{how}"
+                );
+                sound(&how, &profile)?;
+                assert!(fact(&profile, "bursts")? > 5, "{how}");
+                assert!(fact(&profile, "burst_switch_ns")? > 0, "{how}");
+                true_contexts(&how, &known, &counts(&profile)?);
+                let skipped = fact(&profile, "bursts_skipped")?;
+                assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn true_contexts(how: &str, known: &Counts, counted: &Counts) {
+    let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+    assert!(unknown.is_empty(), "{how}: {unknown:#?}");
+    assert!(
+        counted.len() > 10,
+        "{how}: {} contexts of {}",
+        counted.len(),
+        known.len()
+    );
+}
+
+/// The JVM grants its events to who is there at the start, and asks for them.
+#[test]
+fn not_to_be_attached() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for early in [false, true] {
+            let folder = tempfile::tempdir()?;
+            let file = folder.path().join("a.trodden");
+            let mut flags = Vec::new();
+            if early {
+                // There from the start, with other options.
+                flags.push(agent_flag("counters", INCLUDE, &file)?);
+            }
+            let mut child = java(&jdk, &flags, &["obey"])?
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()?;
+            let pid = child.id().to_string();
+            let start = ["attach", &pid, "start", "--profile", "contexts"];
+            let options = ["--burst", "static:50ms:2ms", "--burst-events", "jvm"];
+            if early {
+                trodden(&["attach", &pid, "stop"])?;
+            }
+            let refused = trodden(&[&start[..], &options].concat());
+            let message = refused.expect_err("it is refused").to_string();
+            assert!(
+                message.contains("burst-events=jvm needs the agent at JVM start-up"),
+                "{message}"
+            );
+            // The JVM lives on, and takes what can be attached.
+            trodden(&[&start[..], &options[..2]].concat())?;
+            trodden(&["attach", &pid, "stop", "--file", &file.display().to_string()])?;
+            drop(child.stdin.take());
+            assert!(child.wait()?.success());
+        }
+    }
+    Ok(())
+}
+
+/// Stopped in a burst, other probes, and the JVM's events again: threads keep what they need for each.
+#[test]
+fn one_profile_after_the_other() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let folder = tempfile::tempdir()?;
+        let name = |name: &str| folder.path().join(name).display().to_string();
+        let options = format!("events,profile=contexts,algorithm=exact,burst={ENDLESS},burst-events=jvm");
+        let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
+        flags.push(agent_flag(&options, INCLUDE, name("unused.trodden").as_ref())?);
+        let mut child = java(&jdk, &flags, &["obey"])?
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let pid = child.id().to_string();
+        let mut input = child.stdin.take().ok_or("no stdin")?;
+        let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut hear = || -> Result<()> {
+            let mut line = String::new();
+            while line.trim() != "ready" {
+                line.clear();
+                if output.read_line(&mut line)? == 0 {
+                    return Err("it ended".into());
+                }
+            }
+            Ok(())
+        };
+        hear()?;
+        let mut work = |times: usize| -> Result<()> {
+            for _ in 0..times {
+                input.write_all(b"w\n")?;
+                hear()?;
+            }
+            Ok(())
+        };
+        let start = [
+            "attach",
+            &pid,
+            "start",
+            "--profile",
+            "contexts",
+            "--algorithm",
+            "exact",
+        ];
+        let jvm = ["--burst", ENDLESS, "--burst-events", "jvm"];
+        let probes = ["--burst", "static:4ms:3ms"];
+        let include = ["--include", INCLUDE];
+        for (number, burst) in [None, Some(&probes[..]), Some(&jvm), Some(&probes), Some(&jvm)]
+            .into_iter()
+            .enumerate()
+        {
+            if let Some(burst) = burst {
+                trodden(&[&start[..], burst, &include].concat())?;
+            }
+            while !trodden(&["attach", &pid, "status"])?
+                .lines()
+                .any(|line| line.starts_with("bursts: ") && line != "bursts: 0")
+            {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let is_jvm = burst != Some(&probes[..]);
+            if is_jvm {
+                // Numbers of bursts go on from one profile to the next.
+                std::thread::sleep(Duration::from_millis(300));
+            }
+            let times = if is_jvm { 10 } else { 300 };
+            work(times)?;
+            let file = name(&format!("{number}.trodden"));
+            let before = Instant::now();
+            trodden(&["attach", &pid, "stop", "--file", &file])?;
+            // The burst that is under way is not waited for.
+            assert!(before.elapsed() < Duration::from_secs(60));
+            let profile = Profile::load(&file)?;
+            let how = format!("JDK {} profile {number}", jdk.feature);
+            for name in NONE.iter().filter(|name| **name != "lost") {
+                assert_eq!(fact(&profile, name)?, 0, "{how}: {name}");
+            }
+            let worked: u64 = counts(&profile)?
+                .iter()
+                .filter(|(path, _)| {
+                    path.last()
+                        .is_some_and(|(name, _)| name.starts_with("Calls.caught("))
+                })
+                .map(|(_, calls)| calls)
+                .sum();
+            match is_jvm {
+                // `w` is one call of it.
+                true => assert_eq!(worked, times as u64, "{how}"),
+                false => assert!(worked > 0, "{how}"),
+            }
+        }
+        drop(input);
+        assert!(child.wait()?.success());
+    }
+    Ok(())
+}
