@@ -8,6 +8,7 @@ use common::Random;
 use trodden_instrumenter::{
     ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };
+use trodden_profile::events::EventKinds;
 
 const FIXTURES: [&[u8]; 2] = [
     include_bytes!("fixtures/Shapes.class"),
@@ -97,6 +98,36 @@ fn a_full_constant_pool_has_no_room_for_the_mark() {
                 assert!(!fits, "{left} free");
                 assert_eq!(skipped[0].reason, "constant pool is full");
             }
+        }
+    }
+}
+
+/// Who follows calls without probes leaves nothing out for want of room for them.
+#[test]
+fn what_gets_no_probes_needs_no_room() {
+    let mut options = InstrumentOptions::new(ProbeKind::Events);
+    options.filter = Filter::new(&["*"], &[]).unwrap();
+    options.events = EventKinds {
+        call_sites: true,
+        ..EventKinds::ACTIVATION_PATHS
+    };
+    options.bursts = true;
+    let probed = Instrumenter::new(options.clone());
+    options.unprobed = true;
+    let unprobed = Instrumenter::new(options);
+    // As large as may be compiled.
+    let large = class_with(&[[0; 7_999].as_slice(), &[0xb1]].concat(), &[]);
+    let full = filled(&class_with(&[0xb1], &[]), 8, 65_535);
+    for class in [large, full] {
+        match probed.prepare(&class).unwrap() {
+            Preparation::Unchanged { skipped } => assert_eq!(skipped.len(), 1),
+            Preparation::Ready(_) => panic!("there is no room for probes"),
+        }
+        match unprobed.prepare(&class).unwrap() {
+            Preparation::Ready(prepared) => {
+                assert_eq!((prepared.map().methods.len(), prepared.skipped()), (1, &[][..]));
+            }
+            Preparation::Unchanged { skipped } => panic!("{skipped:?}"),
         }
     }
 }

@@ -346,11 +346,6 @@ impl Agent {
         self.recompilations.load(Ordering::Relaxed)
     }
 
-    /// Bursts that have begun so far, of all profiles.
-    pub fn bursts(&self) -> u32 {
-        self.bursts.load(Ordering::Relaxed)
-    }
-
     /// Starts profiling: hook on, classes that are there already sent through it, clock on.
     pub fn start(
         &'static self,
@@ -646,28 +641,23 @@ impl Ticker {
             return Ok(());
         };
         // From 1 to i32::MAX, so that no number soon comes again.
-        let number = (self.agent.bursts() % i32::MAX as u32 + 1) as i32;
+        let number = (self.agent.bursts.load(Ordering::Relaxed) % i32::MAX as u32 + 1) as i32;
         let events = &self.agent.method_events;
         let jvm = self.settings.options.has_events_of_jvm();
-        let mut begun = Instant::now();
         match jvm {
             true => events.begin(self.agent.jvmti, number)?,
             false => shim.set_burst(jni, number)?,
         }
         self.agent.bursts.fetch_add(1, Ordering::Relaxed);
-        if jvm {
-            // Until then nothing was told.
-            begun = Instant::now();
-        }
+        self.agent.collector().tally.ticks += 1;
+        let begun = Instant::now();
         signal.nap(length);
         let took = begun.elapsed();
         match jvm {
             true => events.end(self.agent.jvmti),
             false => shim.set_burst(jni, 0)?,
         }
-        let mut collector = self.agent.collector();
-        collector.tally.ticks += 1;
-        collector.tally.window_ns += took.as_nanos() as u64;
+        self.agent.collector().tally.window_ns += took.as_nanos() as u64;
         Ok(())
     }
 

@@ -120,7 +120,7 @@ fn status(agent: &Agent, control: &Control) -> Answer {
             answer.push(("samples", collector.sampled().0.to_string()));
         }
         if settings.bursts().is_some() {
-            answer.push(("bursts", agent.bursts().to_string()));
+            answer.push(("bursts", collector.tally.ticks.to_string()));
         }
         answer.push(("file", settings.options.file.to_string()));
     }

@@ -229,6 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn with_the_jvms_events_classes_are_numbered_and_stay() {
+        let registry = Registry::default();
+        let settings = settings("profile=contexts,burst=static:50ms:2ms,burst-events=jvm");
+        let bytes = include_bytes!("../../instrumenter/tests/fixtures/Shapes.class");
+        for _ in 0..2 {
+            assert_eq!(instrument(&settings, &registry, Some("Shapes"), bytes), None);
+        }
+        assert_eq!(registry.skipped(), []);
+        let entry = registry.only_class_named("Shapes").unwrap();
+        assert!(entry.map.methods.iter().any(|m| m.name == "<init>"));
+        assert_eq!((registry.classes().len(), entry.code.is_none()), (1, true));
+    }
+
+    #[test]
     fn what_the_shim_runs_is_left_alone_even_when_asked_for() {
         let registry = Registry::default();
         let settings = settings("probe=counters,include=java.lang.*");

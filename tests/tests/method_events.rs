@@ -279,10 +279,6 @@ fn one_profile_after_the_other() -> Result<()> {
                 std::thread::sleep(Duration::from_millis(20));
             }
             let is_jvm = burst != Some(&probes[..]);
-            if is_jvm {
-                // Numbers of bursts go on from one profile to the next.
-                std::thread::sleep(Duration::from_millis(300));
-            }
             let times = if is_jvm { 10 } else { 300 };
             work(times)?;
             let file = name(&format!("{number}.trodden"));
