@@ -58,8 +58,8 @@ pub struct Agent {
     pub walker: Walker,
     /// Bursts of the JVM's own events.
     pub method_events: MethodEvents,
-    /// What virtual threads are instances of, once it has been looked for.
-    virtual_threads: OnceLock<Option<GlobalRef>>,
+    /// What virtual threads are instances of, if it has been looked for and there is such a class.
+    virtual_threads: OnceLock<GlobalRef>,
     /// `Thread.tid`.
     thread_id: OnceLock<FieldId>,
     shim: OnceLock<Shim>,
@@ -237,13 +237,8 @@ impl Agent {
 
     /// Is it a virtual thread?
     pub fn is_virtual(&self, jni: Jni<'_>, thread: ThreadRef) -> bool {
-        let class = self.virtual_threads.get_or_init(|| {
-            let class = jni.find_class(c"java/lang/BaseVirtualThread").ok()?;
-            let global = jni.global_class(class);
-            jni.delete_local_class(class);
-            Some(global)
-        });
-        class.is_some_and(|class| jni.is_instance(thread, class))
+        let class = self.virtual_threads.get();
+        class.is_some_and(|&class| jni.is_instance(thread, class))
     }
 
     /// A thread is about to end: its stream ends, and its block may be another one's.
@@ -359,8 +354,17 @@ impl Agent {
         if settings.probe == ProbeKind::Safepoint && !self.granted.frames {
             return Err(StartError::NeedsStartUp);
         }
-        if settings.options.has_events_of_jvm() && !self.granted.method_events {
-            return Err(StartError::NeedsMethodEvents);
+        if settings.options.has_events_of_jvm() {
+            if !self.granted.method_events {
+                return Err(StartError::NeedsMethodEvents);
+            }
+            // Not when threads are asked for: looking for a class may run Java code.
+            if self.virtual_threads.get().is_none()
+                && let Ok(class) = jni.find_class(c"java/lang/BaseVirtualThread")
+            {
+                self.virtual_threads.get_or_init(|| jni.global_class(class));
+                jni.delete_local_class(class);
+            }
         }
         if settings.probe == ProbeKind::Structural {
             settings.switches = Some(self.blocks.switches().ok_or(StartError::NoRoom)?);
@@ -420,11 +424,14 @@ impl Agent {
         self.set_active(Some(Arc::clone(settings)));
         self.jvmti.notify(JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, true)?;
         let filter = &settings.instrumenter.options().filter;
+        // Only to get at their bytes, with the JVM's events. Those of classes that came by unchanged would be others this time: the JVM keeps
+        // what it was given only where that was changed, else it puts together an equivalent.
+        let once = settings.options.has_events_of_jvm();
         Ok(retransform(
             self.jvmti,
             jni,
             &self.registry,
-            |name| filter.class(name),
+            |name| filter.class(name) && !(once && self.registry.has_class_named(name)),
             |_| (),
         ))
     }

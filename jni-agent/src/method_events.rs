@@ -27,7 +27,6 @@ const RECENT: usize = 1024;
 /// Frames that are asked for at first in search of the caller, then so many times as many. Most callers are the next frame.
 const FIRST_FRAMES: usize = 2;
 const MORE_FRAMES: usize = 16;
-
 thread_local! {
     static REMEMBERED: [Cell<Recent>; RECENT] = const { [const { Cell::new(Recent::NONE) }; RECENT] };
 }

@@ -284,6 +284,15 @@ impl Registry {
         found.next().is_none().then(|| first.1.clone())
     }
 
+    /// Has the current configuration a class of this name?
+    pub fn has_class_named(&self, name: &str) -> bool {
+        let inner = self.read();
+        let named = inner.by_name.get(name).into_iter().flatten();
+        named
+            .copied()
+            .any(|class| inner.classes[class].0 == inner.current)
+    }
+
     /// Says which methods of a class go without probes the next time it is loaded or retransformed; by position in the
     /// path map.
     pub fn silence(&self, name: &str, ids: ClassIds, methods: Arc<[bool]>) {
@@ -366,6 +375,13 @@ mod tests {
         registry.ids(&map("a/B", 2), 0).unwrap();
         registry.ids(&map("a/C", 1), 0).unwrap();
         assert_eq!(registry.sizes().0, 3);
+        // Two of one name cannot be told apart by it.
+        assert!(registry.has_class_named("a/B") && !registry.has_class_named("a/D"));
+        assert!(registry.only_class_named("a/B").is_none());
+        assert!(registry.only_class_named("a/C").is_some());
+        registry.configure("another one");
+        assert!(!registry.has_class_named("a/B"));
+        assert!(registry.only_class_named("a/C").is_none());
     }
 
     #[test]

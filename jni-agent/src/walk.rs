@@ -128,6 +128,8 @@ impl Walker {
         };
         let filter = &settings.instrumenter.options().filter;
         match self.known(agent, filter, jni, method, resolve_name) {
+            // Left out of walks, too: its code may have had other probes, so its places mean nothing.
+            Known::Probed(_) if agent.jvmti.is_obsolete(method) => (None, true),
             Known::Probed(method) => {
                 let followed = Followed {
                     index: method.index,

@@ -26,6 +26,19 @@ const NONE: [&str; 6] = [
     "lost",
 ];
 
+/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of methods: an agent whose
+/// `MethodEntry` does nothing but delete the one reference that it has made is told the same.
+fn said_by_program(jdk: &Jdk, output: &str) -> String {
+    if jdk.feature >= 21 {
+        return output.to_owned();
+    }
+    let of_jvm = |line: &&str| {
+        line.starts_with("WARNING: JNI local refs: ") || line.starts_with("\tat ") || line.starts_with("\t- ")
+    };
+    let kept = output.lines().filter(|line| !of_jvm(line));
+    kept.map(|line| format!("{line}\n")).collect()
+}
+
 fn sound(how: &str, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
     for name in NONE {
@@ -48,8 +61,12 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
         .spawn()?;
     let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
     let mut line = String::new();
-    output.read_line(&mut line)?;
-    assert_eq!(line.trim(), "ready");
+    while line.trim() != "ready" {
+        line.clear();
+        if output.read_line(&mut line)? == 0 {
+            return Err("it does not begin".into());
+        }
+    }
     // The clock has its own thread, which begins the burst in its own time.
     let begun = Instant::now();
     let pid = child.id().to_string();
@@ -69,7 +86,7 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
     let status = child.wait()?;
     assert!(status.success(), "{arguments:?}: {status}\n{said}{complaints}");
     assert_eq!(complaints, "", "{arguments:?}");
-    Ok((said, Profile::load(&file)?))
+    Ok((said_by_program(jdk, &said), Profile::load(&file)?))
 }
 
 /// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and by one of the agent's.
@@ -152,11 +169,12 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
                 let how = format!("JDK {} {program} {burst}", jdk.feature);
                 let options = format!("profile=contexts,algorithm=exact,burst={burst},burst-events=jvm");
                 let (found, profile) = live(&jdk, &options, &[program, many])?;
-                assert_eq!(
-                    (found.stdout, found.stderr),
-                    (bare.stdout.clone(), String::new()),
-                    "{how}"
+                assert!(
+                    said_by_program(&jdk, &found.stdout) == bare.stdout,
+                    "{how}: {}",
+                    found.stdout
                 );
+                assert_eq!(found.stderr, "", "{how}");
                 sound(&how, &profile)?;
                 assert!(fact(&profile, "bursts")? > 5, "{how}");
                 assert!(fact(&profile, "burst_switch_ns")? > 0, "{how}");
@@ -194,9 +212,14 @@ fn not_to_be_attached() -> Result<()> {
             }
             let mut child = java(&jdk, &flags, &["obey"])?
                 .stdin(Stdio::piped())
-                .stdout(Stdio::null())
+                .stdout(Stdio::piped())
                 .stderr(Stdio::null())
                 .spawn()?;
+            let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+            let mut line = String::new();
+            while !line.ends_with("ready\n") {
+                assert!(output.read_line(&mut line)? > 0, "{line}");
+            }
             let pid = child.id().to_string();
             let start = ["attach", &pid, "start", "--profile", "contexts"];
             let options = ["--burst", "static:50ms:2ms", "--burst-events", "jvm"];
@@ -213,7 +236,10 @@ fn not_to_be_attached() -> Result<()> {
             trodden(&[&start[..], &options[..2]].concat())?;
             trodden(&["attach", &pid, "stop", "--file", &file.display().to_string()])?;
             drop(child.stdin.take());
-            assert!(child.wait()?.success());
+            // Or it could not say what it has to say.
+            output.read_to_string(&mut line)?;
+            let status = child.wait()?;
+            assert!(status.success(), "{status}\n{line}");
         }
     }
     Ok(())
