@@ -1,4 +1,4 @@
-//! The agent's state, and what starting, ticking and stopping do to it.
+//! The agent's state, and what starting and stopping do to it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -15,25 +15,24 @@ use trodden_profile::events::ThreadInfo;
 use trodden_profile::options::ConsumedBy;
 
 use crate::blocks::{Block, Blocks};
-use crate::clock::{Clock, Signal, Tick};
+use crate::clock::Clock;
 use crate::collector::Collector;
-use crate::controller::{Controller, Ledger, Renumber};
+use crate::controller::Ledger;
 use crate::dump;
 use crate::events::Streams;
 use crate::jvm::guard::guard;
 use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::thread::Vm;
 use crate::jvm::{FieldId, GlobalRef, Jni, JvmError, Jvmti};
-use crate::log::{debug, error, info, warning};
+use crate::log::{debug, info, warning};
 use crate::method_events::MethodEvents;
 use crate::record::TraceFile;
 use crate::registry::Registry;
 use crate::retransform::{Restored, retransform};
-use crate::safepoint::SafepointSampler;
 use crate::settings::Settings;
 use crate::shim::Shim;
-use crate::strata::Strata;
 use crate::structural::Windows;
+use crate::ticker::Ticker;
 use crate::walk::Walker;
 
 /// Everything the agent knows; one per JVM, alive until the process ends.
@@ -270,6 +269,16 @@ impl Agent {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same, unless a command is under way.
+    pub fn try_control(&self) -> Option<MutexGuard<'_, Control>> {
+        self.control.try_lock().ok()
+    }
+
+    /// The number of a burst that begins: from 1 to `i32::MAX`, so that none soon comes again.
+    pub fn next_burst(&self) -> i32 {
+        (self.bursts.fetch_add(1, Ordering::Relaxed) % i32::MAX as u32 + 1) as i32
+    }
+
     /// The collector's lock.
     pub fn collector(&self) -> MutexGuard<'_, Collector> {
         self.collector.lock().unwrap_or_else(PoisonError::into_inner)
@@ -478,17 +487,7 @@ impl Agent {
     }
 
     fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
-        let shim_entries = self.shim_if_defined().map_or(0, Shim::ring_entries) as usize;
-        let mut ticker = Ticker {
-            agent: self,
-            settings: Arc::clone(settings),
-            armed: None,
-            dirty: shim_entries,
-            sampler: SafepointSampler::default(),
-            controller: settings.retires.then(|| Controller::new(settings)),
-            renumber: settings.options.renumber.map(Renumber::after),
-            next_dump: settings.options.dump.map(|every| Instant::now() + every),
-        };
+        let mut ticker = Ticker::new(self, settings);
         Clock::start(
             self.vm,
             self.jvmti,
@@ -571,174 +570,6 @@ impl Agent {
         control.since = control.since.map(|_| Instant::now());
         Ok(())
     }
-}
-
-/// What the clock's thread does at each tick.
-struct Ticker {
-    agent: &'static Agent,
-    settings: Arc<Settings>,
-    /// Number and size of the open window.
-    armed: Option<(u64, u64)>,
-    /// Ring entries that may hold something.
-    dirty: usize,
-    sampler: SafepointSampler,
-    controller: Option<Controller>,
-    /// Until it has been done.
-    renumber: Option<Renumber>,
-    next_dump: Option<Instant>,
-}
-
-impl Ticker {
-    /// Returns whether to go on.
-    fn tick(&mut self, jni: Jni<'_>, tick: Tick, signal: &Signal) -> bool {
-        let result = match self.settings.probe {
-            ProbeKind::Yieldpoint => match self.settings.span() {
-                Some(span) => self.span_window(jni, span),
-                None => self.turn_window(jni),
-            },
-            ProbeKind::Safepoint => {
-                let filter = &self.settings.instrumenter.options().filter;
-                self.sampler.sample(self.agent, filter, jni)
-            }
-            ProbeKind::Structural => {
-                if let Some(window) = self.settings.windows() {
-                    self.agent.windows().tick(self.agent, window);
-                }
-                match &mut self.controller {
-                    Some(controller) => controller.tick(self.agent, jni),
-                    None => Ok(()),
-                }
-            }
-            ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
-                (Some(controller), _) => controller.tick(self.agent, jni),
-                (None, Some((length, _))) => self.burst(jni, length, signal),
-                (None, None) => Ok(()),
-            },
-        };
-        if let Err(e) = result {
-            error!("sampling stops: {e}");
-            return false;
-        }
-        if self.renumber.as_ref().is_some_and(Renumber::is_due)
-            && let Some(renumber) = self.renumber.take()
-            && let Err(e) = renumber.renumber(self.agent, &self.settings, jni)
-        {
-            warning!("classes keep their path numbers: {e}");
-        }
-        if self.settings.samples() {
-            let mut collector = self.agent.collector();
-            collector.tally.ticks += 1;
-            collector.tally.overruns += u64::from(tick.late);
-        }
-        if self.next_dump.is_some_and(|at| Instant::now() >= at) {
-            self.next_dump = self.settings.options.dump.map(|every| Instant::now() + every);
-            // A command under way (maybe stopping this very clock) dumps itself or does not want one now.
-            if let Ok(control) = self.agent.control.try_lock()
-                && let Err(e) = dump::dump(self.agent, jni, &control, None)
-            {
-                error!("{e}");
-            }
-        }
-        true
-    }
-
-    /// Lets probes, or the JVM, tell calls and returns for so long.
-    fn burst(&mut self, jni: Jni<'_>, length: Duration, signal: &Signal) -> Result<(), JvmError> {
-        let Some(shim) = self.agent.shim_if_defined() else {
-            return Ok(());
-        };
-        // From 1 to i32::MAX, so that no number soon comes again.
-        let number = (self.agent.bursts.load(Ordering::Relaxed) % i32::MAX as u32 + 1) as i32;
-        let events = &self.agent.method_events;
-        let jvm = self.settings.options.has_events_of_jvm();
-        match jvm {
-            true => events.begin(self.agent.jvmti, number)?,
-            false => shim.set_burst(jni, number)?,
-        }
-        self.agent.bursts.fetch_add(1, Ordering::Relaxed);
-        self.agent.collector().tally.ticks += 1;
-        let begun = Instant::now();
-        signal.nap(length);
-        let took = begun.elapsed();
-        match jvm {
-            true => events.end(self.agent.jvmti),
-            false => shim.set_burst(jni, 0)?,
-        }
-        self.agent.collector().tally.window_ns += took.as_nanos() as u64;
-        Ok(())
-    }
-
-    /// Takes in the last window's path ends and opens the next window.
-    fn turn_window(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
-        let Some(shim) = self.agent.shim_if_defined() else {
-            return Ok(());
-        };
-        let schedule = self.settings.options.schedule;
-        let number = match self.armed {
-            None => self.settings.options.seed,
-            Some((number, armed)) => {
-                let seen = shim.disarm(jni)?;
-                let ring = shim.entries(jni, seen as usize)?;
-                let mut collector = self.agent.collector();
-                collector.window(&self.agent.registry, schedule, number, armed, &ring);
-                number.wrapping_add(1)
-            }
-        };
-        let window = schedule.last_index(number) + 1;
-        shim.clear(jni, window as usize)?;
-        shim.arm(jni, window)?;
-        self.armed = Some((number, window));
-        Ok(())
-    }
-
-    /// Opens a window, waits, closes it and takes in what it saw.
-    ///
-    /// A window stands for its interval, so a path end in it for as many of the run as the time the window was open fits
-    /// into the interval. That time is measured, as this thread may wake up late.
-    fn span_window(&mut self, jni: Jni<'_>, span: Duration) -> Result<(), JvmError> {
-        let Some(shim) = self.agent.shim_if_defined() else {
-            return Ok(());
-        };
-        let strata = self.settings.strata();
-        shim.clear(jni, self.dirty)?;
-        let asked = Instant::now();
-        shim.arm(jni, Strata::MOST)?;
-        let opened = Instant::now();
-        // The JVM lets no thread in while it collects garbage, and then there are no path ends. A window that opened
-        // right after that instead would show what ran then more often than it runs.
-        let prompt = |begin: Instant, end: Instant| end - begin <= span / 4;
-        let open = prompt(asked, opened);
-        if open {
-            std::thread::sleep(span);
-        }
-        let closing = Instant::now();
-        let seen = shim.disarm(jni)?;
-        let measured = open && prompt(closing, Instant::now());
-        self.dirty = strata.entries(seen);
-        let mut collector = self.agent.collector();
-        if !measured || seen >= Strata::MOST {
-            collector.tally.blocked_windows += 1;
-            return Ok(());
-        }
-        let ring = shim.entries(jni, self.dirty)?;
-        let open = closing - opened;
-        let scale = scale(self.settings.options.interval, open, seen);
-        collector.span(&self.agent.registry, strata, seen, &ring, open, scale);
-        Ok(())
-    }
-}
-
-/// Seconds by which recording a path end delays the program at least: a load that waits for the store before it.
-const DELAY: f64 = 1e-9;
-
-/// How many path ends of the run a path end stands for that was one of `seen` in a window open for that long.
-///
-/// Recording delays the program: what ran in the window would have taken less time outside. In a tight loop that is
-/// about half, where paths are long nearly nothing. So the delay is taken off, up to three quarters of the time.
-fn scale(interval: Duration, open: Duration, seen: u64) -> f64 {
-    let open = open.as_secs_f64();
-    let undisturbed = (open - seen as f64 * DELAY).max(open / 4.0);
-    (interval.as_secs_f64() / undisturbed).max(1.0)
 }
 
 /// Milliseconds since 1970.

@@ -507,6 +507,25 @@ mod tests {
     }
 
     #[test]
+    fn blocks_know_the_burst_that_their_thread_has_joined() {
+        let blocks = Blocks::new();
+        let (large, small) = (blocks.reserve().unwrap(), blocks.reserve_small());
+        assert!(!large.is_small() && small.is_small());
+        for block in [large, small] {
+            assert_eq!(block.joined(), 0);
+            block.set_joined(-7);
+            assert_eq!(block.joined(), -7);
+            // Nothing else is touched: neither the time of the last word nor the call under way.
+            assert_eq!(
+                [5, 7, 8].map(|slot| block.slot(slot).load(Ordering::Relaxed)),
+                [0; 3]
+            );
+            block.forget_activations();
+            assert_eq!(block.joined(), 0);
+        }
+    }
+
+    #[test]
     fn small_blocks_are_used_again() {
         let blocks = Blocks::new();
         let first = blocks.reserve_small();

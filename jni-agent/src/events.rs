@@ -651,6 +651,28 @@ mod tests {
     }
 
     #[test]
+    fn blocks_that_the_agent_makes_for_threads_come_back_when_these_end() {
+        let blocks = Blocks::new();
+        let streams = Streams::default();
+        let pipeline = Pipeline::new().with(NullStream(EventKinds::ACTIVATION_PATHS));
+        streams.begin(pipeline, false, false).unwrap();
+        let words = || streams.pipeline().unwrap().words();
+        let made = blocks.reserve_small();
+        streams.thread_begins(made, info(1));
+        (0..300).for_each(|_| streams.append(made, Word::exit(1).0));
+        // Probes have another one made for the same thread: what was told before is consumed, and the block is nobody else's.
+        let other = blocks.reserve_small();
+        streams.thread_begins(other, info(1));
+        assert_eq!((words(), streams.block_of(1)), (300, Some(other)));
+        assert!(!streams.join(made, &[]));
+        assert!((0..100).all(|_| blocks.reserve_small() != made));
+        streams.append(other, Word::exit(1).0);
+        streams.thread_ends(&blocks, 1);
+        assert_eq!((words(), streams.block_of(1)), (301, None));
+        assert_eq!(blocks.reserve_small(), other);
+    }
+
+    #[test]
     fn allocations_are_words_of_the_thread() {
         let blocks = Blocks::new();
         let streams = Streams::default();

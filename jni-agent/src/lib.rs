@@ -9,12 +9,12 @@
 //! | --- | --- |
 //! | `entry`, `natives` | the functions that the JVM and the shim call |
 //! | `control` | commands: start, stop, dump, reset, status |
-//! | `agent` | state; starting, ticking, stopping |
+//! | `agent` | state; starting, stopping |
 //! | `settings`, `log` | options turned into settings; messages |
 //! | `hook`, `registry`, `retransform` | classes: rewriting, ids, sending loaded ones through the hook again |
 //! | `shim` | the Java half: defining it, arming it, reading it |
 //! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
-//! | `clock`, `collector`, `safepoint` | when, what, and the probe that reads frames |
+//! | `clock`, `ticker`, `collector`, `safepoint` | when, what then, what of it is kept, and the probe that reads frames |
 //! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
@@ -50,4 +50,5 @@ mod shim;
 mod stack;
 mod strata;
 mod structural;
+mod ticker;
 mod walk;
