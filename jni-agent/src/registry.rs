@@ -369,6 +369,7 @@ mod tests {
     #[test]
     fn same_bytes_same_ids() {
         let registry = Registry::default();
+        registry.configure("one");
         let first = registry.ids(&map("a/B", 1), 0).unwrap();
         assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
         assert_eq!(registry.sizes().0, 1);
