@@ -14,7 +14,7 @@
 //! | 6 | `Block` | block index | the topmost activation entered a basic block |
 //! | 7 | `Prefix` | path register | reserved: the path so far, at a call |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
-//! | 9 | `Call` | bytecode index | the activation of the method is about to call from there |
+//! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
 //! | 11 | `Burst` | activations | a burst begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
 //! | 12 | `Before` | activations | what was there before profiling, below all that tells: as many activations as `Below` words follow; method 0 |
@@ -352,7 +352,7 @@ impl Word {
                 return Err(bad("method and argument of a gap", "0"));
             }
             Kind::Gap => Event::Gap,
-            Kind::Call if argument >= NO_CALL_SITE => return Err(bad("the place of a call", "below 65535")),
+            Kind::Call if argument > NO_CALL_SITE => return Err(bad("the place of a call", "at most 65535")),
             Kind::Call => Event::Call {
                 method,
                 bci: argument,

@@ -7,14 +7,14 @@
 //! not depend on time: one thread, identity hashes in sequence. Both in one JVM see the very same calls, whatever the program does;
 //! call sites are source lines then, as the agent moves the code.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trodden_profile::{MethodMap, Profile, Skipped};
+use trodden_profile::{MethodMap, Profile};
 
-use crate::contexts::{Frame, Sites, oracle_flag};
+use crate::contexts::{Frame, Sites, Told, oracle_flag};
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::agent_flag;
@@ -306,9 +306,11 @@ impl Program {
 /// What the oracle has written, against the agent's profile.
 fn compare(log: &Path, file: &Path, sites: Sites) -> Result<Comparison> {
     let profile = Profile::load(file)?;
-    let expected = Tree::of_oracle(log, &LeftAlone::of(&profile))?;
+    let expected = Tree::of_oracle(log, &Told::of(&profile))?;
+    let without_call_sites = profile.skipped.iter().filter(|s| s.has_probes()).count();
     Ok(Comparison {
-        left_alone: profile.skipped.len(),
+        left_alone: profile.skipped.len() - without_call_sites,
+        without_call_sites,
         ..expected.compare(&Tree::of_profile(&profile, sites)?)
     })
 }
@@ -400,29 +402,13 @@ pub struct Comparison {
     pub difference: u64,
     /// Methods and classes that the agent gave no probes, and listed.
     pub left_alone: usize,
+    /// Methods whose calls it told without call sites, and listed.
+    pub without_call_sites: usize,
     /// The differences in words, the largest first.
     pub examples: Vec<String>,
 }
 
 const NOBODY: u64 = 0;
-
-/// What the agent gave no probes: classes, and methods as the oracle names them.
-struct LeftAlone(HashSet<String>);
-
-impl LeftAlone {
-    fn of(profile: &Profile) -> Self {
-        let name = |skipped: &Skipped| match &skipped.method {
-            Some(method) => format!("{}.{method}", skipped.class),
-            None => skipped.class.clone(),
-        };
-        LeftAlone(profile.skipped.iter().map(name).collect())
-    }
-
-    fn has(&self, method: &str) -> bool {
-        let class = method.split('.').next().unwrap_or_default();
-        self.0.contains(method) || self.0.contains(class)
-    }
-}
 
 impl Tree {
     /// The context of a frame below another context.
@@ -466,22 +452,13 @@ impl Tree {
         Ok(tree)
     }
 
-    /// What the agent left alone, and says so, is code without probes: who it calls was called by its caller, from the same place.
-    fn of_oracle(log: &Path, left_alone: &LeftAlone) -> Result<Tree> {
+    fn of_oracle(log: &Path, told: &Told) -> Result<Tree> {
         let mut tree = Tree::default();
         crate::contexts::each_of_oracle(log, |path, calls| {
-            let (mut context, mut passed) = (NOBODY, None);
-            for (name, site) in &path {
-                let site = passed.take().unwrap_or(*site);
-                if left_alone.has(name) {
-                    passed = Some(site);
-                    continue;
-                }
-                // The JVM runs initialisers, wherever they are.
-                let site = site.filter(|_| !name.contains(".<clinit>"));
-                context = tree.below(context, &(name.clone(), site));
-            }
-            if passed.is_none() {
+            if let Some(path) = told.path(&path) {
+                let context = path
+                    .iter()
+                    .fold(NOBODY, |caller, frame| tree.below(caller, frame));
                 tree.add(context, calls);
             }
         })?;
@@ -515,6 +492,7 @@ impl Tree {
             differing: differ.len(),
             difference: differ.iter().map(|&(_, a, b)| a.abs_diff(b)).sum(),
             left_alone: 0,
+            without_call_sites: 0,
             examples: differ.iter().map(example).collect(),
         }
     }

@@ -42,9 +42,9 @@ fn main() -> Result<ExitCode> {
     let inputs = tempfile::tempdir()?;
     let mut failed = false;
     println!(
-        "| JDK | program | contexts | calls | methods without probes | contexts that differ | by calls |"
+        "| JDK | program | contexts | calls | methods without probes | without call sites | contexts that differ | by calls |"
     );
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     for jdk in &jdks {
         let mut programs = Program::kernels(jdk, &kernels)?;
         if let Some(apps) = &arguments.apps {
@@ -62,12 +62,13 @@ fn main() -> Result<ExitCode> {
                 Ok(c) => {
                     failed |= c.differing > 0;
                     println!(
-                        "| {} | {} | {} | {} | {} | {} | {} |",
+                        "| {} | {} | {} | {} | {} | {} | {} | {} |",
                         jdk.feature,
                         program.name,
                         c.contexts,
                         c.calls,
                         c.left_alone,
+                        c.without_call_sites,
                         c.differing,
                         c.difference
                     );
@@ -78,7 +79,7 @@ fn main() -> Result<ExitCode> {
                 }
                 Err(e) => {
                     failed = true;
-                    println!("| {} | {} | failed | | | | |", jdk.feature, program.name);
+                    println!("| {} | {} | failed | | | | | |", jdk.feature, program.name);
                     eprintln!("  {}: {e}", program.name);
                 }
             }
