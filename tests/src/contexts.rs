@@ -18,6 +18,9 @@ const PROGRAM: &str = "Calls";
 pub const INCLUDE: &str = "Calls*";
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// In place of a bytecode index: a class loader is asked for the class that probes call.
+const ASKED_BY_PROBES: i64 = -2;
+
 /// A method and the bytecode index at which it was called.
 pub type Frame = (String, Option<u32>);
 
@@ -178,16 +181,19 @@ pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Resu
             }
             Some("c") => {
                 let calls: u64 = words.next().ok_or("a context without a count")?.parse()?;
-                let frame = |word: &str| -> Result<Frame> {
+                let mut path: Vec<Frame> = Vec::new();
+                for word in words.rev() {
                     let (id, bci) = word.split_once(':').ok_or("no call site")?;
                     let name = methods.get(id).ok_or("a method without a name")?.clone();
-                    let bci: i64 = bci.parse()?;
+                    let site = match bci.parse()? {
+                        // Asked for by the first probe of an activation, which does not count before that.
+                        ASKED_BY_PROBES => path.pop().and_then(|(_, site)| site),
+                        bci => u32::try_from(bci).ok(),
+                    };
                     // Initialisers are not called, the JVM runs them.
-                    let known = bci >= 0 && !name.contains(".<clinit>");
-                    Ok((name, known.then_some(bci as u32)))
-                };
-                let mut path = words.map(frame).collect::<Result<Vec<Frame>>>()?;
-                path.reverse();
+                    let site = site.filter(|_| !name.contains(".<clinit>"));
+                    path.push((name, site));
+                }
                 each(path, calls);
             }
             _ => return Err(format!("not a line of the oracle: {line}").into()),

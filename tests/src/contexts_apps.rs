@@ -22,14 +22,20 @@ use crate::{Result, build};
 
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// A kernel with smaller numbers: its name, its source file, what is replaced there.
-type SmallKernel = (
+/// A program with smaller numbers: its name, its source file, what is replaced there.
+type Small = (
     &'static str,
     &'static str,
     &'static [(&'static str, &'static str)],
 );
 
-const KERNELS: &[SmallKernel] = &[
+const JACKSON: &[Small] = &[(
+    "jackson",
+    "JacksonDriver",
+    &[("ORDERS = 4000", "ORDERS = 40"), ("ROUNDS = 40", "ROUNDS = 2")],
+)];
+
+const KERNELS: &[Small] = &[
     (
         "fft",
         "Fft",
@@ -120,32 +126,8 @@ impl Program {
             .map(|entry| Ok(entry?.path()))
             .collect::<Result<_>>()?;
         files.sort();
-        let words = format!("{} {KERNELS:?}", jdk.feature);
-        let classes = build::cached("small-kernels", &files, &[&words], |out| {
-            let small = tempfile::tempdir()?;
-            let mut copies = Vec::new();
-            for file in &files {
-                let mut text = std::fs::read_to_string(file)?;
-                let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-                for (_, of, changes) in KERNELS {
-                    for (from, to) in changes.iter().filter(|_| stem.as_deref() == Some(of)) {
-                        if !text.contains(from) {
-                            return Err(
-                                format!("{}: there is no '{from}' to make smaller", file.display()).into(),
-                            );
-                        }
-                        text = text.replacen(from, to, 1);
-                    }
-                }
-                let copy = small
-                    .path()
-                    .join(file.file_name().ok_or("a file without a name")?);
-                std::fs::write(&copy, text)?;
-                copies.push(copy);
-            }
-            build::javac(jdk, ".", &copies, out)
-        })?;
-        let program = |(name, ..): &SmallKernel| Program {
+        let classes = small("small-kernels", jdk, ".", &files, KERNELS)?;
+        let program = |(name, ..): &Small| Program {
             name: (*name).to_owned(),
             include: "trodden.kernels.*".to_owned(),
             arguments: [
@@ -164,11 +146,12 @@ impl Program {
         Ok(KERNELS.iter().map(program).collect())
     }
 
-    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), and javac. `folder` takes their inputs.
+    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), Jackson's with the benchmarks' driver in the folder
+    /// `drivers`; and javac. `folder` takes their inputs.
     ///
     /// # Errors
-    /// If inputs cannot be written, or jars are not there.
-    pub fn applications(apps: &Path, folder: &Path) -> Result<Vec<Program>> {
+    /// If inputs cannot be written, jars are not there, or the driver cannot be compiled.
+    pub fn applications(jdk: &Jdk, apps: &Path, drivers: &Path, folder: &Path) -> Result<Vec<Program>> {
         let at = |name: &str| folder.join(name).display().to_string();
         let source = Path::new(build::ROOT)
             .join("stress/OddEven.java")
@@ -207,7 +190,24 @@ impl Program {
             &at("out"),
             &source,
         ];
+        let jackson = jars(&apps.join("jackson"))?;
+        let driver = ["Driver.java", "JacksonDriver.java"].map(|file| drivers.join(file));
+        let driver = small("small-jackson", jdk, &jackson, &driver, JACKSON)?;
+        let jackson_line = [
+            "-cp",
+            &format!("{jackson}:{}", driver.display()),
+            "trodden.drivers.JacksonDriver",
+            "--warmup",
+            "0",
+            "--iterations",
+            "1",
+        ];
         Ok(vec![
+            Program {
+                name: "jackson".to_owned(),
+                include: "com.fasterxml.*".to_owned(),
+                arguments: jackson_line.map(str::to_owned).into(),
+            },
             program(
                 "ecj",
                 "org.eclipse.jdt.*",
@@ -347,6 +347,35 @@ for i in range(10):
         total -= e.args[0]
 print(queens(5, 0, [], [], []), total, sorted([3, 1, 2], key=lambda x: -x))
 ";
+
+/// Compiles programs with smaller numbers.
+fn small(name: &str, jdk: &Jdk, class_path: &str, files: &[PathBuf], programs: &[Small]) -> Result<PathBuf> {
+    let words = format!("{} {programs:?}", jdk.feature);
+    build::cached(name, files, &[&words], |out| {
+        let small = tempfile::tempdir()?;
+        let mut copies = Vec::new();
+        for file in files {
+            let mut text = std::fs::read_to_string(file)?;
+            let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            for (_, of, changes) in programs {
+                for (from, to) in changes.iter().filter(|_| stem.as_deref() == Some(of)) {
+                    if !text.contains(from) {
+                        return Err(
+                            format!("{}: there is no '{from}' to make smaller", file.display()).into(),
+                        );
+                    }
+                    text = text.replacen(from, to, 1);
+                }
+            }
+            let copy = small
+                .path()
+                .join(file.file_name().ok_or("a file without a name")?);
+            std::fs::write(&copy, text)?;
+            copies.push(copy);
+        }
+        build::javac(jdk, class_path, &copies, out)
+    })
+}
 
 /// All jars of a folder, as a class path.
 fn jars(folder: &Path) -> Result<String> {

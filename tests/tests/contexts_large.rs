@@ -196,7 +196,7 @@ fn bursts_in_methods_too_large_for_call_sites() -> Result<()> {
         assert!(unknown.is_empty(), "JDK {}: {unknown:#?}", jdk.feature);
         let (called, with_site) = calls_by(&found, &WITHOUT_CALL_SITES);
         assert!(
-            called > 40 && with_site == 0,
+            called > 20 && with_site == 0,
             "JDK {}: {called} {with_site}",
             jdk.feature
         );
@@ -227,8 +227,9 @@ fn a_trace_says_which_call_sites_are_missing() -> Result<()> {
         check("replayed", &oracle, &Profile::load(&file)?)?;
         let text = trodden(&["report", &file])?;
         let title = "Without call sites: what these call is told, not from which line\n";
-        let reason = "  4: probes would push it over HotSpot's 8,000-byte compilation limit";
-        assert!(text.contains(&format!("{title}{reason}")), "{text}");
+        let (_, list) = text.split_once(title).ok_or_else(|| text.clone())?;
+        let reason = "\n  4: probes would push it over HotSpot's 8,000-byte compilation limit";
+        assert!(list.contains(reason), "{text}");
         let json: serde_json::Value =
             serde_json::from_str(&trodden(&["report", &file, "--format", "json"])?)?;
         let lengths = ["skipped", "without_call_sites"].map(|key| json[key].as_array().map(Vec::len));

@@ -39,6 +39,7 @@ fn main() -> Result<ExitCode> {
         }
     };
     let kernels = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
+    let drivers = Path::new(build::ROOT).join("../benchmarks-java/drivers/src/trodden/drivers");
     let inputs = tempfile::tempdir()?;
     let mut failed = false;
     println!(
@@ -48,7 +49,14 @@ fn main() -> Result<ExitCode> {
     for jdk in &jdks {
         let mut programs = Program::kernels(jdk, &kernels)?;
         if let Some(apps) = &arguments.apps {
-            programs.extend(Program::applications(&std::path::absolute(apps)?, inputs.path())?);
+            let apps = std::path::absolute(apps)?;
+            programs.extend(Program::applications(jdk, &apps, &drivers, inputs.path())?);
+        }
+        for name in &arguments.only {
+            if !programs.iter().any(|program| program.name == *name) {
+                let known: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+                return Err(format!("no program is called '{name}' (known: {})", known.join(", ")).into());
+            }
         }
         for program in programs {
             if !arguments.only.is_empty() && !arguments.only.contains(&program.name) {
