@@ -166,7 +166,7 @@ pub enum Event {
     Prefix { method: u32, register: u32 },
     /// Events are missing; no activation is known.
     Gap,
-    /// The topmost activation, one of `method`, is about to call from a bytecode index.
+    /// The topmost activation, one of `method`, is about to call from a bytecode index, [`NO_CALL_SITE`] if that is not known.
     Call { method: u32, bci: u32 },
     /// The topmost activation has taken so many nanoseconds, or allocated so many bytes, since the last word.
     Charge { weight: u32 },
@@ -530,7 +530,7 @@ mod tests {
         },
         Event::Call {
             method: 7,
-            bci: 65534,
+            bci: NO_CALL_SITE,
         },
         Event::Charge { weight: u32::MAX },
         Event::Burst {
@@ -580,7 +580,7 @@ mod tests {
     #[test]
     fn words_of_no_event_are_refused() {
         for word in [
-            0x9000_0000_0000_ffff,
+            0x9000_0000_0001_0000,
             0xa000_0001_0000_0000,
             0xb000_0000_0000_0000,
             0xc000_0001_0000_0000,
