@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
+    if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        // A JVM closes the library again if the first command of an attach is refused; but by then it has our callbacks, which it calls
+        // when it ends.
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
     let room = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let sources = room.join("../java-shim/src");
     println!("cargo::rerun-if-changed={}", sources.display());
