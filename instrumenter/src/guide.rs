@@ -128,11 +128,7 @@ fn frequencies(map: &MethodMap, counts: &MethodCounts) -> Option<Vec<Vec<f64>>> 
     if counts.paths.is_empty() && counts.partial.is_empty() {
         return None;
     }
-    let edges = EdgeProfile::of(map, counts).edges;
-    let mut frequencies: Vec<Vec<f64>> = edges
-        .into_iter()
-        .map(|row| row.into_iter().map(|times| times as f64).collect())
-        .collect();
+    let mut frequencies = EdgeProfile::of(map, counts).frequencies();
     for &number in &map.unobserved {
         let Ok(path) = map.dag.regenerate(&map.graph, number) else {
             continue;

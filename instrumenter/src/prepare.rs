@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use trodden_numbering::Plan;
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Plan};
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 
@@ -49,6 +49,28 @@ const USED_BY_PROBES: [&str; 8] = [
     "jdk/internal/misc/Unsafe",
 ];
 
+impl Candidate<'_> {
+    /// Does without a probe in front of each call, if it has them, for a reason.
+    fn leave_call_sites_out(&mut self, map: &MethodMap, reason: SkipReason) -> bool {
+        let Some(strategy) = self.strategy.without_call_sites() else {
+            return false;
+        };
+        if self.strategy.keeps_register() && !strategy.keeps_register() {
+            self.plan = Plan::idle(&map.graph);
+        }
+        self.strategy = strategy;
+        self.calls = map.graph.extra_starts().len();
+        self.without_call_sites = Some(reason);
+        true
+    }
+
+    /// Is it a class initialiser without loops? That is interpreted, and over: no compiler minds how long it is.
+    fn runs_once(&self, class: &Class, map: &MethodMap) -> bool {
+        let ahead = |(edge, to): (EdgeRef, BlockId)| to.index() > edge.from.index();
+        class.methods[self.index].name == b"<clinit>" && map.graph.edges().all(ahead)
+    }
+}
+
 impl ClassIds {
     /// Ids as wide as any: what is found to fit with them fits with all.
     const WIDEST: ClassIds = ClassIds {
@@ -78,7 +100,8 @@ pub struct MethodCode {
     /// Local variable slot of the path register.
     pub register_slot: u16,
     /// (new, old) bytecode index of each instruction, ascending. A new index between two entries belongs to a
-    /// probe in front of the second.
+    /// probe in front of the second. Empty for a method without probes, and for one whose probes see calls but do not tell their sites:
+    /// whoever walks the stack is not to tell them either.
     pub pc_map: Vec<(u32, u32)>,
 }
 
@@ -100,11 +123,14 @@ struct Candidate<'a> {
     code: Code<'a>,
     /// Checked.
     frames: Option<Attribute<'a>>,
+    strategy: &'static dyn ProbeStrategy,
     plan: Plan,
     /// Does an activation end at most one path?
     one_end: bool,
-    /// Instructions that call, if the probes want to know of them.
+    /// Places with a probe because of calls: all that call, or if call sites are not told, all that catch.
     calls: usize,
+    /// Why its probes do not tell call sites though others do.
+    without_call_sites: Option<SkipReason>,
     /// Its structure graphs, if the probes are about these.
     structural: Option<Box<StructuralCode>>,
     /// Was it numbered by frequencies of a former run?
@@ -173,6 +199,15 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         );
     }
     drop(scratch);
+    for candidate in &methods {
+        if let Some(reason) = candidate.without_call_sites {
+            let method = skip(&name, &class.methods[candidate.index], reason);
+            skipped.push(Skipped {
+                reason: Skipped::NO_CALL_SITES.to_owned() + &method.reason,
+                ..method
+            });
+        }
+    }
     if methods.is_empty() {
         return Ok(Preparation::Unchanged { skipped });
     }
@@ -192,8 +227,8 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     })))
 }
 
-/// Takes probes back from methods that they would make too large. A method that is far from every limit
-/// (nearly all are) is believed without being written. Dropping one moves the counters of the others, so it is
+/// Takes probes back from methods that they would make too large: those in front of calls if there are any, else all. A method that is
+/// far from every limit (nearly all are) is believed without being written. Dropping one moves the counters of the others, so it is
 /// done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
@@ -219,7 +254,7 @@ fn drop_what_does_not_fit(
         let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
         let graphs = graph_layout(methods);
         let job = Job {
-            options,
+            shim: &options.shim.class,
             class,
             layout: &layout,
             graphs: &graphs,
@@ -228,7 +263,8 @@ fn drop_what_does_not_fit(
         let mut pool = PoolBuilder::new(&class.pool);
         let marked = mark(options, &mut pool);
         let mut keep = Vec::with_capacity(methods.len());
-        for (position, (candidate, map)) in methods.iter().zip(maps.iter()).enumerate() {
+        let mut all_fit = true;
+        for (position, (candidate, map)) in methods.iter_mut().zip(maps.iter()).enumerate() {
             if surely_fits(candidate, map) {
                 keep.push(true);
                 continue;
@@ -242,7 +278,9 @@ fn drop_what_does_not_fit(
             };
             let verdict = match rewritten {
                 Ok(new_length)
-                    if candidate.code.len() <= HUGE_METHOD_LIMIT && new_length > HUGE_METHOD_LIMIT =>
+                    if candidate.code.len() <= HUGE_METHOD_LIMIT
+                        && new_length > HUGE_METHOD_LIMIT
+                        && !candidate.runs_once(class, map) =>
                 {
                     Some(SkipReason::HugeMethodLimit)
                 }
@@ -252,12 +290,17 @@ fn drop_what_does_not_fit(
                 Err(RewriteError::TooManyLocals) => Some(SkipReason::TooManyLocals),
                 Err(RewriteError::Fault(_)) => Some(SkipReason::BrokenTable),
             };
-            keep.push(verdict.is_none());
-            if let Some(reason) = verdict {
+            let Some(reason) = verdict else {
+                keep.push(true);
+                continue;
+            };
+            all_fit = false;
+            keep.push(candidate.leave_call_sites_out(map, reason));
+            if keep.last() == Some(&false) {
                 skipped.push(skip(name, &class.methods[candidate.index], reason));
             }
         }
-        if keep.iter().all(|&keep| keep) {
+        if all_fit {
             return;
         }
         let mut kept = keep.iter();
@@ -276,7 +319,7 @@ fn graph_layout(methods: &[Candidate]) -> GraphLayout {
 
 /// What all methods of a class being written share.
 struct Job<'j, 'a> {
-    options: &'j InstrumentOptions,
+    shim: &'j str,
     class: &'j Class<'a>,
     layout: &'j CounterLayout,
     graphs: &'j GraphLayout,
@@ -311,13 +354,12 @@ impl<'j, 'a> Job<'j, 'a> {
             is_initialiser: self.class.methods[candidate.index].name == b"<clinit>",
             graphs: self.graphs.of_method(position),
         };
-        let strategy: &'static dyn ProbeStrategy = strategy(self.options);
         let probes = ProbeInput {
             plan: &candidate.plan,
-            strategy,
+            strategy: candidate.strategy,
             structural: candidate.structural.as_deref(),
             method,
-            shim: &self.options.shim.class,
+            shim: self.shim,
         };
         rewrite(&input, Some(&probes), pool, scratch, out)
     }
@@ -339,7 +381,8 @@ impl Prepared<'_> {
         self.methods.iter().filter(|m| m.guided).count()
     }
 
-    /// What is left alone although it has branches.
+    /// What is left alone although it has branches, and which methods with probes tell no call sites
+    /// ([`has_probes`](Skipped::has_probes)).
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
@@ -363,10 +406,13 @@ impl Prepared<'_> {
         let out = self.emit_to(
             ids,
             |_| true,
-            |code, scratch| {
+            |Candidate { code, strategy, .. }, scratch| {
+                let tells = strategy.tells_call_sites() || !strategy.sees_calls();
                 codes.push(MethodCode {
                     register_slot: code.max_locals,
-                    pc_map: scratch.map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
+                    pc_map: scratch
+                        .filter(|_| tells)
+                        .map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
                 });
             },
         );
@@ -378,14 +424,14 @@ impl Prepared<'_> {
         &self,
         ids: ClassIds,
         wanted: impl Fn(usize) -> bool,
-        mut tell: impl FnMut(&Code, Option<&RewriteScratch>),
+        mut tell: impl FnMut(&Candidate, Option<&RewriteScratch>),
     ) -> Vec<u8> {
         let class = &self.class;
         let layout = CounterLayout::of(&self.map);
         let graphs = self.graphs();
         let mut pool = PoolBuilder::new(&class.pool);
         let job = Job {
-            options: &self.shared.options,
+            shim: &self.shared.options.shim.class,
             class,
             layout: &layout,
             graphs: &graphs,
@@ -402,17 +448,17 @@ impl Prepared<'_> {
             done = candidate.index + 1;
             if !wanted(position) {
                 methods.extend_from_slice(class.methods[candidate.index].raw);
-                tell(&candidate.code, None);
+                tell(candidate, None);
                 continue;
             }
             // It was written once already, with the widest ids. Should it fail all the same, the method stays
             // as it was and is never counted.
             match job.rewrite(position, candidate, map, &mut pool, rewrite, methods) {
-                Ok(_) => tell(&candidate.code, Some(rewrite)),
+                Ok(_) => tell(candidate, Some(rewrite)),
                 Err(error) => {
                     debug_assert!(false, "{}.{}: {error:?}", self.map.name, map.name);
                     methods.extend_from_slice(class.methods[candidate.index].raw);
-                    tell(&candidate.code, None);
+                    tell(candidate, None);
                 }
             }
         }

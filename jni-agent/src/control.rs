@@ -110,11 +110,13 @@ fn status(agent: &Agent, control: &Control) -> Answer {
     if let Some(settings) = &control.settings {
         let collector = agent.collector();
         let (classes, methods) = agent.registry.sizes();
+        let skipped = agent.registry.skipped();
+        let left_alone = skipped.iter().filter(|s| !s.has_probes()).count();
         answer.push(("probe", settings.probe_name().to_owned()));
         answer.push(("seconds", format!("{:.3}", control.seconds())));
         answer.push(("classes", classes.to_string()));
         answer.push(("methods", methods.to_string()));
-        answer.push(("skipped", agent.registry.skipped().len().to_string()));
+        answer.push(("skipped", left_alone.to_string()));
         if settings.samples() {
             answer.push(("ticks", collector.tally.ticks.to_string()));
             answer.push(("samples", collector.sampled().0.to_string()));

@@ -104,6 +104,12 @@ impl EdgeProfile {
         }
     }
 
+    /// Per block and out-edge how often it was followed, as numbers from which edges are weighted.
+    pub fn frequencies(&self) -> Vec<Vec<f64>> {
+        let row = |row: &Vec<u64>| row.iter().map(|&times| times as f64).collect();
+        self.edges.iter().map(row).collect()
+    }
+
     /// How often an edge was followed; 0 if there is no such edge.
     pub fn count(&self, edge: EdgeRef) -> u64 {
         let edges = self.edges.get(edge.from.index());

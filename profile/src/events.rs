@@ -14,7 +14,7 @@
 //! | 6 | `Block` | block index | the topmost activation entered a basic block |
 //! | 7 | `Prefix` | path register | reserved: the path so far, at a call |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
-//! | 9 | `Call` | bytecode index | the activation of the method is about to call from there |
+//! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
 //! | 11 | `Burst` | activations | a burst begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
 //! | 12 | `Before` | activations | what was there before profiling, below all that tells: as many activations as `Below` words follow; method 0 |
@@ -166,7 +166,7 @@ pub enum Event {
     Prefix { method: u32, register: u32 },
     /// Events are missing; no activation is known.
     Gap,
-    /// The topmost activation, one of `method`, is about to call from a bytecode index.
+    /// The topmost activation, one of `method`, is about to call from a bytecode index, [`NO_CALL_SITE`] if that is not known.
     Call { method: u32, bci: u32 },
     /// The topmost activation has taken so many nanoseconds, or allocated so many bytes, since the last word.
     Charge { weight: u32 },
@@ -352,7 +352,7 @@ impl Word {
                 return Err(bad("method and argument of a gap", "0"));
             }
             Kind::Gap => Event::Gap,
-            Kind::Call if argument >= NO_CALL_SITE => return Err(bad("the place of a call", "below 65535")),
+            Kind::Call if argument > NO_CALL_SITE => return Err(bad("the place of a call", "at most 65535")),
             Kind::Call => Event::Call {
                 method,
                 bci: argument,
@@ -530,7 +530,7 @@ mod tests {
         },
         Event::Call {
             method: 7,
-            bci: 65534,
+            bci: NO_CALL_SITE,
         },
         Event::Charge { weight: u32::MAX },
         Event::Burst {
@@ -580,7 +580,7 @@ mod tests {
     #[test]
     fn words_of_no_event_are_refused() {
         for word in [
-            0x9000_0000_0000_ffff,
+            0x9000_0000_0001_0000,
             0xa000_0001_0000_0000,
             0xb000_0000_0000_0000,
             0xc000_0001_0000_0000,

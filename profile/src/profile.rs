@@ -62,7 +62,7 @@ pub struct ClassProfile {
     pub counts: Vec<MethodCounts>,
 }
 
-/// A class, or a method, that was left as it was.
+/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes tell less than others'.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// Internal name, with slashes.
@@ -73,6 +73,17 @@ pub struct Skipped {
     pub reason: String,
 }
 
+impl Skipped {
+    /// What the reason begins with if the method has probes, which do not tell where its calls stand: it is in its callees' contexts, but
+    /// their call sites in it are not known.
+    pub const NO_CALL_SITES: &'static str = "without call sites: ";
+
+    /// Is all but its call sites told of the method?
+    pub fn has_probes(&self) -> bool {
+        self.method.is_some() && self.reason.starts_with(Self::NO_CALL_SITES)
+    }
+}
+
 /// A path profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Profile {
@@ -80,7 +91,7 @@ pub struct Profile {
     pub run: RunInfo,
     /// All classes that carry probes, by name, then hash.
     pub classes: Vec<ClassProfile>,
-    /// What was left as it was, sorted.
+    /// What was left as it was, or in part, sorted.
     pub skipped: Vec<Skipped>,
     /// Which paths followed which, if that was recorded.
     pub kpaths: Option<KPaths>,

@@ -8,7 +8,7 @@ use crate::kpaths::{self, Limits};
 use crate::source::Sources;
 use crate::structural;
 use crate::subpaths;
-use crate::view::View;
+use crate::view::{Reasons, View};
 use crate::words::{self, percent, thousands};
 use crate::{html_method, svg};
 
@@ -153,14 +153,23 @@ pub(crate) fn bar(share: f64) -> Markup {
 }
 
 fn skipped(view: &View) -> Markup {
+    let alone = "These classes and methods ran without counting, so nothing above is about them.";
+    let sites = "Of what these methods call it is not known from which of their lines.";
+    html! {
+        (reasons("Left as they were", alone, &view.skipped))
+        (reasons("Without call sites", sites, &view.without_call_sites))
+    }
+}
+
+fn reasons(title: &str, note: &str, all: &Reasons) -> Markup {
     /// Entries listed per reason.
     const LISTED: usize = 50;
     html! {
-        @if !view.skipped.is_empty() {
+        @if !all.is_empty() {
             section.skipped {
-                h2 { "Left as they were" }
-                p.note { "These classes and methods ran without counting, so nothing above is about them." }
-                @for (reason, list) in &view.skipped {
+                h2 { (title) }
+                p.note { (note) }
+                @for (reason, list) in all {
                     details {
                         summary { (reason) " " span.badge { (thousands(list.len() as u64)) } }
                         ul { @for (class, method) in list.iter().take(LISTED) {

@@ -8,7 +8,7 @@ use crate::contexts;
 use crate::kpaths;
 use crate::structural;
 use crate::subpaths;
-use crate::view::{BranchView, Fork, MethodView, PathView, View};
+use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words;
 
 #[derive(Serialize)]
@@ -19,6 +19,9 @@ struct Document<'a> {
     totals: Totals,
     methods: Vec<Method<'a>>,
     skipped: Vec<Skipped<'a>>,
+    /// Methods whose callees have no call sites in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without_call_sites: Vec<Skipped<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kpaths: Option<kpaths::Forests<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,15 +153,8 @@ struct Skipped<'a> {
     reason: &'a str,
 }
 
-pub(crate) fn write(
-    view: &View,
-    top: usize,
-    paths: usize,
-    trees: &kpaths::Limits,
-) -> Result<String, ReportError> {
-    let run = view.run;
-    let mut skipped: Vec<Skipped> = view
-        .skipped
+fn listed<'a>(all: &Reasons<'a>) -> Vec<Skipped<'a>> {
+    let mut listed: Vec<Skipped> = all
         .iter()
         .flat_map(|(reason, list)| {
             list.iter().map(move |&(class, method)| Skipped {
@@ -168,7 +164,17 @@ pub(crate) fn write(
             })
         })
         .collect();
-    skipped.sort_by_key(|s| (s.class, s.method));
+    listed.sort_by_key(|s| (s.class, s.method));
+    listed
+}
+
+pub(crate) fn write(
+    view: &View,
+    top: usize,
+    paths: usize,
+    trees: &kpaths::Limits,
+) -> Result<String, ReportError> {
+    let run = view.run;
     let document = Document {
         format: "trodden-report",
         version: 1,
@@ -192,7 +198,8 @@ pub(crate) fn write(
             unreadable: view.totals.unreadable,
         },
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
-        skipped,
+        skipped: listed(&view.skipped),
+        without_call_sites: listed(&view.without_call_sites),
         kpaths: kpaths::forests(view, top, trees),
         contexts: view.contexts.as_ref().map(|c| contexts::json_document(c, top)),
         subpaths: view

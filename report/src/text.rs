@@ -8,7 +8,7 @@ use crate::contexts;
 use crate::kpaths::{self, Limits, Row};
 use crate::structural;
 use crate::subpaths::{self, SubpathsView};
-use crate::view::{BranchView, Fork, MethodView, PathView, View};
+use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
 /// Columns of a terminal page.
@@ -350,13 +350,21 @@ impl Page {
     }
 
     fn skipped(&mut self, view: &View) {
-        if view.skipped.is_empty() {
+        self.reasons("Left as they were, hence not in this report", &view.skipped);
+        self.reasons(
+            "Without call sites: what these call is told, not from which line",
+            &view.without_call_sites,
+        );
+    }
+
+    fn reasons(&mut self, title: &str, all: &Reasons) {
+        if all.is_empty() {
             return;
         }
         self.line("");
-        let title = self.styled(TITLE, "Left as they were, hence not in this report");
+        let title = self.styled(TITLE, title);
         self.line(&title);
-        for (reason, list) in &view.skipped {
+        for (reason, list) in all {
             let mut text = format!("{}: {reason}", thousands(list.len() as u64));
             let (class, method) = list[0];
             let _ = write!(

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
     BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, Observation,
-    PathDescription, PathForest, Place, Profile, RunInfo,
+    PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
@@ -13,6 +13,9 @@ use crate::pattern::MethodPattern;
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
 use crate::words;
+
+/// By reason: classes, or methods of them.
+pub type Reasons<'p> = BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>;
 
 /// A whole profile, hottest method first.
 #[derive(Debug)]
@@ -26,7 +29,9 @@ pub struct View<'p> {
     /// Methods without any count: class and method map.
     pub idle: Vec<(&'p str, &'p MethodMap)>,
     /// What was left as it was: reason to (class, method) entries.
-    pub skipped: BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>,
+    pub skipped: Reasons<'p>,
+    /// Methods whose callees have no call sites, by reason.
+    pub without_call_sites: Reasons<'p>,
     /// The k-iteration path forest, if the profile has one.
     pub kpaths: Option<&'p KPaths>,
     /// The calling contexts, if the profile has any.
@@ -235,10 +240,16 @@ impl<'p> View<'p> {
                 (a.class, &a.map.name, &a.map.descriptor).cmp(&(b.class, &b.map.name, &b.map.descriptor))
             })
         });
-        let mut skipped: BTreeMap<&str, Vec<_>> = BTreeMap::new();
+        let mut skipped: Reasons = BTreeMap::new();
+        let mut without_call_sites: Reasons = BTreeMap::new();
         for entry in &profile.skipped {
             let what = (entry.class.as_str(), entry.method.as_deref());
-            skipped.entry(&entry.reason).or_default().push(what);
+            match entry.reason.strip_prefix(Skipped::NO_CALL_SITES) {
+                Some(reason) if entry.has_probes() => {
+                    without_call_sites.entry(reason).or_default().push(what)
+                }
+                _ => skipped.entry(entry.reason.as_str()).or_default().push(what),
+            }
         }
         View {
             run: &profile.run,
@@ -251,6 +262,7 @@ impl<'p> View<'p> {
             methods,
             idle,
             skipped,
+            without_call_sites,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),

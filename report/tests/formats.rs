@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use scraper::{Html, Selector};
 use serde_json::Value;
-use trodden_profile::{MethodCounts, Profile};
+use trodden_profile::{MethodCounts, Profile, Skipped};
 use trodden_report::{Report, ReportError, ReportOptions};
 
 fn report(profile: &Profile) -> Report<'_> {
@@ -67,6 +67,31 @@ fn json_is_the_agreed_version_1() {
         "case 2,3"
     );
     assert_eq!(document["skipped"][0]["method"], "parse()V");
+}
+
+/// What has probes is not among what was left as it was.
+#[test]
+fn methods_without_call_sites_stand_apart() {
+    let mut profile = common::profile();
+    profile.skipped.push(Skipped {
+        class: "demo/Shop".into(),
+        method: Some("grade(I)V".into()),
+        reason: format!("{}too large", Skipped::NO_CALL_SITES),
+    });
+    let document = json(&profile);
+    assert_eq!(document["skipped"], json(&common::profile())["skipped"]);
+    assert_eq!(document["without_call_sites"].as_array().unwrap().len(), 1);
+    assert_eq!(document["without_call_sites"][0]["reason"], "too large");
+    assert_eq!(json(&common::profile()).get("without_call_sites"), None);
+    all_formats(&profile);
+    let text = report(&profile).text(false);
+    assert!(
+        text.contains("\n  1: too large (such as demo.Shop#grade(I)V)\n"),
+        "{text}"
+    );
+    let page = Html::parse_document(&html(&profile));
+    let titles = select(&page, "section.skipped h2");
+    assert_eq!(titles, ["Left as they were", "Without call sites"]);
 }
 
 #[test]

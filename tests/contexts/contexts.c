@@ -6,7 +6,8 @@
  * place of bytecode indices: those do not change when code is rewritten, so Trodden may be in the same JVM. Lines of the file:
  *   m ID CLASS NAME DESCRIPTOR     a method
  *   c COUNT ID:BCI ID:BCI ...      so many calls in a context: the chosen activations from the innermost on, each with the bytecode
- *                                  index at which it was called (that of the next chosen frame below it; -1 if there is none)
+ *                                  index at which it was called (that of the next chosen frame below it; -1 if there is none, -2 if it
+ *                                  is a class loader that is asked for the class that Trodden's probes call)
  */
 #include <jvmti.h>
 #include <stdio.h>
@@ -24,8 +25,8 @@ static jrawMonitorID lock;
 static jmethodID known[METHODS];
 static int numbers[METHODS];
 static int count, taken;
-/* By number, where lines are asked for: what the class file tells of them. */
-static struct { jvmtiLineNumberEntry *entries; jint count; } lines_of[METHODS / 2];
+/* By number, where lines are asked for: what the class file tells of them, and is it a class loader's method that loads a class by name? */
+static struct { jvmtiLineNumberEntry *entries; jint count; int loads; } lines_of[METHODS / 2];
 
 /* A context: who called it (0: nobody), what runs, called from where, how often. Number 0 is no context. */
 struct context {
@@ -64,6 +65,8 @@ static int choose(jvmtiEnv *jvmti, jmethodID method) {
         } else {
             check(error, "lines");
         }
+        lines_of[count].loads = (modifiers & 0x8) == 0 && strcmp(name, "loadClass") == 0
+            && strncmp(descriptor, "(Ljava/lang/String;", 19) == 0;
     }
     if (ours) {
         fprintf(out, "m %d %.*s %s %s\n", count, (int) strlen(signature) - 2, signature + 1, name, descriptor);
@@ -149,8 +152,23 @@ static int context(int caller, int id, int bci) {
     return index_of[at];
 }
 
+/* Is this frame of the calling thread a class loader that is asked for the class that Trodden's probes call? The program without Trodden does
+   not do that. It happens in the first probe of an activation, which has not told its beginning by then. */
+static int loads_for_probes(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, int id, jint depth) {
+    jobject name;
+    if (!lines_of[id].loads || (*jvmti)->GetLocalObject(jvmti, thread, depth, 1, &name) != JVMTI_ERROR_NONE || name == NULL) {
+        return 0;
+    }
+    const char *text = (*jni)->GetStringUTFChars(jni, name, NULL);
+    int found = text != NULL && strcmp(text, "java.lang.Trodden") == 0;
+    if (text != NULL) {
+        (*jni)->ReleaseStringUTFChars(jni, name, text);
+    }
+    (*jni)->DeleteLocalRef(jni, name);
+    return found;
+}
+
 static void JNICALL entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmethodID method) {
-    (void) jni;
     static __thread jvmtiFrameInfo frames[DEPTH];
     check((*jvmti)->RawMonitorEnter(jvmti, lock), "lock");
     if (out != NULL && number(jvmti, method) >= 0) {
@@ -160,10 +178,15 @@ static void JNICALL entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jmetho
             fprintf(stderr, "oracle: too deep\n");
             abort();
         }
-        int at = 0, bci = -1;
+        int at = 0, bci = -1, for_probes = 0;
         for (int i = depth - 1; i >= 0; i--) {
             int id = number(jvmti, frames[i].method);
             if (id >= 0) {
+                /* What it calls on the way is called as usual, the loader that it asks itself too. */
+                if (!for_probes && loads_for_probes(jvmti, jni, thread, id, i)) {
+                    for_probes = 1;
+                    bci = -2;
+                }
                 at = context(at, id, bci);
                 bci = site(id, frames[i].location);
             }
@@ -219,6 +242,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved) {
     memset(&capabilities, 0, sizeof capabilities);
     capabilities.can_generate_method_entry_events = 1;
     capabilities.can_get_line_numbers = (unsigned) by_lines;
+    capabilities.can_access_local_variables = (unsigned) by_lines;
     check((*jvmti)->AddCapabilities(jvmti, &capabilities), "capabilities");
     check((*jvmti)->CreateRawMonitor(jvmti, "oracle", &lock), "lock");
     jvmtiEventCallbacks callbacks;

@@ -13,8 +13,12 @@ use crate::{Result, events};
 /// What came of a run of `stress/Cycles.java`.
 #[derive(Clone, Copy, Debug)]
 pub struct Cycles {
-    /// Retransformations, each of several classes.
+    /// Retransformations, each of several classes: two make a cycle.
     pub retransformations: u64,
+    /// How often a class lost its probes.
+    pub retired: u64,
+    /// How often one got them back.
+    pub rearmed: u64,
     /// Rounds of work, all with the same result.
     pub rounds: u64,
     /// By how many KiB resident memory grew over the second half.
@@ -82,14 +86,13 @@ pub fn cycles(jdk: &Jdk, options: &str, threads: u32, time: Duration) -> Result<
     let (rounds, early, early_meta, late, late_meta) = (next()?, next()?, next()?, next()?, next()?);
     let cycles = Cycles {
         retransformations: events::fact(&profile, "retransformations")?,
+        retired: events::fact(&profile, "classes_retired")?,
+        rearmed: events::fact(&profile, "classes_rearmed")?,
         rounds: rounds as u64,
         resident: late - early,
         metaspace: late_meta - early_meta,
     };
-    let (lost, back) = (
-        events::fact(&profile, "classes_retired")?,
-        events::fact(&profile, "classes_rearmed")?,
-    );
+    let (lost, back) = (cycles.retired, cycles.rearmed);
     if lost < back || lost > back + 8 || back == 0 {
         return Err(format!("{lost} classes lost probes, {back} got them back").into());
     }

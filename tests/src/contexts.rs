@@ -1,12 +1,12 @@
 //! Calling contexts of `contexts/Calls.java`: live, from a trace, and as an oracle in C sees them that walks the stack at each
 //! call.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use trodden_profile::Profile;
+use trodden_profile::{Profile, Skipped};
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
@@ -17,6 +17,9 @@ const PROGRAM: &str = "Calls";
 /// Its classes that are profiled; others have no probes.
 pub const INCLUDE: &str = "Calls*";
 const LIMIT: Duration = Duration::from_secs(300);
+
+/// In place of a bytecode index: a class loader is asked for the class that probes call.
+const ASKED_BY_PROBES: i64 = -2;
 
 /// A method and the bytecode index at which it was called.
 pub type Frame = (String, Option<u32>);
@@ -186,16 +189,19 @@ pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Resu
             }
             Some("c") => {
                 let calls: u64 = words.next().ok_or("a context without a count")?.parse()?;
-                let frame = |word: &str| -> Result<Frame> {
+                let mut path: Vec<Frame> = Vec::new();
+                for word in words.rev() {
                     let (id, bci) = word.split_once(':').ok_or("no call site")?;
                     let name = methods.get(id).ok_or("a method without a name")?.clone();
-                    let bci: i64 = bci.parse()?;
+                    let site = match bci.parse()? {
+                        // Asked for by the first probe of an activation, which does not count before that.
+                        ASKED_BY_PROBES => path.pop().and_then(|(_, site)| site),
+                        bci => u32::try_from(bci).ok(),
+                    };
                     // Initialisers are not called, the JVM runs them.
-                    let known = bci >= 0 && !name.contains(".<clinit>");
-                    Ok((name, known.then_some(bci as u32)))
-                };
-                let mut path = words.map(frame).collect::<Result<Vec<Frame>>>()?;
-                path.reverse();
+                    let site = site.filter(|_| !name.contains(".<clinit>"));
+                    path.push((name, site));
+                }
                 each(path, calls);
             }
             _ => return Err(format!("not a line of the oracle: {line}").into()),
@@ -204,15 +210,82 @@ pub fn each_of_oracle(log: &Path, mut each: impl FnMut(Vec<Frame>, u64)) -> Resu
     Ok(())
 }
 
+/// What of a program's contexts the agent is to tell, by what its profile says that it left out.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Methods as the oracle names them, and classes.
+    left_alone: HashSet<String>,
+    /// Methods that tell no call sites.
+    without_call_sites: HashSet<String>,
+}
+
+impl Told {
+    /// As this profile says.
+    pub fn of(profile: &Profile) -> Self {
+        let name = |skipped: &Skipped| match &skipped.method {
+            Some(method) => format!("{}.{method}", skipped.class),
+            None => skipped.class.clone(),
+        };
+        let (without, left): (Vec<_>, Vec<_>) = profile.skipped.iter().partition(|s| s.has_probes());
+        Told {
+            left_alone: left.into_iter().map(name).collect(),
+            without_call_sites: without.into_iter().map(name).collect(),
+        }
+    }
+
+    fn has(&self, method: &str) -> bool {
+        let class = method.split('.').next().unwrap_or_default();
+        !self.left_alone.contains(method) && !self.left_alone.contains(class)
+    }
+
+    /// The context as it is to be told; `None` if its own method is not. What is left alone is code without probes: who it calls was
+    /// called by its caller, from the same place.
+    pub fn path(&self, path: &[Frame]) -> Option<Vec<Frame>> {
+        let mut told: Vec<Frame> = Vec::with_capacity(path.len());
+        let mut passed = None;
+        for (name, site) in path {
+            let site: Option<u32> = passed.take().unwrap_or(*site);
+            if !self.has(name) {
+                passed = Some(site);
+                continue;
+            }
+            // The JVM runs initialisers, wherever they are.
+            let known = !name.contains(".<clinit>")
+                && (told.last()).is_none_or(|(caller, _)| !self.without_call_sites.contains(caller));
+            told.push((name.clone(), site.filter(|_| known)));
+        }
+        passed.is_none().then_some(told)
+    }
+
+    /// The same of all of a run.
+    pub fn counts(&self, all: &Counts) -> Counts {
+        let mut counts = Counts::new();
+        for (path, calls) in all {
+            if let Some(path) = self.path(path) {
+                *counts.entry(path).or_default() += calls;
+            }
+        }
+        counts
+    }
+}
+
 /// Runs the program under the oracle: its outcome, and all contexts.
 ///
 /// # Errors
 /// If that fails.
 pub fn expected(jdk: &Jdk, arguments: &[&str]) -> Result<(Outcome, Counts)> {
+    under_oracle(jdk, |flag| java(jdk, flag, arguments))
+}
+
+/// The same of another program, whose classes begin alike.
+///
+/// # Errors
+/// If that fails.
+pub fn under_oracle(jdk: &Jdk, java: impl FnOnce(&[String]) -> Result<Command>) -> Result<(Outcome, Counts)> {
     let folder = tempfile::tempdir()?;
     let log = folder.path().join("log");
     let flag = oracle_flag(jdk, &log, &format!("L{PROGRAM}"), Sites::Bytecode)?;
-    let outcome = process::run(&mut java(jdk, &[flag], arguments)?, LIMIT)?;
+    let outcome = process::run(&mut java(&[flag])?, LIMIT)?;
     let mut counts = Counts::new();
     each_of_oracle(&log, |path, calls| *counts.entry(path).or_default() += calls)
         .map_err(|e| format!("{e}\n{outcome:#?}"))?;

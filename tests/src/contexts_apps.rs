@@ -7,14 +7,14 @@
 //! not depend on time: one thread, identity hashes in sequence. Both in one JVM see the very same calls, whatever the program does;
 //! call sites are source lines then, as the agent moves the code.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trodden_profile::{MethodMap, Profile, Skipped};
+use trodden_profile::{MethodMap, Profile};
 
-use crate::contexts::{Frame, Sites, oracle_flag};
+use crate::contexts::{Frame, Sites, Told, oracle_flag};
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::agent_flag;
@@ -22,14 +22,20 @@ use crate::{Result, build};
 
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// A kernel with smaller numbers: its name, its source file, what is replaced there.
-type SmallKernel = (
+/// A program with smaller numbers: its name, its source file, what is replaced there.
+type Small = (
     &'static str,
     &'static str,
     &'static [(&'static str, &'static str)],
 );
 
-const KERNELS: &[SmallKernel] = &[
+const JACKSON: &[Small] = &[(
+    "jackson",
+    "JacksonDriver",
+    &[("ORDERS = 4000", "ORDERS = 40"), ("ROUNDS = 40", "ROUNDS = 2")],
+)];
+
+const KERNELS: &[Small] = &[
     (
         "fft",
         "Fft",
@@ -120,32 +126,8 @@ impl Program {
             .map(|entry| Ok(entry?.path()))
             .collect::<Result<_>>()?;
         files.sort();
-        let words = format!("{} {KERNELS:?}", jdk.feature);
-        let classes = build::cached("small-kernels", &files, &[&words], |out| {
-            let small = tempfile::tempdir()?;
-            let mut copies = Vec::new();
-            for file in &files {
-                let mut text = std::fs::read_to_string(file)?;
-                let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-                for (_, of, changes) in KERNELS {
-                    for (from, to) in changes.iter().filter(|_| stem.as_deref() == Some(of)) {
-                        if !text.contains(from) {
-                            return Err(
-                                format!("{}: there is no '{from}' to make smaller", file.display()).into(),
-                            );
-                        }
-                        text = text.replacen(from, to, 1);
-                    }
-                }
-                let copy = small
-                    .path()
-                    .join(file.file_name().ok_or("a file without a name")?);
-                std::fs::write(&copy, text)?;
-                copies.push(copy);
-            }
-            build::javac(jdk, ".", &copies, out)
-        })?;
-        let program = |(name, ..): &SmallKernel| Program {
+        let classes = small("small-kernels", jdk, ".", &files, KERNELS)?;
+        let program = |(name, ..): &Small| Program {
             name: (*name).to_owned(),
             include: "trodden.kernels.*".to_owned(),
             arguments: [
@@ -164,11 +146,12 @@ impl Program {
         Ok(KERNELS.iter().map(program).collect())
     }
 
-    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), and javac. `folder` takes their inputs.
+    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), Jackson's with the benchmarks' driver in the folder
+    /// `drivers`; and javac. `folder` takes their inputs.
     ///
     /// # Errors
-    /// If inputs cannot be written, or jars are not there.
-    pub fn applications(apps: &Path, folder: &Path) -> Result<Vec<Program>> {
+    /// If inputs cannot be written, jars are not there, or the driver cannot be compiled.
+    pub fn applications(jdk: &Jdk, apps: &Path, drivers: &Path, folder: &Path) -> Result<Vec<Program>> {
         let at = |name: &str| folder.join(name).display().to_string();
         let source = Path::new(build::ROOT)
             .join("stress/OddEven.java")
@@ -207,7 +190,24 @@ impl Program {
             &at("out"),
             &source,
         ];
+        let jackson = jars(&apps.join("jackson"))?;
+        let driver = ["Driver.java", "JacksonDriver.java"].map(|file| drivers.join(file));
+        let driver = small("small-jackson", jdk, &jackson, &driver, JACKSON)?;
+        let jackson_line = [
+            "-cp",
+            &format!("{jackson}:{}", driver.display()),
+            "trodden.drivers.JacksonDriver",
+            "--warmup",
+            "0",
+            "--iterations",
+            "1",
+        ];
         Ok(vec![
+            Program {
+                name: "jackson".to_owned(),
+                include: "com.fasterxml.*".to_owned(),
+                arguments: jackson_line.map(str::to_owned).into(),
+            },
             program(
                 "ecj",
                 "org.eclipse.jdt.*",
@@ -306,9 +306,11 @@ impl Program {
 /// What the oracle has written, against the agent's profile.
 fn compare(log: &Path, file: &Path, sites: Sites) -> Result<Comparison> {
     let profile = Profile::load(file)?;
-    let expected = Tree::of_oracle(log, &LeftAlone::of(&profile))?;
+    let expected = Tree::of_oracle(log, &Told::of(&profile))?;
+    let without_call_sites = profile.skipped.iter().filter(|s| s.has_probes()).count();
     Ok(Comparison {
-        left_alone: profile.skipped.len(),
+        left_alone: profile.skipped.len() - without_call_sites,
+        without_call_sites,
         ..expected.compare(&Tree::of_profile(&profile, sites)?)
     })
 }
@@ -345,6 +347,35 @@ for i in range(10):
         total -= e.args[0]
 print(queens(5, 0, [], [], []), total, sorted([3, 1, 2], key=lambda x: -x))
 ";
+
+/// Compiles programs with smaller numbers.
+fn small(name: &str, jdk: &Jdk, class_path: &str, files: &[PathBuf], programs: &[Small]) -> Result<PathBuf> {
+    let words = format!("{} {programs:?}", jdk.feature);
+    build::cached(name, files, &[&words], |out| {
+        let small = tempfile::tempdir()?;
+        let mut copies = Vec::new();
+        for file in files {
+            let mut text = std::fs::read_to_string(file)?;
+            let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+            for (_, of, changes) in programs {
+                for (from, to) in changes.iter().filter(|_| stem.as_deref() == Some(of)) {
+                    if !text.contains(from) {
+                        return Err(
+                            format!("{}: there is no '{from}' to make smaller", file.display()).into(),
+                        );
+                    }
+                    text = text.replacen(from, to, 1);
+                }
+            }
+            let copy = small
+                .path()
+                .join(file.file_name().ok_or("a file without a name")?);
+            std::fs::write(&copy, text)?;
+            copies.push(copy);
+        }
+        build::javac(jdk, class_path, &copies, out)
+    })
+}
 
 /// All jars of a folder, as a class path.
 fn jars(folder: &Path) -> Result<String> {
@@ -400,29 +431,13 @@ pub struct Comparison {
     pub difference: u64,
     /// Methods and classes that the agent gave no probes, and listed.
     pub left_alone: usize,
+    /// Methods whose calls it told without call sites, and listed.
+    pub without_call_sites: usize,
     /// The differences in words, the largest first.
     pub examples: Vec<String>,
 }
 
 const NOBODY: u64 = 0;
-
-/// What the agent gave no probes: classes, and methods as the oracle names them.
-struct LeftAlone(HashSet<String>);
-
-impl LeftAlone {
-    fn of(profile: &Profile) -> Self {
-        let name = |skipped: &Skipped| match &skipped.method {
-            Some(method) => format!("{}.{method}", skipped.class),
-            None => skipped.class.clone(),
-        };
-        LeftAlone(profile.skipped.iter().map(name).collect())
-    }
-
-    fn has(&self, method: &str) -> bool {
-        let class = method.split('.').next().unwrap_or_default();
-        self.0.contains(method) || self.0.contains(class)
-    }
-}
 
 impl Tree {
     /// The context of a frame below another context.
@@ -466,22 +481,13 @@ impl Tree {
         Ok(tree)
     }
 
-    /// What the agent left alone, and says so, is code without probes: who it calls was called by its caller, from the same place.
-    fn of_oracle(log: &Path, left_alone: &LeftAlone) -> Result<Tree> {
+    fn of_oracle(log: &Path, told: &Told) -> Result<Tree> {
         let mut tree = Tree::default();
         crate::contexts::each_of_oracle(log, |path, calls| {
-            let (mut context, mut passed) = (NOBODY, None);
-            for (name, site) in &path {
-                let site = passed.take().unwrap_or(*site);
-                if left_alone.has(name) {
-                    passed = Some(site);
-                    continue;
-                }
-                // The JVM runs initialisers, wherever they are.
-                let site = site.filter(|_| !name.contains(".<clinit>"));
-                context = tree.below(context, &(name.clone(), site));
-            }
-            if passed.is_none() {
+            if let Some(path) = told.path(&path) {
+                let context = path
+                    .iter()
+                    .fold(NOBODY, |caller, frame| tree.below(caller, frame));
                 tree.add(context, calls);
             }
         })?;
@@ -515,6 +521,7 @@ impl Tree {
             differing: differ.len(),
             difference: differ.iter().map(|&(_, a, b)| a.abs_diff(b)).sum(),
             left_alone: 0,
+            without_call_sites: 0,
             examples: differ.iter().map(example).collect(),
         }
     }

@@ -281,6 +281,46 @@ pub fn attach(jdk: &Jdk, probe: &str, times: u32) -> Result<i64> {
     Ok(grown)
 }
 
+/// Asks a running program, which has no agent, for what an agent can only refuse. It goes on, and ends, as if nobody had asked.
+///
+/// # Errors
+/// If a command is not refused with its reason, or the program does not end as it should.
+pub fn refused(jdk: &Jdk) -> Result<()> {
+    let mut child = java("Attached", jdk, &[], &[])?
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let ask = |child: &mut std::process::Child| -> Result<String> {
+        let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
+        let mut line = String::new();
+        output.read_line(&mut line)?;
+        for (command, reason) in [
+            ("report", "nothing has been profiled"),
+            ("dump", "nothing has been profiled"),
+        ] {
+            let mut trodden = Command::new(&artefacts::artefacts()?.cli);
+            trodden.args(["attach", &child.id().to_string(), command]);
+            let outcome = process::run(&mut trodden, Duration::from_secs(30))?;
+            if outcome.status.success() || !outcome.stderr.contains(reason) {
+                return Err(format!("{command}: {outcome:?}").into());
+            }
+        }
+        drop(child.stdin.take());
+        output.read_line(&mut line)?;
+        Ok(line)
+    };
+    let said = ask(&mut child);
+    if said.is_err() {
+        let _ = child.kill();
+    }
+    let status = child.wait()?;
+    match said?.as_str() {
+        "ready\n133334\n" if status.success() => Ok(()),
+        said => Err(format!("the program said {said:?} and ended with {status}").into()),
+    }
+}
+
 fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Path) -> Result<i64> {
     let pid = child.id().to_string();
     let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);

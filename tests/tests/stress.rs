@@ -63,6 +63,12 @@ fn every_way_to_end_writes_a_profile() -> Result<()> {
 }
 
 #[test]
+fn a_refused_attach_harms_nothing() -> Result<()> {
+    let _alone = alone();
+    Jdk::ends()?.iter().try_for_each(stress::refused)
+}
+
+#[test]
 fn attach_and_stop_again_and_again() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use trodden_analyses::MethodTable;
 use trodden_analyses::contexts::*;
 use trodden_analyses::stream::{Pipeline, StreamAnalysis};
-use trodden_profile::events::{CALL_UNDER_WAY, Event, ThreadInfo, Word};
+use trodden_profile::events::{CALL_UNDER_WAY, Event, NO_CALL_SITE, ThreadInfo, Word};
 use trodden_profile::options::ContextWeight;
 
 fn enter(method: u32, site: u16) -> u64 {
@@ -400,6 +400,25 @@ fn bursts_of_the_program_bring_their_stacks() {
         let tally = result.tally;
         assert_eq!((tally.orphans, tally.lost_exits, tally.bad_words), (0, 1, 0));
     }
+    // A method that does not tell where it calls catches what ended a constructor.
+    let (all, result) = weights(
+        options(Algorithm::Exact),
+        &[
+            Word::burst(1, 0).0,
+            under_way(1),
+            under_way(2),
+            Word::call(2, 4).0,
+            under_way(3),
+            Word::call(1, NO_CALL_SITE).0,
+            under_way(4),
+        ],
+    );
+    let (caught, called) = ((vec![(1, none), (4, none)], 1), (vec![(1, none), (2, none)], 1));
+    assert!(
+        all.contains(&caught) && all.contains(&called) && all.len() == 4,
+        "{all:?}"
+    );
+    assert_eq!(result.tally, Default::default());
     // A call of what no walk has found.
     let (all, result) = weights(
         options(Algorithm::Exact),

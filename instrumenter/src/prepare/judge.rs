@@ -144,7 +144,7 @@ pub fn judge<'a>(
         lines: lines(class, &code)?,
         unobserved,
     };
-    let calls = if probes.sees_calls() {
+    let calls = if probes.tells_call_sites() {
         count_calls(&code)
     } else {
         0
@@ -153,9 +153,11 @@ pub fn judge<'a>(
         index,
         code,
         frames,
+        strategy: probes,
         plan,
         one_end,
         calls,
+        without_call_sites: None,
         structural,
         guided,
     };

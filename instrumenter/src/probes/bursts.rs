@@ -3,7 +3,7 @@
 //! Between bursts a probe is the test of a flag, and an activation keeps nothing: it may begin before a burst and end in it, or the
 //! other way round. What was on the stack when a burst began is found by a walk of the stack (`Trodden.begins`).
 
-use trodden_profile::events::Kind;
+use trodden_profile::events::{Kind, NO_CALL_SITE};
 
 use super::events::upper;
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
@@ -11,7 +11,14 @@ use crate::classfile::pool::PoolFull;
 
 /// Tells calls and returns while there is a burst.
 #[derive(Debug)]
-pub struct Bursts;
+pub struct Bursts {
+    /// Are call sites told?
+    sites: bool,
+}
+
+/// With call sites, as usual.
+pub static BURSTS: Bursts = Bursts { sites: true };
+static WITHOUT_CALL_SITES: Bursts = Bursts { sites: false };
 
 impl ProbeStrategy for Bursts {
     fn stack(&self) -> u16 {
@@ -43,6 +50,20 @@ impl ProbeStrategy for Bursts {
 
     fn sees_calls(&self) -> bool {
         true
+    }
+
+    fn tells_call_sites(&self) -> bool {
+        self.sites
+    }
+
+    fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
+        self.sites.then_some(&WITHOUT_CALL_SITES)
+    }
+
+    fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        asm.push_id(upper(Kind::Call, method))?; // … upper
+        asm.push_id(NO_CALL_SITE)?; // … upper bci
+        asm.call_shim("calls", "(II)V") // …
     }
 
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {

@@ -8,8 +8,11 @@
 //! An exception that leaves the method is caught by a handler behind its code, which ends the activation in the same
 //! way and throws it on. Without it, code without probes that catches the exception and then calls something would be
 //! told apart from the activation that has ended by nobody.
+//!
+//! Probes in front of calls are most of the code that is added. Where they do not fit, the method goes without: its entry has left the word
+//! without a call site, which is what its callees then find.
 
-use trodden_profile::events::Kind;
+use trodden_profile::events::{Kind, NO_CALL_SITE};
 
 use super::events::upper;
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
@@ -34,28 +37,46 @@ enum Besides {
 #[derive(Debug)]
 pub struct Calls {
     besides: Besides,
+    /// Are call sites told?
+    sites: bool,
 }
 
-static CALLS: Calls = Calls {
-    besides: Besides::Nothing,
-};
-static CALLS_AND_PATHS: Calls = Calls {
-    besides: Besides::Paths,
-};
-static CALLS_ALONG_PATHS: Calls = Calls {
-    besides: Besides::CallPaths,
-};
-static TIMED_CALLS: Calls = Calls {
-    besides: Besides::Time,
-};
+/// With call sites, and without.
+const fn forms(besides: Besides) -> [Calls; 2] {
+    [
+        Calls { besides, sites: true },
+        Calls {
+            besides,
+            sites: false,
+        },
+    ]
+}
+
+static CALLS: [Calls; 2] = forms(Besides::Nothing);
+static CALLS_AND_PATHS: [Calls; 2] = forms(Besides::Paths);
+static CALLS_ALONG_PATHS: [Calls; 2] = forms(Besides::CallPaths);
+static TIMED_CALLS: [Calls; 2] = forms(Besides::Time);
 
 /// The strategy that the options ask for.
 pub fn calls(options: &InstrumentOptions) -> &'static Calls {
-    match (options.timed, options.call_paths, options.events.paths) {
-        (true, _, _) => &TIMED_CALLS,
-        (false, true, _) => &CALLS_ALONG_PATHS,
-        (false, false, true) => &CALLS_AND_PATHS,
-        (false, false, false) => &CALLS,
+    let besides = match (options.timed, options.call_paths, options.events.paths) {
+        (true, _, _) => Besides::Time,
+        (false, true, _) => Besides::CallPaths,
+        (false, false, true) => Besides::Paths,
+        (false, false, false) => Besides::Nothing,
+    };
+    besides.forms().0
+}
+
+impl Besides {
+    fn forms(self) -> (&'static Calls, &'static Calls) {
+        let [with, without] = match self {
+            Besides::Nothing => &CALLS,
+            Besides::Paths => &CALLS_AND_PATHS,
+            Besides::CallPaths => &CALLS_ALONG_PATHS,
+            Besides::Time => &TIMED_CALLS,
+        };
+        (with, without)
     }
 }
 
@@ -118,11 +139,30 @@ impl ProbeStrategy for Calls {
     }
 
     fn keeps_register(&self) -> bool {
-        matches!(self.besides, Besides::Paths | Besides::CallPaths)
+        match self.besides {
+            Besides::Paths => true,
+            // Nothing but probes in front of calls reads it.
+            Besides::CallPaths => self.sites,
+            Besides::Nothing | Besides::Time => false,
+        }
     }
 
     fn sees_calls(&self) -> bool {
         true
+    }
+
+    fn tells_call_sites(&self) -> bool {
+        self.sites
+    }
+
+    fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
+        self.sites.then(|| self.besides.forms().1 as &dyn ProbeStrategy)
+    }
+
+    fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        self.load(method, asm); // … block caller
+        asm.push_id(NO_CALL_SITE)?; // … block caller bci
+        asm.call_shim("call", "(JJI)V") // …
     }
 
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {

@@ -87,7 +87,25 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         false
     }
 
-    /// Emitted in front of the call at a bytecode index, if [`sees_calls`](Self::sees_calls).
+    /// Does it tell where each call stands? Else, if it [`sees_calls`](Self::sees_calls), callees are told without call sites, and nothing is
+    /// put in front of calls.
+    fn tells_call_sites(&self) -> bool {
+        self.sees_calls()
+    }
+
+    /// The same without call sites, for methods in which there is no room for a probe in front of each call.
+    fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
+        None
+    }
+
+    /// Emitted where the method catches an exception, if it does not tell its call sites: a callee may have ended without saying so (a
+    /// constructor in `super(…)`), which else the next call would tell.
+    fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, asm);
+        Ok(())
+    }
+
+    /// Emitted in front of the call at a bytecode index, if it [tells them](Self::tells_call_sites).
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, bci, asm);
         Ok(())
@@ -119,7 +137,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         ProbeKind::Counters => &counters::Counters,
         ProbeKind::Safepoint => &safepoint::Safepoint,
         ProbeKind::Structural => &structural::Structural,
-        ProbeKind::Events if options.bursts => &bursts::Bursts,
+        ProbeKind::Events if options.bursts => &bursts::BURSTS,
         ProbeKind::Events if options.events.call_sites => calls::calls(options),
         ProbeKind::Events => events::events(options.events, options.skips),
     }

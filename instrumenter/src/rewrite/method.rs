@@ -87,7 +87,7 @@ impl From<Fault> for RewriteError {
 /// Memory for rewriting, used again from method to method.
 #[derive(Debug, Default)]
 pub struct RewriteScratch {
-    arrivals: Arrivals,
+    pub(super) arrivals: Arrivals,
     pub(super) layout: Layout,
     frames: FrameScratch,
     pending: Vec<(Label, Arrival)>,
@@ -330,7 +330,7 @@ impl Writer<'_, '_, '_, '_> {
             self.update(Update::Set(restart))?;
         }
         self.mark(body);
-        Ok(())
+        self.caught(block)
     }
 
     fn block_body(&mut self, block: usize) -> Result<(), RewriteError> {
@@ -378,7 +378,7 @@ impl Writer<'_, '_, '_, '_> {
     /// Old code: no branches inside, but perhaps calls.
     #[inline]
     fn old(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {
-        if self.sees_calls() {
+        if self.probes.is_some_and(|p| p.strategy.tells_call_sites()) {
             self.with_calls(block, from, to)
         } else {
             self.copy(from, to);

@@ -1,6 +1,6 @@
 //! What is written besides where a strategy wants to see calls: a probe in front of each, and handlers behind the code.
 
-use super::method::{MethodInput, RewriteError, Writer};
+use super::method::{MethodInput, ProbeInput, RewriteError, Writer};
 use super::unwind::{Covered, covered};
 use crate::classfile::frames::{FullFrame, VerificationType};
 use crate::classfile::opcodes::{self as op, KIND, kind};
@@ -79,6 +79,15 @@ impl Writer<'_, '_, '_, '_> {
             }
         };
         Ok(self.scratch.unwind.iter().map(frame).collect())
+    }
+
+    /// In front of a block's own code: is it where the method catches an exception?
+    pub(super) fn caught(&mut self, block: usize) -> Result<(), RewriteError> {
+        let tells = |p: &ProbeInput| p.strategy.sees_calls() && !p.strategy.tells_call_sites();
+        if self.probes.is_some_and(tells) && self.scratch.arrivals.blocks[block].handler.is_some() {
+            self.emit(|probes, asm| probes.strategy.caught(&probes.method, asm))?;
+        }
+        Ok(())
     }
 
     pub(super) fn with_calls(&mut self, block: usize, from: u32, to: u32) -> Result<(), RewriteError> {

@@ -2,7 +2,7 @@
 
 use super::account::SLOW;
 
-/// Seconds of processor time that a retransformation costs until all is compiled again that it threw away, whatever it holds; each class
+/// Seconds of processor time that a retransformation costs at least until all is compiled again that it threw away, whatever it holds; each class
 /// in it costs [`SLOW`] more. On Xalan 66 classes cost 7.5 s at once, and 11, 3 and 9 of them 2.5, 5.5 and 3 s, as each time the same large methods go that have others inlined.
 const CALL: f64 = 2.0;
 
@@ -49,13 +49,16 @@ impl Candidate {
 
 /// Has counting these classes cost as much, at so many seconds per path end, as taking their probes out will? Nobody knows how long the program goes
 /// on. Who waits that long pays at most twice of what would have been best (as with skis: rent them until that has cost what they cost to buy).
-pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f64) -> bool {
+///
+/// `compiled`: seconds that the JVM has spent on compiling so far. When all hot code goes, it has most of that to do again, its methods' own profiles
+/// being gone too: ECJ, which had taken more than a minute of that, took two to three times as long for another minute when 81 classes lost their probes.
+pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f64, compiled: f64) -> bool {
     let (mut paid, mut due) = (0.0, CALL);
     for class in classes {
         paid += class.counted as f64 * price;
         due += SLOW;
     }
-    paid >= due
+    paid >= due.max(compiled)
 }
 
 /// The classes that cost something, dearest first. Left out are those that together end no more than `tail` paths a second: they
@@ -116,8 +119,10 @@ mod tests {
     fn classes_pay_first() {
         let classes = [1, 2, 3].map(|first| class(first, &[(90.0, true, false)]));
         // Three million path ends, 2.24 s.
-        assert!(have_paid(&classes, 7.5e-7) && !have_paid(&classes, 7.4e-7));
-        assert!(!have_paid(&classes[..1], 7.5e-7) && !have_paid(&[], 1.0));
+        assert!(have_paid(&classes, 7.5e-7, 0.0) && !have_paid(&classes, 7.4e-7, 0.0));
+        assert!(!have_paid(&classes[..1], 7.5e-7, 0.0) && !have_paid(&[], 1.0, 0.0));
+        // Much code had to be compiled until then.
+        assert!(!have_paid(&classes, 7.5e-7, 30.0) && have_paid(&classes, 1e-5, 30.0));
     }
 
     #[test]

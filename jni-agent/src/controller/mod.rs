@@ -39,7 +39,7 @@ use crate::registry::ClassEntry;
 use crate::retransform::retransform;
 use crate::settings::Settings;
 
-use account::Account;
+use account::{Account, Price};
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
 pub use counts::PathCounts;
@@ -118,7 +118,7 @@ impl Controller {
         let now = Instant::now();
         let (allowance, rearm) = (settings.options.allowance(), settings.options.rearm);
         let window = settings.windows();
-        let price = window.map_or(account::COUNT, |_| account::SWITCH);
+        let price = window.map_or(Price::COUNT, |_| Price::SWITCH);
         Controller {
             allowance,
             window,
@@ -285,7 +285,8 @@ impl Controller {
             ready.push((candidate, class));
         }
         let worth: f64 = ready.iter().map(|(c, _)| c.rate).sum();
-        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.account.price());
+        let compiled = self.account.compiled();
+        let paid = choose::have_paid(ready.iter().map(|(c, _)| c), self.account.price(), compiled);
         if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }

@@ -88,12 +88,7 @@ impl Renumber {
 
 /// Register updates on the edges that were followed: those of the present numbers, less those of numbers by these frequencies.
 fn saving(map: &MethodMap, counts: &MethodCounts, limit: u64, skip_single_path_loops: bool) -> f64 {
-    let edges = EdgeProfile::of(map, counts).edges;
-    let frequencies = edges.into_iter().map(|row| {
-        let row = row.into_iter().map(|times| times as f64);
-        row.collect::<Vec<_>>()
-    });
-    let weights = EdgeWeights::from_parts(frequencies.collect());
+    let weights = EdgeWeights::from_parts(EdgeProfile::of(map, counts).frequencies());
     let updates = |dag: &PathDag| -> f64 {
         let plan = Plan::new(&map.graph, dag, skip_single_path_loops);
         let updated = |edge: &_| !matches!(plan.op(*edge).update, Update::Keep);

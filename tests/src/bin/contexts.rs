@@ -39,16 +39,24 @@ fn main() -> Result<ExitCode> {
         }
     };
     let kernels = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
+    let drivers = Path::new(build::ROOT).join("../benchmarks-java/drivers/src/trodden/drivers");
     let inputs = tempfile::tempdir()?;
     let mut failed = false;
     println!(
-        "| JDK | program | contexts | calls | methods without probes | contexts that differ | by calls |"
+        "| JDK | program | contexts | calls | methods without probes | without call sites | contexts that differ | by calls |"
     );
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
+    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     for jdk in &jdks {
         let mut programs = Program::kernels(jdk, &kernels)?;
         if let Some(apps) = &arguments.apps {
-            programs.extend(Program::applications(&std::path::absolute(apps)?, inputs.path())?);
+            let apps = std::path::absolute(apps)?;
+            programs.extend(Program::applications(jdk, &apps, &drivers, inputs.path())?);
+        }
+        for name in &arguments.only {
+            if !programs.iter().any(|program| program.name == *name) {
+                let known: Vec<&str> = programs.iter().map(|program| program.name.as_str()).collect();
+                return Err(format!("no program is called '{name}' (known: {})", known.join(", ")).into());
+            }
         }
         for program in programs {
             if !arguments.only.is_empty() && !arguments.only.contains(&program.name) {
@@ -62,12 +70,13 @@ fn main() -> Result<ExitCode> {
                 Ok(c) => {
                     failed |= c.differing > 0;
                     println!(
-                        "| {} | {} | {} | {} | {} | {} | {} |",
+                        "| {} | {} | {} | {} | {} | {} | {} | {} |",
                         jdk.feature,
                         program.name,
                         c.contexts,
                         c.calls,
                         c.left_alone,
+                        c.without_call_sites,
                         c.differing,
                         c.difference
                     );
@@ -78,7 +87,7 @@ fn main() -> Result<ExitCode> {
                 }
                 Err(e) => {
                     failed = true;
-                    println!("| {} | {} | failed | | | | |", jdk.feature, program.name);
+                    println!("| {} | {} | failed | | | | | |", jdk.feature, program.name);
                     eprintln!("  {}: {e}", program.name);
                 }
             }

@@ -127,6 +127,8 @@ pub struct Row {
     pub rewritten: usize,
     /// Methods that got probes.
     pub methods: usize,
+    /// Of these, methods whose calls are told without call sites though the probe tells them.
+    pub without_sites: usize,
     /// Methods (or classes) left alone although they branch, by reason.
     pub left_alone: BTreeMap<String, usize>,
     /// Rewritten classes that HotSpot accepted.
@@ -188,6 +190,7 @@ enum Made {
     Rewritten {
         bytes: Vec<u8>,
         methods: usize,
+        without_sites: usize,
         left_alone: Vec<String>,
     },
     Unchanged {
@@ -221,8 +224,10 @@ fn one(
             Made::Rewritten {
                 bytes,
                 methods,
+                without_sites,
                 left_alone,
             } => {
+                row.without_sites += without_sites;
                 rewritten.push((class.entry.as_str(), bytes));
                 row.methods += methods;
                 left_alone
@@ -259,7 +264,10 @@ fn make(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
     let work = || match instrumenter.prepare(&class.bytes) {
         Ok(Preparation::Ready(prepared)) => Made::Rewritten {
             methods: prepared.map().methods.len(),
-            left_alone: prepared.skipped().iter().map(|s| s.reason.clone()).collect(),
+            without_sites: prepared.skipped().iter().filter(|s| s.has_probes()).count(),
+            left_alone: (prepared.skipped().iter().filter(|s| !s.has_probes()))
+                .map(|s| s.reason.clone())
+                .collect(),
             bytes: prepared.emit(ids),
         },
         Ok(Preparation::Unchanged { skipped }) => Made::Unchanged {

@@ -57,6 +57,11 @@ pub fn print(rows: &[Row]) -> String {
     );
     let mut reasons: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for row in rows {
+        if row.without_sites > 0 {
+            *reasons
+                .entry((row.probe, "(with probes, but no call sites)"))
+                .or_default() += row.without_sites;
+        }
         for (reason, count) in &row.left_alone {
             *reasons.entry((row.probe, reason)).or_default() += count;
         }
