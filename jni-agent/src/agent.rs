@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use jvmti_bindings::sys::jni::jmethodID;
+use jvmti_bindings::sys::jni::{JNIEnv, jmethodID};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, JVMTI_EVENT_COMPILED_METHOD_LOAD, JVMTI_EVENT_SAMPLED_OBJECT_ALLOC,
     JVMTI_EVENT_THREAD_END, JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
@@ -174,6 +174,25 @@ impl Agent {
         AGENT.get()
     }
 
+    /// Runs what the JVM or the shim calls on a thread of the program, guarded; the fallback, if there is no agent.
+    ///
+    /// # Safety
+    /// `jni` is the calling thread's environment, valid during this call, or null.
+    pub unsafe fn on_thread<T: Copy>(
+        entry: &'static str,
+        fallback: T,
+        jni: *mut JNIEnv,
+        body: impl FnOnce(&'static Agent, Jni<'_>) -> T,
+    ) -> T {
+        guard(entry, fallback, || {
+            // SAFETY: the caller's promise.
+            match (Agent::get(), unsafe { Jni::from_raw(jni) }) {
+                (Some(agent), Some(jni)) => body(agent, jni),
+                _ => fallback,
+            }
+        })
+    }
+
     /// Makes the agent. The first caller wins.
     pub fn create(vm: Vm, jvmti: Jvmti, late: bool, granted: Granted) -> &'static Agent {
         AGENT.get_or_init(|| Agent {
@@ -248,6 +267,13 @@ impl Agent {
         if let Some(id) = self.thread_id(jni, thread) {
             self.streams.thread_ends(&self.blocks, id);
         }
+    }
+
+    /// The calling thread (null will do), whose block this is and which begins an activation of a method, takes part in a burst from here
+    /// on, or is left out.
+    pub fn join_burst(&self, jni: Jni<'_>, thread: ThreadRef, block: Block, method: u32) -> bool {
+        let stack = self.walker.stack(self, jni, thread, method);
+        stack.is_some_and(|stack| self.streams.join(block, &stack))
     }
 
     /// The shim, if it is there.

@@ -219,12 +219,7 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
 }
 
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
-    guard("VMDeath", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
-            return;
-        };
+    let dies = |agent: &'static Agent, jni: Jni<'_>| {
         let mut control = agent.control();
         // A profile that was stopped has been written then.
         if !control.running() {
@@ -235,17 +230,15 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
             Ok(file) => info!("profile written to {}", file.display()),
             Err(e) => error!("{e}"),
         }
-    });
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("VMDeath", (), jni, dies) }
 }
 
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
-    guard("ThreadEnd", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
-            agent.thread_ends(jni, thread);
-        }
-    });
+    let told = |agent: &'static Agent, jni: Jni<'_>| agent.thread_ends(jni, thread);
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("ThreadEnd", (), jni, told) }
 }
 
 unsafe extern "system" fn method_entry(
@@ -254,13 +247,9 @@ unsafe extern "system" fn method_entry(
     thread: jobject,
     method: jmethodID,
 ) {
-    guard("MethodEntry", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
-            agent.method_events.entered(agent, jni, thread, method);
-        }
-    });
+    let told = |agent: &'static Agent, jni: Jni<'_>| agent.method_events.entered(agent, jni, thread, method);
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("MethodEntry", (), jni, told) }
 }
 
 unsafe extern "system" fn method_exit(
@@ -271,13 +260,9 @@ unsafe extern "system" fn method_exit(
     _by_exception: jboolean,
     _value: jvalue,
 ) {
-    guard("MethodExit", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
-            agent.method_events.exited(agent, jni, method);
-        }
-    });
+    let told = |agent: &'static Agent, jni: Jni<'_>| agent.method_events.exited(agent, jni, method);
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("MethodExit", (), jni, told) }
 }
 
 unsafe extern "system" fn sampled_object_alloc(
@@ -288,13 +273,9 @@ unsafe extern "system" fn sampled_object_alloc(
     _: jclass,
     size: jlong,
 ) {
-    guard("SampledObjectAlloc", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
-            agent.allocated(jni, thread, size.max(0) as u64);
-        }
-    });
+    let told = |agent: &'static Agent, jni: Jni<'_>| agent.allocated(jni, thread, size.max(0) as u64);
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("SampledObjectAlloc", (), jni, told) }
 }
 
 unsafe extern "system" fn compiled_method_load(

@@ -173,10 +173,7 @@ fn followed(agent: &Agent, jni: Jni<'_>, method: jmethodID) -> Option<Followed> 
 /// The calling thread, which has begun an activation of a method, takes part in a burst from here on; `None` if it is left out.
 fn join(agent: &Agent, jni: Jni<'_>, thread: ThreadRef, method: u32, burst: i32) -> Option<Block> {
     let block = block(agent, jni, thread)?;
-    let joins = match agent.walker.stack(agent, jni, thread, method) {
-        Some(stack) => agent.streams.join(block, &stack),
-        None => false,
-    };
+    let joins = agent.join_burst(jni, thread, block, method);
     // Its negative: the thread has nothing to do with this burst.
     block.set_joined(if joins { burst } else { -burst });
     joins.then_some(block)

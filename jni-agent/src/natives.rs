@@ -70,12 +70,7 @@ pub extern "system" fn Java_java_lang_TroddenAhead_register(
     map: jobject,
 ) -> jlong {
     const NO: jlong = -1;
-    guard("registering code that was instrumented ahead", NO, || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
-            return NO;
-        };
+    let register = |agent: &'static Agent, jni: Jni<'_>| {
         let text = |string| jni.string(string);
         let request = Request {
             unit: text(unit),
@@ -94,7 +89,9 @@ pub extern "system" fn Java_java_lang_TroddenAhead_register(
                 NO
             }
         }
-    })
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("registering code that was instrumented ahead", NO, jni, register) }
 }
 
 /// `TroddenThreads.reserve`: address of a new block, or 0.
@@ -127,20 +124,18 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_open(
     name: jobject,
     is_virtual: jboolean,
 ) {
-    guard("opening a stream", (), || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        if let (Some(agent), Some(jni)) = (Agent::get(), jni) {
-            let info = ThreadInfo {
-                id: thread as u64,
-                name: jni.string(name),
-                is_virtual: is_virtual != 0,
-            };
-            // SAFETY: the caller's promise.
-            let block = unsafe { Block::from_address(block) };
-            agent.streams.thread_begins(block, info);
-        }
-    });
+    let open = |agent: &'static Agent, jni: Jni<'_>| {
+        let info = ThreadInfo {
+            id: thread as u64,
+            name: jni.string(name),
+            is_virtual: is_virtual != 0,
+        };
+        // SAFETY: the caller's promise.
+        let block = unsafe { Block::from_address(block) };
+        agent.streams.thread_begins(block, info);
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("opening a stream", (), jni, open) }
 }
 
 /// `TroddenThreads.join`: the calling thread, which begins an activation of a method, takes part in a burst.
@@ -154,21 +149,14 @@ pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
     block: jlong,
     upper: jint,
 ) -> jboolean {
-    let joins = guard("joining a burst", false, || {
-        // SAFETY: the JVM passes the current thread's environment, valid during this call.
-        let jni = unsafe { Jni::from_raw(jni) };
-        let (Some(agent), Some(jni)) = (Agent::get(), jni) else {
-            return false;
-        };
+    let join = |agent: &'static Agent, jni: Jni<'_>| {
         // SAFETY: the caller's promise.
         let block = unsafe { Block::from_address(block) };
         let method = Word(u64::from(upper as u32) << 32).method();
-        match agent.walker.stack(agent, jni, std::ptr::null_mut(), method) {
-            Some(stack) => agent.streams.join(block, &stack),
-            None => false,
-        }
-    });
-    jboolean::from(joins)
+        agent.join_burst(jni, std::ptr::null_mut(), block, method)
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    jboolean::from(unsafe { Agent::on_thread("joining a burst", false, jni, join) })
 }
 
 /// `TroddenThreads.drain`: takes in the events of the calling thread's block and empties it. Where the block is watched, it comes before

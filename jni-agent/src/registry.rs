@@ -66,6 +66,14 @@ impl Inner {
         self.by_name.entry(name).or_default().push(self.classes.len());
         self.classes.push((configuration, entry));
     }
+
+    /// The classes of this name in the current configuration.
+    fn current_named(&self, name: &str) -> impl Iterator<Item = &ClassEntry> {
+        let named = self.by_name.get(name).into_iter().flatten();
+        let named = named.map(|&class| &self.classes[class]);
+        let current = named.filter(|(configuration, _)| *configuration == self.current);
+        current.map(|(_, entry)| entry)
+    }
 }
 
 /// No more ids: the class stays as it is.
@@ -274,23 +282,14 @@ impl Registry {
     /// The class of this name, if the current configuration has exactly one.
     pub fn only_class_named(&self, name: &str) -> Option<ClassEntry> {
         let inner = self.read();
-        let named = inner
-            .by_name
-            .get(name)?
-            .iter()
-            .map(|&class| &inner.classes[class]);
-        let mut found = named.filter(|(configuration, _)| *configuration == inner.current);
+        let mut found = inner.current_named(name);
         let first = found.next()?;
-        found.next().is_none().then(|| first.1.clone())
+        found.next().is_none().then(|| first.clone())
     }
 
     /// Has the current configuration a class of this name?
     pub fn has_class_named(&self, name: &str) -> bool {
-        let inner = self.read();
-        let named = inner.by_name.get(name).into_iter().flatten();
-        named
-            .copied()
-            .any(|class| inner.classes[class].0 == inner.current)
+        self.read().current_named(name).next().is_some()
     }
 
     /// Says which methods of a class go without probes the next time it is loaded or retransformed; by position in the

@@ -104,3 +104,10 @@ pub struct Profile {
     /// What was counted of loops on their own, if that was asked for.
     pub structural: Option<Structural>,
 }
+
+impl Profile {
+    /// Classes and methods that have no probes, with their reasons.
+    pub fn left_alone(&self) -> impl Iterator<Item = &Skipped> {
+        self.skipped.iter().filter(|skipped| !skipped.has_probes())
+    }
+}

@@ -269,6 +269,35 @@ impl Told {
     }
 }
 
+/// All of these facts of a profile are 0.
+///
+/// # Errors
+/// If one is not there.
+///
+/// # Panics
+/// If one is not 0.
+pub fn none(how: &str, profile: &Profile, facts: &[&str]) -> Result<()> {
+    for name in facts {
+        assert_eq!(crate::events::fact(profile, name)?, 0, "{how}: {name}");
+    }
+    Ok(())
+}
+
+/// What bursts counted are contexts that there are, and more than a few of them.
+///
+/// # Panics
+/// If not.
+pub fn true_contexts(how: &str, known: &Counts, counted: &Counts) {
+    let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
+    assert!(unknown.is_empty(), "{how}: {unknown:#?}");
+    assert!(
+        counted.len() > 10,
+        "{how}: {} contexts of {}",
+        counted.len(),
+        known.len()
+    );
+}
+
 /// Runs the program under the oracle: its outcome, and all contexts.
 ///
 /// # Errors

@@ -307,10 +307,10 @@ impl Program {
 fn compare(log: &Path, file: &Path, sites: Sites) -> Result<Comparison> {
     let profile = Profile::load(file)?;
     let expected = Tree::of_oracle(log, &Told::of(&profile))?;
-    let without_call_sites = profile.skipped.iter().filter(|s| s.has_probes()).count();
+    let left_alone = profile.left_alone().count();
     Ok(Comparison {
-        left_alone: profile.skipped.len() - without_call_sites,
-        without_call_sites,
+        left_alone,
+        without_call_sites: profile.skipped.len() - left_alone,
         ..expected.compare(&Tree::of_profile(&profile, sites)?)
     })
 }

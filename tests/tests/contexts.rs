@@ -8,8 +8,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use trodden_profile::Profile;
 use trodden_profile::options::ContextWeight;
 use trodden_tests::contexts::{
-    Counts, INCLUDE, Sites, counts, difference, each_of_oracle, expected, java, live, oracle_flag, plain,
-    trodden, under_agent,
+    Counts, INCLUDE, Sites, counts, difference, each_of_oracle, expected, java, live, none, oracle_flag,
+    plain, trodden, true_contexts, under_agent,
 };
 use trodden_tests::contexts_apps::Program;
 use trodden_tests::events::{fact, whole};
@@ -19,15 +19,17 @@ use trodden_tests::{Result, build};
 
 fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
-    for name in [
-        "contexts_orphans",
-        "contexts_lost_exits",
-        "contexts_gaps",
-        "contexts_bad_words",
-        "contexts_unknown",
-    ] {
-        assert_eq!(fact(profile, name)?, 0, "{how}: {name}");
-    }
+    none(
+        how,
+        profile,
+        &[
+            "contexts_orphans",
+            "contexts_lost_exits",
+            "contexts_gaps",
+            "contexts_bad_words",
+            "contexts_unknown",
+        ],
+    )?;
     match difference(expected, &counts(profile)?) {
         None => Ok(()),
         Some(difference) => Err(format!("{how}: {difference}").into()),
@@ -103,23 +105,17 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
                 assert_eq!(found.stdout, all.stdout, "{how}");
                 assert_eq!(found.stderr, all.stderr, "{how}");
                 whole(&profile).map_err(|e| format!("{how}: {e}"))?;
-                for name in [
-                    "contexts_orphans",
-                    "contexts_lost_exits",
-                    "contexts_bad_words",
-                    "bursts_too_deep",
-                ] {
-                    assert_eq!(fact(&profile, name)?, 0, "{how}: {name}");
-                }
-                let counted = counts(&profile)?;
-                let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
-                assert!(unknown.is_empty(), "{how}: {unknown:#?}");
-                assert!(
-                    counted.len() > 10,
-                    "{how}: {} contexts of {}",
-                    counted.len(),
-                    known.len()
-                );
+                none(
+                    &how,
+                    &profile,
+                    &[
+                        "contexts_orphans",
+                        "contexts_lost_exits",
+                        "contexts_bad_words",
+                        "bursts_too_deep",
+                    ],
+                )?;
+                true_contexts(&how, &known, &counts(&profile)?);
                 let skipped = fact(&profile, "bursts_skipped")?;
                 assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
             }
@@ -136,15 +132,7 @@ fn bursts_and_virtual_threads() -> Result<()> {
             let options = "profile=contexts,algorithm=exact,burst=static:3ms:1500us";
             let (_, profile) = live(jdk, options, &["virtual", "20000"])?;
             whole(&profile)?;
-            let counted = counts(&profile)?;
-            let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
-            assert!(unknown.is_empty(), "{unknown:#?}");
-            assert!(
-                counted.len() > 10,
-                "{} contexts of {}",
-                counted.len(),
-                known.len()
-            );
+            true_contexts(options, &known, &counts(&profile)?);
             Ok(())
         }
         _ => {
@@ -532,9 +520,11 @@ fn bursts_in_threads_that_run_already() -> Result<()> {
         program.obey(&"w".repeat(300))?;
         trodden(&["attach", &pid, "stop"])?;
         let profile = Profile::load(&file)?;
-        for name in ["contexts_orphans", "contexts_lost_exits", "contexts_bad_words"] {
-            assert_eq!(fact(&profile, name)?, 0, "JDK {}: {name}", jdk.feature);
-        }
+        none(
+            &format!("JDK {}", jdk.feature),
+            &profile,
+            &["contexts_orphans", "contexts_lost_exits", "contexts_bad_words"],
+        )?;
         let found = by_name(&profile)?;
         let jobs = [
             "branch",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use trodden_profile::Profile;
 use trodden_tests::Result;
 use trodden_tests::contexts::{
-    Counts, INCLUDE, counts, difference, expected, java, java_class, live, plain, trodden,
+    INCLUDE, counts, difference, expected, java, java_class, live, none, plain, trodden, true_contexts,
 };
 use trodden_tests::events::{fact, whole};
 use trodden_tests::jdk::Jdk;
@@ -41,10 +41,7 @@ fn said_by_program(jdk: &Jdk, output: &str) -> String {
 
 fn sound(how: &str, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
-    for name in NONE {
-        assert_eq!(fact(profile, name)?, 0, "{how}: {name}");
-    }
-    Ok(())
+    none(how, profile, &NONE)
 }
 
 /// The program's output and profile, if all of it runs within one burst.
@@ -185,17 +182,6 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn true_contexts(how: &str, known: &Counts, counted: &Counts) {
-    let unknown: Vec<_> = counted.keys().filter(|path| !known.contains_key(*path)).collect();
-    assert!(unknown.is_empty(), "{how}: {unknown:#?}");
-    assert!(
-        counted.len() > 10,
-        "{how}: {} contexts of {}",
-        counted.len(),
-        known.len()
-    );
 }
 
 /// The JVM grants its events to who is there at the start, and asks for them.

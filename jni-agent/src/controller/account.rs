@@ -60,6 +60,8 @@ pub struct Account {
     begin: Instant,
     /// Processor time of the program when path ends were last counted.
     busy: f64,
+    /// Compiler time at that moment.
+    seen: (Instant, f64),
     counting: f64,
     path_ends: u64,
     pauses: f64,
@@ -87,11 +89,13 @@ impl std::fmt::Display for Account {
 impl Account {
     /// Nothing spent.
     pub fn new(allowance: f64, price: Price, begin: Instant) -> Self {
+        let seen = (begin, compiler_seconds());
         Account {
             allowance,
             price,
             begin,
-            busy: busy_seconds(),
+            busy: busy_seconds(seen),
+            seen,
             counting: 0.0,
             path_ends: 0,
             pauses: 0.0,
@@ -99,14 +103,15 @@ impl Account {
             slow: 0.0,
             calls: 0,
             classes: 0,
-            looks: vec![(begin, compiler_seconds())],
+            looks: vec![seen],
             open: None,
         }
     }
 
-    /// Path ends were counted since the last time.
+    /// At the beginning of every look: path ends were counted since the last one.
     pub fn counted(&mut self, path_ends: u64) {
-        let busy = busy_seconds();
+        self.seen = (Instant::now(), compiler_seconds());
+        let busy = busy_seconds(self.seen);
         let took = busy - std::mem::replace(&mut self.busy, busy);
         self.charge(path_ends, took);
     }
@@ -135,9 +140,9 @@ impl Account {
         self.slow += classes as f64 * SLOW;
     }
 
-    /// At every look.
+    /// At the end of every look.
     pub fn look(&mut self, totals: &mut Totals) {
-        let now = (Instant::now(), compiler_seconds());
+        let now = self.seen;
         self.settle(now);
         self.looks.push(now);
         let old = |look: &(Instant, f64)| now.0 - look.0 > AFTERMATH;
@@ -198,9 +203,9 @@ impl Account {
     }
 }
 
-/// Processor time of all of the process but the JVM's compiler threads so far, in seconds.
-fn busy_seconds() -> f64 {
-    (processor_seconds() - compiler_seconds()).max(0.0)
+/// Processor time of all of the process but the JVM's compiler threads so far, in seconds, given theirs.
+fn busy_seconds((_, compiled): (Instant, f64)) -> f64 {
+    (processor_seconds() - compiled).max(0.0)
 }
 
 /// Processor time of the JVM's compiler threads so far, in seconds; 0 where the system does not tell.

@@ -218,7 +218,7 @@ impl Coverage {
                 }
             }
         }
-        for skipped in profile.skipped.iter().filter(|s| !s.has_probes()) {
+        for skipped in profile.left_alone() {
             let method = skipped.method.clone().unwrap_or_else(|| "*".to_owned());
             let (name, descriptor) = method.split_at(method.find('(').unwrap_or(method.len()));
             if keep(&skipped.class, name, descriptor) {
@@ -243,9 +243,7 @@ impl Coverage {
             loaded.entry(&class.map.name).or_default().push(class);
         }
         let reasons: HashMap<(&str, Option<&str>), &str> = profile
-            .skipped
-            .iter()
-            .filter(|s| !s.has_probes())
+            .left_alone()
             .map(|s| ((s.class.as_str(), s.method.as_deref()), s.reason.as_str()))
             .collect();
         // Where methods with a single path went without probes, nobody knows which of them ran.
