@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Plan};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, PathDag, Plan};
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 
@@ -72,6 +72,11 @@ impl Candidate<'_> {
 }
 
 impl ClassIds {
+    /// Ids as narrow as any.
+    const NARROWEST: ClassIds = ClassIds {
+        first_counter: 0,
+        first_method: 0,
+    };
     /// Ids as wide as any: what is found to fit with them fits with all.
     const WIDEST: ClassIds = ClassIds {
         first_counter: 1 << 30,
@@ -80,6 +85,7 @@ impl ClassIds {
 }
 
 mod bound;
+mod inlining;
 mod judge;
 
 /// What there is to do for a class.
@@ -135,6 +141,15 @@ struct Candidate<'a> {
     structural: Option<Box<StructuralCode>>,
     /// Was it numbered by frequencies of a former run?
     guided: bool,
+    /// How it would be numbered without them, until it is decided.
+    unguided: Option<Box<Numbers>>,
+}
+
+/// How a method is numbered, and what its probes do for that.
+#[derive(Debug)]
+struct Numbers {
+    dag: PathDag,
+    plan: Plan,
 }
 
 pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Preparation<'a>, ClassError> {
@@ -189,6 +204,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
     if !options.unprobed {
         let class_and_name = (&class, name.as_str());
+        inlining::keep(options, &class, &mut methods, &mut maps, &mut scratch.rewrite);
         drop_what_does_not_fit(
             options,
             class_and_name,

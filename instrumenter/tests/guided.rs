@@ -5,8 +5,10 @@ mod common;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use common::Random;
-use trodden_instrumenter::{Guide, InstrumentOptions, Instrumenter, Preparation, Prepared, ProbeKind};
+use common::{Class, Method, Random};
+use trodden_instrumenter::{
+    ClassIds, Guide, InstrumentOptions, Instrumenter, Preparation, Prepared, ProbeKind,
+};
 use trodden_numbering::BlockId;
 use trodden_profile::{ClassMap, ClassProfile, EdgeProfile, MethodCounts, Profile, merge};
 
@@ -83,37 +85,72 @@ fn renumbered(profile: &Profile, map: &Arc<ClassMap>) -> Profile {
     })
 }
 
+/// Limits on bytecode, of those by which HotSpot decides what to inline, that each method of a path map is beyond.
+fn limits_passed(prepared: &Prepared) -> Vec<usize> {
+    let bytes = prepared.emit(ClassIds {
+        first_counter: 0,
+        first_method: 0,
+    });
+    let class = Class::parse(&bytes);
+    let methods = prepared.map().methods.iter().map(|map| {
+        let same = |method: &&Method| method.name == map.name && method.descriptor == map.descriptor;
+        let length = class.methods.iter().find(same).unwrap().code.len();
+        [35, 325].into_iter().filter(|&limit| length > limit).count()
+    });
+    methods.collect()
+}
+
 #[test]
 fn hottest_edges_carry_no_update() {
     let mut random = Random(0x9d1e);
-    let (mut before, mut after) = (0, 0);
+    let (mut before, mut after, mut kept) = (0, 0, 0);
+    let plain = prepare(SHAPES, ProbeKind::Counters, None);
+    let passed = limits_passed(&plain);
     for _ in 0..200 {
-        let plain = prepare(SHAPES, ProbeKind::Counters, None);
         let former = any_profile(plain.map(), &mut random);
         let guide = Guide::new(&former);
         assert!(guide.methods() > 0);
         let known = guide.methods();
         let guided = prepare(SHAPES, ProbeKind::Counters, Some(guide));
-        assert!(guided.guided() == known, "{} of {known}", guided.guided());
         let renumbered = renumbered(&former, guided.map());
         assert_eq!(renumbered.classes.len(), 1);
         let [was, is] = [&former, &renumbered].map(updates);
         assert!(is <= was, "{is} updates after {was}");
         (before, after) = (before + was, after + is);
-        for (map, counts) in guided.map().methods.iter().zip(&renumbered.classes[0].counts) {
-            for (block, row) in EdgeProfile::of(map, counts).edges.iter().enumerate() {
-                let most = row.iter().max().copied().unwrap_or(0);
-                let zero = map.dag.values(BlockId::new(block)).iter().position(|&v| v == 0);
-                assert!(
-                    most == 0 || row[zero.unwrap()] == most,
-                    "{} block {block}: {row:?}, values {:?}; {counts:?}",
-                    map.name,
-                    map.dag.values(BlockId::new(block))
-                );
+        let mut as_they_were = 0;
+        let methods = guided.map().methods.iter().zip(&plain.map().methods);
+        for ((map, plain), counts) in methods.zip(&renumbered.classes[0].counts) {
+            let hottest_are_free =
+                EdgeProfile::of(map, counts)
+                    .edges
+                    .iter()
+                    .enumerate()
+                    .all(|(block, row)| {
+                        let most = row.iter().max().copied().unwrap_or(0);
+                        let zero = map.dag.values(BlockId::new(block)).iter().position(|&v| v == 0);
+                        most == 0 || row[zero.unwrap()] == most
+                    });
+            if !hottest_are_free {
+                assert_eq!(map.dag, plain.dag, "{}: {counts:?}", map.name);
+                as_they_were += 1;
             }
         }
+        // A method may keep numbers that happen to leave the hottest edges free.
+        assert!(
+            as_they_were <= known - guided.guided(),
+            "{as_they_were} of {known}"
+        );
+        kept += known - guided.guided();
+        // Nothing is inlined less than with the numbers of the heuristics.
+        let with_guide = limits_passed(&guided);
+        assert!(
+            with_guide.iter().zip(&passed).all(|(is, was)| is <= was),
+            "{with_guide:?}, {passed:?}"
+        );
     }
-    assert!(after < before * 3 / 4, "{after} of {before} updates are left");
+    assert!(after < before * 4 / 5, "{after} of {before} updates are left");
+    // Some would be pushed over a limit, so the check above can fail.
+    assert!(kept > 0);
 }
 
 #[test]

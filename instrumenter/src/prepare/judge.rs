@@ -3,7 +3,7 @@
 use trodden_numbering::{FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, LineEntry, MethodMap};
 
-use super::{Candidate, decode};
+use super::{Candidate, Numbers, decode};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, Marks, mark};
@@ -127,13 +127,15 @@ pub fn judge<'a>(
         Plan::idle(&cfg.graph)
     };
     let dag = numbered.dag;
+    let unguided = (guided && probes.keeps_register() && structural.is_none())
+        .then(|| {
+            let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
+            let plan = numbered.plan(options.skip_single_path_loops);
+            let dag = numbered.dag;
+            Some(Box::new(Numbers { dag, plan }))
+        })
+        .flatten();
     let Cfg { blocks, graph } = cfg;
-    // A throw may be caught in the same activation, whose next path starts there.
-    let throws_to_itself =
-        !graph.extra_starts().is_empty() && blocks.iter().any(|b| b.exit == BlockExit::Throw);
-    let one_end = !throws_to_itself && graph.edges().all(|(_, to)| dag.end_cause(to).is_none());
-    let mut unobserved: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
-    unobserved.sort_unstable();
     let map = MethodMap {
         name: decode(method.name).into_owned(),
         descriptor: decode(method.descriptor).into_owned(),
@@ -142,7 +144,7 @@ pub fn judge<'a>(
         graph,
         dag,
         lines: lines(class, &code)?,
-        unobserved,
+        unobserved: unobserved(&plan),
     };
     let calls = if probes.tells_call_sites() {
         count_calls(&code)
@@ -155,13 +157,29 @@ pub fn judge<'a>(
         frames,
         strategy: probes,
         plan,
-        one_end,
+        one_end: one_end(&map),
         calls,
         without_call_sites: None,
         structural,
         guided,
+        unguided,
     };
     Ok(Verdict::Takes(candidate, map))
+}
+
+/// Does an activation end at most one path?
+pub fn one_end(map: &MethodMap) -> bool {
+    // A throw may be caught in the same activation, whose next path starts there.
+    let throws_to_itself =
+        !map.graph.extra_starts().is_empty() && map.blocks.iter().any(|b| b.exit == BlockExit::Throw);
+    !throws_to_itself && map.graph.edges().all(|(_, to)| map.dag.end_cause(to).is_none())
+}
+
+/// Numbers of the paths that no probe reports.
+pub fn unobserved(plan: &Plan) -> Vec<u64> {
+    let mut paths: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
+    paths.sort_unstable();
+    paths
 }
 
 fn count_calls(code: &Code) -> usize {

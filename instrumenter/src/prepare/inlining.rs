@@ -1,0 +1,82 @@
+//! Guided numbers are not to cost a method its place in its callers' compiled code.
+//!
+//! HotSpot looks at how much bytecode a method has before it inlines a call of it. Where register updates are decides how much that is: one on a jump to a
+//! block that others reach too needs a jump of its own (6 bytes), one on the way that falls through does not (3). An update that is not run saves a
+//! fraction of a nanosecond; a call that is not inlined costs more than that.
+
+use trodden_profile::{CounterLayout, MethodMap};
+
+use super::judge::{one_end, unobserved};
+use super::{Candidate, ClassIds, Job, graph_layout, mark};
+use crate::classfile::class::Class;
+use crate::classfile::pool::PoolBuilder;
+use crate::options::InstrumentOptions;
+use crate::rewrite::RewriteScratch;
+
+/// Bytes of code up to which HotSpot inlines: any call (`MaxInlineSize`, `C1MaxInlineSize`), and those that are hot (`FreqInlineSize`).
+const LIMITS: [u32; 2] = [35, 325];
+
+/// Of methods that guided numbers would push over one of the limits, and others not, takes those others.
+pub fn keep<'a>(
+    options: &InstrumentOptions,
+    class: &Class<'a>,
+    methods: &mut [Candidate<'a>],
+    maps: &mut [MethodMap],
+    scratch: &mut RewriteScratch,
+) {
+    let most = LIMITS[LIMITS.len() - 1];
+    let close = |candidate: &Candidate| candidate.unguided.is_some() && candidate.code.len() <= most;
+    if !methods.iter().any(close) {
+        return;
+    }
+    let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
+    let graphs = graph_layout(methods);
+    let mut pool = PoolBuilder::new(&class.pool);
+    if mark(options, &mut pool).is_err() {
+        // Whoever asks whether it fits will say so.
+        return;
+    }
+    let mut written = Vec::new();
+    // With short ids and with long ones: which it will be is not known yet.
+    let mut limits_passed = |position: usize, candidate: &Candidate<'a>, map: &MethodMap| -> usize {
+        let passed = [ClassIds::NARROWEST, ClassIds::WIDEST].map(|ids| {
+            let job = Job {
+                shim: &options.shim.class,
+                class,
+                layout: &layout,
+                graphs: &graphs,
+                ids,
+            };
+            written.clear();
+            let length = job.rewrite(position, candidate, map, &mut pool, scratch, &mut written);
+            length.map_or(LIMITS.len(), |length| {
+                LIMITS.iter().filter(|&&limit| length > limit).count()
+            })
+        });
+        passed.into_iter().sum()
+    };
+    for (position, (candidate, map)) in methods.iter_mut().zip(maps).enumerate() {
+        let is_close = close(candidate);
+        let Some(mut other) = candidate.unguided.take() else {
+            continue;
+        };
+        let guided = match is_close {
+            true => limits_passed(position, candidate, map),
+            false => 0,
+        };
+        if guided == 0 {
+            continue;
+        }
+        let mut exchange = |candidate: &mut Candidate, map: &mut MethodMap| {
+            std::mem::swap(&mut candidate.plan, &mut other.plan);
+            std::mem::swap(&mut map.dag, &mut other.dag);
+            map.unobserved = unobserved(&candidate.plan);
+            candidate.one_end = one_end(map);
+        };
+        exchange(candidate, map);
+        match limits_passed(position, candidate, map) < guided {
+            true => candidate.guided = false,
+            false => exchange(candidate, map),
+        }
+    }
+}
