@@ -10,24 +10,13 @@ is that of an Nth of the iterations, and nothing is said of the time that `probe
 With `--together`, the run without an agent and that with `probe=auto` go on at the same time, each on a processor of its own, which they change from
 one program to the next; that with `probe=counters` comes after both. So both suffer alike from whatever else the machine does. The file of `--lock` is locked exclusively during runs that are timed, and shared during others.
 """
-import argparse, contextlib, csv, fcntl, json, pathlib, subprocess, sys, tempfile, time
+import argparse, contextlib, csv, fcntl, pathlib, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import programs
+
 SCRATCH = tempfile.mkdtemp()
-INPUTS = {"ecj": "sources/commons-lang3", "lucene": "sources", "closure": "scripts"}
-
-
-def command(jdk, app, iterations, config, agent):
-    driver = next(p.stem for p in pathlib.Path("drivers/src/trodden/drivers").glob("*Driver.java")
-                  if p.stem.lower() == app + "driver")
-    inputs = []
-    if app in INPUTS:
-        folder, _, part = INPUTS[app].partition("/")
-        inputs = sorted(str(p) for p in pathlib.Path("apps", folder).glob(part + "*"))
-    flags = ["-Xmx1g", f"-Xlog:safepoint:file={SCRATCH}/safepoints-{config}.log:uptime:filecount=0"]
-    return ([jdk + "/bin/java"] + flags + ([agent] if agent else [])
-            + ["-cp", f"build/drivers/{app}:apps/{app}/*", f"trodden.drivers.{driver}"]
-            + ["--warmup", "0", "--iterations", str(iterations)] + inputs)
 
 
 def longest_redefinition(config):
@@ -42,18 +31,12 @@ def longest_redefinition(config):
 
 def run(args, jdk, app, iterations, config, processor=None):
     profile = f"{SCRATCH}/{config}.trodden"
-    options = {"base": None, "auto": "probe=auto", "counters": "probe=counters"}[config]
-    agent = options and f"-agentpath:{args.agent}=start,{options},quiet=true,file={profile}"
+    flags = [f"-Xlog:safepoint:file={SCRATCH}/safepoints-{config}.log:uptime:filecount=0"]
+    if config != "base":
+        flags.append(programs.agent_flag(args.agent, f"probe={config}", profile))
     begin = time.monotonic()
-    pinned = [] if processor is None else ["taskset", "-c", str(processor)]
-    done = subprocess.run(pinned + command(jdk, app, iterations, config, agent), capture_output=True, text=True)
-    seconds = time.monotonic() - begin
-    if done.returncode:
-        sys.exit(f"{app} {config}: {done.stderr}")
-    # NAME NUMBER NANOSECONDS PROCESSOR-NANOSECONDS CHECKSUM
-    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(app)]
-    return {"seconds": seconds, "profile": profile, "pause": longest_redefinition(config),
-            "lines": [(int(n), int(wall), int(cpu), check) for _, n, wall, cpu, check in lines]}
+    lines = programs.iterations(programs.command(jdk, app, iterations, *flags), app, processor)
+    return {"seconds": time.monotonic() - begin, "profile": profile, "pause": longest_redefinition(config), "lines": lines}
 
 
 @contextlib.contextmanager
@@ -62,11 +45,6 @@ def locked(file, how):
         if file:
             fcntl.flock(stack.enter_context(open(file)), how)
         yield
-
-
-def tool(args, *words):
-    return json.loads(subprocess.run([args.trodden, *words, "--format", "json"],
-                                     capture_output=True, text=True, check=True).stdout)
 
 
 def plot(file, title, series):
@@ -115,7 +93,7 @@ def main():
     facts.writerow(["jdk", "app", "round", "fact", "value"])
     table = []
     for jdk in args.jdk.split(","):
-        version = next(line.split('"')[1] for line in open(jdk + "/release") if line.startswith("JAVA_VERSION="))
+        version = programs.version(jdk)
         for entry in args.apps.split(","):
             app, iterations = entry.split(":")
             for round in range(args.rounds):
@@ -129,8 +107,8 @@ def main():
                         raw.writerow([version, app, config, round, *line])
                 if len({line[3] for one in runs.values() for line in one["lines"]}) != 1:
                     sys.exit(f"{app}: results differ")
-                accuracy = tool(args, "compare", runs["counters"]["profile"], runs["auto"]["profile"])
-                report = tool(args, "report", runs["auto"]["profile"])["run"]["facts"]
+                accuracy = programs.told(args.trodden, "compare", runs["counters"]["profile"], runs["auto"]["profile"])
+                report = programs.told(args.trodden, "report", runs["auto"]["profile"])["run"]["facts"]
                 for name, value in {**accuracy, **report}.items():
                     if not isinstance(value, (dict, list)):
                         facts.writerow([version, app, round, name, value])

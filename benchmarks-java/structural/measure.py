@@ -8,11 +8,13 @@ Run in benchmarks-java/, after `trodden-bench fetch` and `build`. NAME is a kern
 summary.md. Times are processor time of the whole process; `second half` is that of the second half of the iterations. With `--processors` as many
 runs go on at a time as are named, each on one of its own, in turn.
 """
-import argparse, csv, json, pathlib, queue, statistics, subprocess, sys, tempfile
+import argparse, csv, pathlib, queue, statistics, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import programs
+
 SCRATCH = tempfile.mkdtemp()
-INPUTS = {"ecj": "sources/commons-lang3", "lucene": "sources", "closure": "scripts"}
 CONFIGS = {
     "base": None,
     "active": "profile=structural,retire=false",
@@ -22,36 +24,13 @@ CONFIGS = {
 }
 
 
-def command(args, jdk, name, iterations, config):
-    java = [jdk + "/bin/java", "-Xmx1g"]
-    if CONFIGS[config]:
-        java.append(f"-agentpath:{args.agent}=start,{CONFIGS[config]},quiet=true,file={SCRATCH}/{config}.trodden")
-    drivers = {p.stem.lower().removesuffix("driver"): p.stem
-               for p in pathlib.Path("drivers/src/trodden/drivers").glob("*Driver.java")}
-    counts = ["--warmup", "0", "--iterations", str(iterations)]
-    if name not in drivers:
-        return java + ["-cp", "build/kernels", "trodden.kernels.Main", *counts, name]
-    inputs = []
-    if name in INPUTS:
-        folder, _, part = INPUTS[name].partition("/")
-        inputs = sorted(str(p) for p in pathlib.Path("apps", folder).glob(part + "*"))
-    return java + ["-cp", f"build/drivers/{name}:apps/{name}/*", f"trodden.drivers.{drivers[name]}", *counts, *inputs]
-
-
 def run(args, jdk, name, iterations, config, free):
+    options, profile = CONFIGS[config], f"{SCRATCH}/{config}.trodden"
+    flags = [programs.agent_flag(args.agent, options, profile)] if options else []
     processor = free.get()
-    pinned = ["taskset", "-c", processor] if processor else []
-    done = subprocess.run(pinned + command(args, jdk, name, iterations, config), capture_output=True, text=True)
+    lines = programs.iterations(programs.command(jdk, name, iterations, *flags), name, processor or None)
     free.put(processor)
-    if done.returncode:
-        raise SystemExit(f"{name} {config}: {done.stderr}")
-    profile = f"{SCRATCH}/{config}.trodden" if CONFIGS[config] else None
-    lines = [line.split() for line in done.stdout.splitlines() if line.startswith(name)]
-    return {"profile": profile, "lines": [(int(n), int(wall), int(cpu), check) for _, n, wall, cpu, check in lines]}
-
-
-def tool(args, *words):
-    return json.loads(subprocess.run([args.trodden, *words, "--format", "json"], capture_output=True, text=True, check=True).stdout)
+    return {"profile": profile if options else None, "lines": lines}
 
 
 def percent(value):
@@ -80,7 +59,7 @@ def main():
              "structural paths, %", "within graphs, %"]
     table = []
     for jdk in args.jdk.split(","):
-        version = next(line.split('"')[1] for line in open(jdk + "/release") if line.startswith("JAVA_VERSION="))
+        version = programs.version(jdk)
         for entry in args.work.split(","):
             name, iterations = entry.split(":")
             rounds = []
@@ -109,9 +88,9 @@ def main():
                 if config in ("active", "structural"):
                     row.append(f"{ratio(config, True):.3f}")
             last = rounds[-1]
-            facts = tool(args, "report", last["structural"]["profile"])["run"]["facts"]
-            whole = tool(args, "compare", last["counters"]["profile"], last["structural"]["profile"])
-            own = tool(args, "compare", last["complete"]["profile"], last["structural"]["profile"])["structural"]
+            facts = programs.told(args.trodden, "report", last["structural"]["profile"])["run"]["facts"]
+            whole = programs.told(args.trodden, "compare", last["counters"]["profile"], last["structural"]["profile"])
+            own = programs.told(args.trodden, "compare", last["complete"]["profile"], last["structural"]["profile"])["structural"]
             row += [facts["methods_estimated"], facts["retransformations"], facts["longest_retransformation_ms"]]
             row += [percent(whole[key]) for key in ("path_accuracy", "edge_relative_overlap", "edge_absolute_overlap")]
             row += [percent(own["path_accuracy"]), percent(own["local_overlap"])]

@@ -8,7 +8,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_analyses::stream::{Pipeline, Replayed, replay as run_replay};
 use trodden_profile::Profile;
-use trodden_profile::options::FileFormat;
+use trodden_profile::options::{FileFormat, OPTIONS, option_named};
 use trodden_profile::trace::TraceReader;
 
 use crate::error::CliError;
@@ -18,11 +18,7 @@ use crate::render::{self, Format, RenderOptions};
 
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
-#[command(after_help = "\
-Of the profile options those count that say what is analysed: --profile, --k, --budget, --burst, --phi,
---epsilon, --algorithm, --footprint, --lengths, --starts, --identity, --half-life, --distance, --threshold,
---counts, --seed.
-A trace that was cut off is replayed as far as it goes, with a warning.")]
+#[command(after_help = after_help())]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
@@ -33,37 +29,17 @@ pub struct ReplayArgs {
     profile: ProfileArgs,
 }
 
-/// Options that say what is analysed; all others are about recording.
-const ANALYSIS: [&str; 18] = [
-    "profile",
-    "k",
-    "budget",
-    "burst",
-    "phi",
-    "epsilon",
-    "algorithm",
-    "footprint",
-    "lengths",
-    "starts",
-    "identity",
-    "half-life",
-    "distance",
-    "threshold",
-    "counts",
-    "seed",
-    "quiet",
-    "config",
-];
 /// Between two steps of the progress bar, in bytes.
 const STEP: u64 = 1 << 20;
 
 /// Does it.
 pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
     let options = args.profile.options()?;
-    if let Some(name) = args.profile.names().find(|name| !ANALYSIS.contains(name)) {
+    let recording = |name: &&str| option_named(name).is_some_and(|option| !option.replay);
+    if let Some(name) = args.profile.names().find(recording) {
         return Err(CliError::Usage(format!(
             "error: option '{name}' is about recording; a replay takes {}",
-            ANALYSIS.map(|name| format!("--{name}")).join(", ")
+            taken()
         )));
     }
     if options.has_bursts_in_program() {
@@ -116,6 +92,21 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
         profile.run.facts.insert("replay".to_owned(), given.join(","));
     }
     save(&profile, args, format)
+}
+
+/// The options that a replay takes.
+fn taken() -> String {
+    let taken = OPTIONS.iter().filter(|option| option.replay);
+    let taken: Vec<String> = taken.map(|option| format!("--{}", option.name)).collect();
+    taken.join(", ")
+}
+
+fn after_help() -> String {
+    format!(
+        "Of the profile options those count that say what is analysed: {}.\n\
+         A trace that was cut off is replayed as far as it goes, with a warning.",
+        taken()
+    )
 }
 
 fn save(profile: &Profile, args: &ReplayArgs, format: Option<Format>) -> Result<(), CliError> {

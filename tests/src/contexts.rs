@@ -342,3 +342,41 @@ pub fn difference(expected: &Counts, found: &Counts) -> Option<String> {
     let texts: Vec<String> = differ.take(4).map(text).collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
+
+/// The profile has these contexts, to the last call, and lost nothing.
+///
+/// # Errors
+/// The first difference, or what is not whole.
+pub fn check(how: &str, expected: &Counts, profile: &Profile) -> Result<()> {
+    crate::events::whole(profile).map_err(|e| format!("{how}: {e}"))?;
+    none(
+        how,
+        profile,
+        &[
+            "contexts_orphans",
+            "contexts_lost_exits",
+            "contexts_gaps",
+            "contexts_bad_words",
+            "contexts_unknown",
+        ],
+    )?;
+    match difference(expected, &counts(profile)?) {
+        None => Ok(()),
+        Some(difference) => Err(format!("{how}: {difference}").into()),
+    }
+}
+
+/// Contexts by the names of their methods.
+///
+/// # Errors
+/// If it has none at all.
+pub fn by_name(profile: &Profile) -> Result<BTreeMap<String, u64>> {
+    let mut all = BTreeMap::new();
+    for (path, calls) in counts(profile)? {
+        let names = path
+            .iter()
+            .map(|(name, _)| name.split(['.', '(']).nth(1).unwrap_or_default());
+        *all.entry(names.collect::<Vec<_>>().join(" ")).or_default() += calls;
+    }
+    Ok(all)
+}

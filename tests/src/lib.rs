@@ -14,6 +14,7 @@
 //! - [`javap`], [`feasible`]: is what a report says possible by `javap`'s listing of the code?
 //! - [`live`]: profiles that appear while the program runs;
 //! - [`pages`]: the commands of the documentation;
+//! - [`contexts`], [`obedient`], [`contexts_apps`]: calling contexts against an oracle that walks the stack at each call;
 //! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
@@ -30,6 +31,7 @@ pub mod feasible;
 pub mod javap;
 pub mod jdk;
 pub mod live;
+pub mod obedient;
 pub mod pages;
 pub mod process;
 pub mod profile;

@@ -11,6 +11,7 @@ use trodden_tests::contexts::{
 };
 use trodden_tests::events::{fact, whole};
 use trodden_tests::jdk::Jdk;
+use trodden_tests::obedient::Obedient;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
 
 /// A burst that begins at the start and is over when the program is.
@@ -196,17 +197,10 @@ fn not_to_be_attached() -> Result<()> {
                 // There from the start, with other options.
                 flags.push(agent_flag("counters", INCLUDE, &file)?);
             }
-            let mut child = java(&jdk, &flags, &["obey"])?
-                .stdin(Stdio::piped())
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()?;
-            let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-            let mut line = String::new();
-            while !line.ends_with("ready\n") {
-                assert!(output.read_line(&mut line)? > 0, "{line}");
-            }
-            let pid = child.id().to_string();
+            // The agent complains of what it refuses there, too.
+            let mut command = java(&jdk, &flags, &["obey"])?;
+            let program = Obedient::run(command.stderr(Stdio::null()))?;
+            let pid = program.pid();
             let start = ["attach", &pid, "start", "--profile", "contexts"];
             let options = ["--burst", "static:50ms:2ms", "--burst-events", "jvm"];
             if early {
@@ -221,11 +215,7 @@ fn not_to_be_attached() -> Result<()> {
             // The JVM lives on, and takes what can be attached.
             trodden(&[&start[..], &options[..2]].concat())?;
             trodden(&["attach", &pid, "stop", "--file", &file.display().to_string()])?;
-            drop(child.stdin.take());
-            // Or it could not say what it has to say.
-            output.read_to_string(&mut line)?;
-            let status = child.wait()?;
-            assert!(status.success(), "{status}\n{line}");
+            program.end()?;
         }
     }
     Ok(())
@@ -240,31 +230,8 @@ fn one_profile_after_the_other() -> Result<()> {
         let options = format!("events,profile=contexts,algorithm=exact,burst={ENDLESS},burst-events=jvm");
         let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
         flags.push(agent_flag(&options, INCLUDE, name("unused.trodden").as_ref())?);
-        let mut child = java(&jdk, &flags, &["obey"])?
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let pid = child.id().to_string();
-        let mut input = child.stdin.take().ok_or("no stdin")?;
-        let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-        let mut hear = || -> Result<()> {
-            let mut line = String::new();
-            while line.trim() != "ready" {
-                line.clear();
-                if output.read_line(&mut line)? == 0 {
-                    return Err("it ended".into());
-                }
-            }
-            Ok(())
-        };
-        hear()?;
-        let mut work = |times: usize| -> Result<()> {
-            for _ in 0..times {
-                input.write_all(b"w\n")?;
-                hear()?;
-            }
-            Ok(())
-        };
+        let mut program = Obedient::start_as(&jdk, &flags, &["obey"])?;
+        let pid = program.pid();
         let start = [
             "attach",
             &pid,
@@ -292,7 +259,7 @@ fn one_profile_after_the_other() -> Result<()> {
             }
             let is_jvm = burst != Some(&probes[..]);
             let times = if is_jvm { 10 } else { 300 };
-            work(times)?;
+            program.obey(&"w".repeat(times))?;
             let file = name(&format!("{number}.trodden"));
             let before = Instant::now();
             trodden(&["attach", &pid, "stop", "--file", &file])?;
@@ -317,8 +284,7 @@ fn one_profile_after_the_other() -> Result<()> {
                 false => assert!(worked > 0, "{how}"),
             }
         }
-        drop(input);
-        assert!(child.wait()?.success());
+        program.end()?;
     }
     Ok(())
 }

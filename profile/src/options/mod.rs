@@ -9,9 +9,11 @@
 //! - In all three, values of a list are joined by `+` (`\+` stands for a plus sign inside one), or the name is
 //!   repeated. `\\` is a backslash; before any other character a backslash is itself.
 
+mod error;
 mod file_pattern;
 mod names;
 mod subpaths;
+mod syntax;
 mod together;
 mod values;
 
@@ -19,6 +21,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+pub use error::OptionError;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
 pub use names::{OPTIONS, OptionName, option_named};
 pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
@@ -31,66 +34,10 @@ pub use values::{
 use crate::Schedule;
 use crate::kpaths::MAX_K;
 use names::nearest;
+use syntax::{escape, join_list, properties, split_list, split_unescaped, unescape};
 
 /// Bytes that a sample of subpaths may have.
 const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
-
-/// An option that cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OptionError {
-    /// No option has this name.
-    #[error("unknown option '{name}'{}", .nearest.map(|n| format!("; did you mean '{n}'?")).unwrap_or_default())]
-    Unknown {
-        /// The name.
-        name: String,
-        /// The nearest known word, if one is near.
-        nearest: Option<&'static str>,
-    },
-    /// The value is not one that the option takes.
-    #[error("option '{name}': {reason}")]
-    Value {
-        /// The option.
-        name: &'static str,
-        /// What is wrong.
-        reason: String,
-    },
-    /// An option was given twice that takes one value.
-    #[error("option '{name}' is given twice")]
-    Twice {
-        /// The option.
-        name: &'static str,
-    },
-    /// An option stands without a value.
-    #[error("option '{name}' needs a value: {name}={value}")]
-    NoValue {
-        /// The option.
-        name: &'static str,
-        /// What values look like.
-        value: &'static str,
-    },
-    /// A word such as `stop` stands elsewhere than in front.
-    #[error("action '{action}' must be the first word")]
-    LateAction {
-        /// The action.
-        action: Action,
-    },
-    /// A line of a properties file has no `=`.
-    #[error("line {line}: '{text}' is not name=value")]
-    Line {
-        /// Line number, from 1.
-        line: usize,
-        /// The line.
-        text: String,
-    },
-    /// Something is wrong in the file that option `config` names.
-    #[error("{file}: {reason}")]
-    Config {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
-}
 
 /// What the agent string asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -602,79 +549,6 @@ fn file_name(value: &str) -> Result<String, String> {
         "" => Err("the file name is empty".to_owned()),
         name => Ok(name.to_owned()),
     }
-}
-
-/// The pairs of a properties file.
-fn properties(text: &str) -> Result<Vec<(String, String)>, OptionError> {
-    let mut pairs = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line.is_empty() || line.starts_with(['#', '!']) {
-            continue;
-        }
-        match line.split_once(['=', ':']) {
-            Some((name, value)) => pairs.push((name.trim().to_owned(), value.trim().to_owned())),
-            None => {
-                return Err(OptionError::Line {
-                    line: index + 1,
-                    text: line.to_owned(),
-                });
-            }
-        }
-    }
-    Ok(pairs)
-}
-
-/// Splits at a separator that no backslash precedes; escapes are left in.
-fn split_unescaped(text: &str, separator: char) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut start, mut escaped) = (0, false);
-    for (at, c) in text.char_indices() {
-        if c == separator && !escaped {
-            parts.push(&text[start..at]);
-            start = at + c.len_utf8();
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    parts.push(&text[start..]);
-    parts
-}
-
-/// Takes the backslash off `\separator` and `\\`; others stay.
-fn unescape(text: &str, separator: char) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match chars.peek() {
-            Some(&next) if c == '\\' && (next == separator || next == '\\') => {
-                out.push(next);
-                chars.next();
-            }
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-fn escape(text: &str, separator: char) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == separator || c == '\\' {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-fn split_list(value: &str) -> Vec<String> {
-    let parts = split_unescaped(value, '+').into_iter();
-    parts.map(|part| unescape(part, '+')).collect()
-}
-
-fn join_list<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let escaped: Vec<String> = values.map(|value| escape(value, '+')).collect();
-    escaped.join("+")
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ pub struct OptionName {
     pub help: &'static str,
     /// May it be given several times, or with `+` between values?
     pub list: bool,
+    /// Does it say what becomes of an event stream, so that a replay takes it? All others are about the program that runs.
+    pub replay: bool,
 }
 
 const fn option(
@@ -27,6 +29,7 @@ const fn option(
         default,
         help,
         list: false,
+        replay: false,
     }
 }
 
@@ -42,14 +45,22 @@ const fn list(
     }
 }
 
+/// One that a replay takes, too.
+const fn analysis(option: OptionName) -> OptionName {
+    OptionName {
+        replay: true,
+        ..option
+    }
+}
+
 /// All options of this version, in the order in which they are shown.
 pub const OPTIONS: &[OptionName] = &[
-    list(
+    analysis(list(
         "profile",
         "paths|kpaths|contexts|subpaths|structural|null",
         "paths",
         "What is profiled (structural: each loop on its own; null: nothing, to see what the event stream costs)",
-    ),
+    )),
     option(
         "probe",
         "yieldpoint|counters|safepoint|events|auto",
@@ -75,18 +86,18 @@ pub const OPTIONS: &[OptionName] = &[
         "Stride in path ends; changes the schedule, without one sag:64:17",
     ),
     option("interval", "DURATION", "20ms", "Time between clock ticks"),
-    option(
+    analysis(option(
         "k",
         "N",
         "10",
         "kpaths: longest sequence of paths that is counted",
-    ),
-    option(
+    )),
+    analysis(option(
         "budget",
         "N|PERCENT",
         "none, 1%",
         "kpaths: most nodes a forest may have (1000, 200k, 2M); cold ones are pruned, the error is told. probe=auto, structural: share of the run that profiling may take",
-    ),
+    )),
     option(
         "rearm",
         "DURATION",
@@ -105,24 +116,24 @@ pub const OPTIONS: &[OptionName] = &[
         "true",
         "structural: are probes taken out of methods whose windows have been filled?",
     ),
-    option(
+    analysis(option(
         "phi",
         "SHARE",
         "1e-4",
         "contexts: a context is hot from this share of all calls on",
-    ),
-    option(
+    )),
+    analysis(option(
         "epsilon",
         "SHARE|phi/5",
         "phi/5",
         "contexts: how much a counter may be wrong, as a share of all calls",
-    ),
-    option(
+    )),
+    analysis(option(
         "algorithm",
         "lss|bss|lc|sticky|exact|null",
         "lss",
         "contexts: what decides which are kept (exact: all; null: none, to see what following the calls costs)",
-    ),
+    )),
     option(
         "call-paths",
         "off|on",
@@ -141,66 +152,66 @@ pub const OPTIONS: &[OptionName] = &[
         "64k",
         "contexts with weight=alloc: mean number of bytes from one allocation that is charged to the next (0: every one is)",
     ),
-    option(
+    analysis(option(
         "burst",
         "off|static:INTERVAL:LENGTH|adaptive:INTERVAL:LENGTH:RR",
         "off",
         "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns, or with times (2ms:200us) probes are off but for LENGTH of every INTERVAL",
-    ),
+    )),
     option(
         "burst-events",
         "probes|jvm",
         "probes",
         "contexts in bursts by the clock: who tells calls and returns, probes in the code or the JVM itself (from start-up only; nothing is in the code between bursts)",
     ),
-    option(
+    analysis(option(
         "footprint",
         "BYTES",
         "64k",
         "subpaths: most bytes of a thread's sample (16k, 1M)",
-    ),
-    option(
+    )),
+    analysis(option(
         "lengths",
         "pow2:N|pow2-uniform:N|any:N|any-uniform:N",
         "pow2:1024",
         "subpaths: powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
-    ),
-    option(
+    )),
+    analysis(option(
         "starts",
         "anywhere|prefer:WEIGHT|headers",
         "anywhere",
         "subpaths: where they begin; at a loop's header so many times as likely, or there alone",
-    ),
-    option(
+    )),
+    analysis(option(
         "identity",
         "rotation|xor",
         "rotation",
         "subpaths: which are the same one; the same blocks in the same order up to rotation, or by xor of blocks and length",
-    ),
-    option(
+    )),
+    analysis(option(
         "half-life",
         "BLOCKS|none",
         "none",
         "subpaths: after so many blocks of a thread, what was counted before counts half (200k, 50M)",
-    ),
-    option(
+    )),
+    analysis(option(
         "distance",
         "auto|START:FLOOR|expect:BLOCKS:GAIN",
         "auto",
         "subpaths: mean distance between samples in blocks, at first and later, or as it fits a run of so many blocks",
-    ),
-    option(
+    )),
+    analysis(option(
         "threshold",
         "none|top:N|samples:N|share:SHARE",
         "none",
         "subpaths: only the first N, those N times in the sample, or those with a share of all go into the profile",
-    ),
-    option(
+    )),
+    analysis(option(
         "counts",
         "sampled|exact",
         "sampled",
         "subpaths: a sample of bounded size, or all of them, as a yardstick (slow, much memory)",
-    ),
+    )),
     option(
         "skipping",
         "probes|consumer",
@@ -267,12 +278,12 @@ pub const OPTIONS: &[OptionName] = &[
         "never",
         "counters, yieldpoint: once, after that time, hot classes get the probes that use-profile would give them, by the run's own counts",
     ),
-    option(
+    analysis(option(
         "seed",
         "N",
         "0",
         "Where the schedule's rotation of strides begins, or the random times of its windows; subpaths: which samples are drawn",
-    ),
+    )),
     option(
         "loglevel",
         "error|warn|info|debug",
@@ -280,24 +291,24 @@ pub const OPTIONS: &[OptionName] = &[
         "Least severity of messages that are shown",
     ),
     option("log", "FILE", "standard error", "Where messages go"),
-    option(
+    analysis(option(
         "quiet",
         "true|false",
         "false",
         "Show no message but errors, and no report after a run",
-    ),
+    )),
     option(
         "out",
         "FILE",
         "the log",
         "Where the agent writes its answer to an attach command",
     ),
-    option(
+    analysis(option(
         "config",
         "FILE",
         "none",
         "A properties file with options; what is given directly wins over it",
-    ),
+    )),
 ];
 
 /// The entry of a name.
