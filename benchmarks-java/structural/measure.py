@@ -28,8 +28,11 @@ def run(args, jdk, name, iterations, config, free):
     options, profile = CONFIGS[config], f"{SCRATCH}/{config}.trodden"
     flags = [programs.agent_flag(args.agent, options, profile)] if options else []
     processor = free.get()
-    lines = programs.iterations(programs.command(jdk, name, iterations, *flags), name, processor or None)
-    free.put(processor)
+    try:
+        lines = programs.iterations(programs.command(jdk, name, iterations, *flags), name, processor or None)
+    finally:
+        # Others wait for it, however this ended.
+        free.put(processor)
     return {"profile": profile if options else None, "lines": lines}
 
 

@@ -141,7 +141,7 @@ struct Candidate<'a> {
     structural: Option<Box<StructuralCode>>,
     /// Was it numbered by frequencies of a former run?
     guided: bool,
-    /// How it would be numbered without them, until it is decided.
+    /// How it would be numbered without them, until it is decided; for methods that HotSpot may inline.
     unguided: Option<Box<Numbers>>,
 }
 

@@ -269,6 +269,14 @@ impl Told {
     }
 }
 
+/// Facts that are 0 where nothing of what bursts tell was lost or misunderstood.
+pub const BURST_IS_SOUND: [&str; 4] = [
+    "contexts_orphans",
+    "contexts_lost_exits",
+    "contexts_bad_words",
+    "bursts_too_deep",
+];
+
 /// All of these facts of a profile are 0.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::path::Path;
 use trodden_profile::Profile;
 use trodden_profile::options::ContextWeight;
 use trodden_tests::contexts::{
-    by_name, check, counts, expected, live, none, plain, trodden, true_contexts, under_agent,
+    BURST_IS_SOUND, by_name, check, counts, expected, live, none, plain, trodden, true_contexts, under_agent,
 };
 use trodden_tests::contexts_apps::Program;
 use trodden_tests::events::{fact, whole};
@@ -81,16 +81,7 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
                 assert_eq!(found.stdout, all.stdout, "{how}");
                 assert_eq!(found.stderr, all.stderr, "{how}");
                 whole(&profile).map_err(|e| format!("{how}: {e}"))?;
-                none(
-                    &how,
-                    &profile,
-                    &[
-                        "contexts_orphans",
-                        "contexts_lost_exits",
-                        "contexts_bad_words",
-                        "bursts_too_deep",
-                    ],
-                )?;
+                none(&how, &profile, &BURST_IS_SOUND)?;
                 true_contexts(&how, &known, &counts(&profile)?);
                 let skipped = fact(&profile, "bursts_skipped")?;
                 assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");

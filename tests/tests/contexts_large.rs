@@ -7,7 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use trodden_profile::Profile;
-use trodden_tests::contexts::{Counts, INCLUDE, Told, counts, difference, none, trodden, under_oracle};
+use trodden_tests::contexts::{
+    BURST_IS_SOUND, Counts, INCLUDE, Told, counts, difference, none, trodden, under_oracle,
+};
 use trodden_tests::events::whole;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::{self, Outcome};
@@ -184,16 +186,7 @@ fn bursts_in_methods_too_large_for_call_sites() -> Result<()> {
         )?;
         let profile = Profile::load(&file)?;
         whole(&profile)?;
-        none(
-            &format!("JDK {}", jdk.feature),
-            &profile,
-            &[
-                "contexts_orphans",
-                "contexts_lost_exits",
-                "contexts_bad_words",
-                "bursts_too_deep",
-            ],
-        )?;
+        none(&format!("JDK {}", jdk.feature), &profile, &BURST_IS_SOUND)?;
         let told = Told::of(&profile).counts(&oracle);
         let found = counts(&profile)?;
         let unknown: Vec<_> = found.keys().filter(|path| !told.contains_key(*path)).collect();

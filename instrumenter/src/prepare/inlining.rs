@@ -16,6 +16,11 @@ use crate::rewrite::RewriteScratch;
 /// Bytes of code up to which HotSpot inlines: any call (`MaxInlineSize`, `C1MaxInlineSize`), and those that are hot (`FreqInlineSize`).
 const LIMITS: [u32; 2] = [35, 325];
 
+/// Can a method of so many bytes be within a limit at all?
+pub fn matters(code_length: u32) -> bool {
+    code_length <= LIMITS[LIMITS.len() - 1]
+}
+
 /// Of methods that guided numbers would push over one of the limits, and others not, takes those others.
 pub fn keep<'a>(
     options: &InstrumentOptions,
@@ -24,9 +29,7 @@ pub fn keep<'a>(
     maps: &mut [MethodMap],
     scratch: &mut RewriteScratch,
 ) {
-    let most = LIMITS[LIMITS.len() - 1];
-    let close = |candidate: &Candidate| candidate.unguided.is_some() && candidate.code.len() <= most;
-    if !methods.iter().any(close) {
+    if methods.iter().all(|candidate| candidate.unguided.is_none()) {
         return;
     }
     let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
@@ -56,14 +59,10 @@ pub fn keep<'a>(
         passed.into_iter().sum()
     };
     for (position, (candidate, map)) in methods.iter_mut().zip(maps).enumerate() {
-        let is_close = close(candidate);
         let Some(mut other) = candidate.unguided.take() else {
             continue;
         };
-        let guided = match is_close {
-            true => limits_passed(position, candidate, map),
-            false => 0,
-        };
+        let guided = limits_passed(position, candidate, map);
         if guided == 0 {
             continue;
         }

@@ -3,7 +3,7 @@
 use trodden_numbering::{FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, LineEntry, MethodMap};
 
-use super::{Candidate, Numbers, decode};
+use super::{Candidate, Numbers, decode, inlining};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::{Code, Marks, mark};
@@ -127,14 +127,15 @@ pub fn judge<'a>(
         Plan::idle(&cfg.graph)
     };
     let dag = numbered.dag;
-    let unguided = (guided && probes.keeps_register() && structural.is_none())
-        .then(|| {
-            let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
-            let plan = numbered.plan(options.skip_single_path_loops);
-            let dag = numbered.dag;
-            Some(Box::new(Numbers { dag, plan }))
-        })
-        .flatten();
+    let unguided =
+        (guided && probes.keeps_register() && structural.is_none() && inlining::matters(code.len()))
+            .then(|| {
+                let mut numbered = numbering.number(&cfg.graph, &hints, &numbering_options).ok()?;
+                let plan = numbered.plan(options.skip_single_path_loops);
+                let dag = numbered.dag;
+                Some(Box::new(Numbers { dag, plan }))
+            })
+            .flatten();
     let Cfg { blocks, graph } = cfg;
     let map = MethodMap {
         name: decode(method.name).into_owned(),
