@@ -1,27 +1,55 @@
 //! Compiles the Java shim, which the agent carries inside itself.
 
 use std::env;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[allow(dead_code)]
+mod layout {
+    include!("src/threads/layout.rs");
+}
+
 fn main() {
     if env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
-        // A JVM closes the library again if the first command of an attach is refused; but by then it has our callbacks, which it calls
-        // when it ends.
+        // A JVM closes the library again if the first command of an attach is refused; but by then it has our
+        // callbacks, which it calls when it ends.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     let room = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let sources = room.join("../java-shim/src");
     println!("cargo::rerun-if-changed={}", sources.display());
+    println!("cargo::rerun-if-changed=src/threads/layout.rs");
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("shim");
-    if let Err(message) = compile(&sources, &out) {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let generated = out.join("layout");
+    let made = generate(&generated.join("java/lang"))
+        .map_err(|e| format!("{}: {e}", generated.display()))
+        .and_then(|()| compile(&sources, &generated, &out.join("shim")));
+    if let Err(message) = made {
         println!("cargo::error={message}");
     }
 }
 
+/// Writes the constants that both sides know. javac puts their values where they are used, so the class
+/// itself is never loaded.
+fn generate(folder: &Path) -> std::io::Result<()> {
+    let mut text = String::from(
+        "package java.lang;\n\n/** Made from jni-agent/src/threads/layout.rs, which says what each of them is. */\n\
+         final class TroddenLayout {\n    private TroddenLayout() {\n    }\n\n",
+    );
+    for (kind, name, value) in layout::JAVA {
+        // As an int: the largest ones have the sign bit.
+        let value = value as i32;
+        writeln!(text, "    static final {kind} {name} = {value};").expect("a string takes everything");
+    }
+    text.push_str("}\n");
+    std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join("TroddenLayout.java"), text)
+}
+
 /// Compiles for Java 17, as part of java.base: the shim uses that module's internal annotations.
-fn compile(sources: &Path, out: &Path) -> Result<(), String> {
+fn compile(sources: &Path, generated: &Path, out: &Path) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let javac = javac();
     let result = Command::new(&javac)
@@ -35,7 +63,12 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
             "-Xlint:-options",
         ])
         .arg("--patch-module")
-        .arg(format!("java.base={}", sources.display()))
+        .arg(format!(
+            "java.base={}{}{}",
+            sources.display(),
+            if cfg!(windows) { ';' } else { ':' },
+            generated.display()
+        ))
         .arg("-d")
         .arg(out)
         .args(
@@ -47,6 +80,7 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
             ]
             .map(|f| sources.join("java/lang").join(f)),
         )
+        .arg(generated.join("java/lang/TroddenLayout.java"))
         .output();
     match result {
         Ok(output) if output.status.success() => Ok(()),

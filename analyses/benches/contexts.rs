@@ -1,6 +1,6 @@
-//! Cost of a call and its return: `cargo bench -p trodden-analyses --bench contexts`. One iteration consumes a stream into
-//! an empty tree. Before that, sizes and accuracy on the same streams are printed, for `phi` = 1e-3 (these streams are
-//! short; for a run of minutes the default is 1e-4) and `epsilon` = `phi` / 5.
+//! Cost of a call and its return: `cargo bench -p trodden-analyses --bench contexts`. One iteration consumes
+//! a stream into an empty tree. Before that, sizes and accuracy on the same streams are printed, for `phi` =
+//! 1e-3 (these streams are short; for a run of minutes the default is 1e-4) and `epsilon` = `phi` / 5.
 
 mod calls;
 
@@ -18,10 +18,10 @@ fn consume<S: ContextSink>(mut sink: S, calls: &[u64]) -> S {
     sink
 }
 
-fn bursts<S: ContextSink>(sink: S, kind: BurstKind) -> Bursts<S> {
+fn bursts<S: ContextSink>(sink: S, kind: BurstKind) -> ContextBursts<S> {
     let (interval, length) = (NonZeroU64::new(4_000), NonZeroU64::new(200));
     let (interval, length) = interval.zip(length).expect("not 0");
-    Bursts::new(sink, interval, length, kind, 1).expect("shorter than the interval")
+    ContextBursts::new(sink, interval, length, kind, 1).expect("shorter than the interval")
 }
 
 /// Better of two, in ns per event.
@@ -35,26 +35,31 @@ fn time<S>(events: usize, run: impl Fn() -> S) -> f64 {
     best.as_secs_f64() * 1e9 / events as f64
 }
 
-fn row<A: Monitor + Clone>(name: &str, algorithm: A, stream: &Stream, exact: &Contexts<Exact>) {
-    let contexts = consume(Contexts::new(algorithm.clone()), &stream.calls);
+fn row<A: Monitor + Clone>(name: &str, algorithm: A, stream: &Stream, exact: &ContextTreeBuilder<Exact>) {
+    let contexts = consume(ContextTreeBuilder::new(algorithm.clone()), &stream.calls);
     report(
         name,
         &contexts,
         exact,
         time(stream.calls.len(), || {
-            consume(Contexts::new(algorithm.clone()), &stream.calls)
+            consume(ContextTreeBuilder::new(algorithm.clone()), &stream.calls)
         }),
     );
 }
 
-fn report<A: Monitor>(name: &str, contexts: &Contexts<A>, exact: &Contexts<Exact>, ns: f64) {
+fn report<A: Monitor>(
+    name: &str,
+    contexts: &ContextTreeBuilder<A>,
+    exact: &ContextTreeBuilder<Exact>,
+    ns: f64,
+) {
     let (stats, whole) = (contexts.stats(), exact.stats());
     let hot = contexts
         .snapshot()
         .hot(PHI)
         .expect("phi is that of the algorithm");
-    let accuracy = Accuracy::of(&hot, exact, &[0.01, 0.05]);
-    let exact_bytes = whole.peak_contexts * ContextTree::EXACT_NODE_BYTES as u64;
+    let accuracy = ContextAccuracy::of(&hot, exact, &[0.01, 0.05]);
+    let exact_bytes = whole.peak_contexts * CallingContextTree::EXACT_NODE_BYTES as u64;
     println!(
         "{name:>22} {ns:>7.1} {:>9} {:>7.2} {:>7.2} {:>6} {:>6} {:>5} {:>5} {:>7.2} {:>6.3} {:>6.1} {:>6.2} {:>6.2} {:>6.2}",
         stats.peak_contexts,
@@ -74,7 +79,7 @@ fn report<A: Monitor>(name: &str, contexts: &Contexts<A>, exact: &Contexts<Exact
 }
 
 fn table(stream: &Stream) {
-    let exact = consume(Contexts::new(Exact), &stream.calls);
+    let exact = consume(ContextTreeBuilder::new(Exact), &stream.calls);
     let events = stream.calls.len();
     println!(
         "\n{}: {events} events, {} calls, {} contexts",
@@ -147,7 +152,7 @@ fn table(stream: &Stream) {
         ),
         ("lazy, bursts, no RR", BurstKind::Adaptive { reenable: None }),
     ] {
-        let run = || bursts(Contexts::new(LazySpaceSaving::new(thresholds)), kind);
+        let run = || bursts(ContextTreeBuilder::new(LazySpaceSaving::new(thresholds)), kind);
         let ns = time(events, || consume(run(), &stream.calls));
         let with = consume(run(), &stream.calls);
         report(name, with.inner(), &exact, ns);
@@ -156,14 +161,20 @@ fn table(stream: &Stream) {
     ratio("bucket Space Saving", BucketSpaceSaving::new(thresholds), stream);
     ratio("Lossy Counting", LossyCounting::new(thresholds), stream);
     let lazy = LazySpaceSaving::new(thresholds);
-    let plain = time(events, || consume(Contexts::new(lazy.clone()), &stream.calls));
+    let plain = time(events, || {
+        consume(ContextTreeBuilder::new(lazy.clone()), &stream.calls)
+    });
     let prefixed = time(events, || path_sensitive(lazy.clone(), &stream.calls, 4));
     println!("{:>22} {prefixed:>7.1}, {plain:.1} without", "path-sensitive");
 }
 
 /// Every call with a path register of its caller: one of `width`, which call site and depth decide.
-fn path_sensitive(algorithm: LazySpaceSaving, calls: &[u64], width: u64) -> Contexts<LazySpaceSaving> {
-    struct Prefixed(Contexts<LazySpaceSaving>, u64);
+fn path_sensitive(
+    algorithm: LazySpaceSaving,
+    calls: &[u64],
+    width: u64,
+) -> ContextTreeBuilder<LazySpaceSaving> {
+    struct Prefixed(ContextTreeBuilder<LazySpaceSaving>, u64);
     impl Prefixed {
         fn frame(&self, frame: Frame) -> Frame {
             frame.with_prefix((u64::from(frame.site) + u64::from(self.0.depth())) % self.1)
@@ -197,7 +208,7 @@ fn path_sensitive(algorithm: LazySpaceSaving, calls: &[u64], width: u64) -> Cont
             self.0.end_thread();
         }
     }
-    consume(Prefixed(Contexts::new(algorithm), width), calls).0
+    consume(Prefixed(ContextTreeBuilder::new(algorithm), width), calls).0
 }
 
 /// Time of an algorithm as a share of the exact tree's: median, least and most of five interleaved pairs.
@@ -207,8 +218,8 @@ fn ratio<A: Monitor + Clone>(name: &str, algorithm: A, stream: &Stream) {
         run();
         begin.elapsed().as_secs_f64()
     };
-    let exact = || seconds(&|| drop(consume(Contexts::new(Exact), &stream.calls)));
-    let other = || seconds(&|| drop(consume(Contexts::new(algorithm.clone()), &stream.calls)));
+    let exact = || seconds(&|| drop(consume(ContextTreeBuilder::new(Exact), &stream.calls)));
+    let other = || seconds(&|| drop(consume(ContextTreeBuilder::new(algorithm.clone()), &stream.calls)));
     // Each goes first in turn, and both have run before.
     let mut ratios: Vec<f64> = (0..6)
         .map(|pair| match pair % 2 {
@@ -239,7 +250,7 @@ fn contexts(c: &mut Criterion) {
             ($name:literal, $make:expr) => {
                 group.bench_function($name, |b| {
                     b.iter_batched(
-                        || Contexts::new($make),
+                        || ContextTreeBuilder::new($make),
                         |contexts| consume(contexts, &stream.calls),
                         BatchSize::PerIteration,
                     )

@@ -1,14 +1,16 @@
-//! Cost of a path end: `cargo bench -p trodden-analyses --bench kpaths`. One iteration consumes a stream into an
-//! empty forest, so building it is part of the cost. For ratios and sizes see the example `kpaths_table`.
+//! Cost of a path end: `cargo bench -p trodden-analyses --bench kpaths`. One iteration consumes a stream into
+//! an empty forest, so building it is part of the cost. For ratios and sizes see `trodden-bench table
+//! kpaths`.
 
+mod baseline;
 mod streams;
 
 use std::time::Duration;
 
+use baseline::{HashProfile, NullActivations};
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, ActivationEvent, Activations, BoundedForest, ChunkPairs, HashProfile,
-    IterationForest, NullActivations, SlabForest,
+    ActivationAnalysis, ActivationEvent, Activations, BoundedForest, ChunkPairs, IterationForest, SlabForest,
 };
 use trodden_analyses::stream::ActivationWords;
 

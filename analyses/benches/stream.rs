@@ -1,5 +1,5 @@
-//! Cost of a word: `cargo bench -p trodden-analyses --bench stream`. Consumed by each analysis, written into a
-//! trace, read back; in batches as buffers deliver them. Traces' sizes are printed.
+//! Cost of a word: `cargo bench -p trodden-analyses --bench stream`. Consumed by each analysis, written into
+//! a trace, read back; in batches as buffers deliver them. Traces' sizes are printed.
 
 mod streams;
 
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use trodden_analyses::kpaths::ChunkPairs;
-use trodden_analyses::stream::{KPaths, KPathsOptions, NullStream, PathCounts, StreamAnalysis};
+use trodden_analyses::stream::{KPathStream, KPathsOptions, NullStream, PathCounts, StreamAnalysis};
 use trodden_profile::RunInfo;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::trace::{TraceItem, TraceReader, TraceWriter};
@@ -71,7 +71,7 @@ fn per_word(c: &mut Criterion) {
                 BatchSize::PerIteration,
             )
         });
-        let k_paths = KPaths::<ChunkPairs>::new(&KPathsOptions::default()).expect("k is in range");
+        let k_paths = KPathStream::<ChunkPairs>::new(&KPathsOptions::default()).expect("k is in range");
         group.bench_function("kpaths, k = 10", |b| {
             let fresh = || k_paths.thread(&info);
             b.iter_batched(fresh, |t| consume(&k_paths, t, &words), BatchSize::PerIteration)

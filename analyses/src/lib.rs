@@ -1,16 +1,18 @@
 //! The analyses of Trodden: what a stream of path ends amounts to.
 //!
-//! *In*: [`PathEvent`]s (method, path number), in batches, as the agent's clock or buffers deliver them, and the
-//! path maps behind the methods ([`MethodLookup`]). *Out*: counts per method, ready for a
-//! [`Profile`](trodden_profile::Profile). Nothing here knows a JVM or does I/O; an analysis is fed from a live
-//! process and from a recording alike.
+//! *In*: [`PathEvent`]s (method, path number), in batches, as the agent's clock or buffers deliver them, and
+//! the path maps behind the methods ([`MethodLookup`]). *Out*: counts per method, ready for a
+//! [`Profile`](trodden_profile::Profile). Nothing here knows a JVM or does I/O; an analysis is fed from a
+//! live process and from a recording alike.
+//!
+//! *PEP* is Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005).
 //!
 //! | analysis | what it computes |
 //! | --- | --- |
 //! | [`NullAnalysis`] | nothing: the floor under every other one's cost |
 //! | [`ExactCounts`] | how often each path occurred; the reference |
-//! | [`PathEdgeProfile`] | path and edge profile of sampled path ends: Bond and McKinley, *Continuous Path and Edge Profiling* (MICRO 2005, "PEP"), sections 3.3 and 4.3 |
-//! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests, from streams of activations |
+//! | [`PathEdgeProfile`] | path and edge profile of sampled path ends (PEP, sections 3.3 and 4.3) |
+//! | [`kpaths`] | which paths follow which across loop iterations: k-iteration path forests |
 //! | [`contexts`] | which calling contexts are hot, in small space; or the whole calling context tree |
 //! | [`subpaths`] | which sequences of blocks are hot, beginning anywhere, across loops and calls |
 //! | [`stream`] | all of that from the event stream of whole runs, live or recorded |

@@ -69,7 +69,8 @@ pub struct MethodTable {
 }
 
 impl MethodTable {
-    /// Registers a class; the index of its first method, the others follow. `None` if that would exceed `u32`.
+    /// Registers a class; the index of its first method, the others follow. `None` if that would exceed
+    /// `u32`.
     pub fn add_class(&mut self, class: Arc<ClassMap>) -> Option<u32> {
         let first = self.methods;
         self.methods = first.checked_add(u32::try_from(class.methods.len()).ok()?)?;
@@ -77,8 +78,8 @@ impl MethodTable {
         Some(first)
     }
 
-    /// Registers a class whose methods' indices have been given out already, `first` being that of the first one.
-    /// Classes may come in any order.
+    /// Registers a class whose methods' indices have been given out already, `first` being that of the first
+    /// one. Classes may come in any order.
     ///
     /// # Errors
     /// If one of these indices belongs to another class, or they exceed `u32`. Nothing is registered then.
@@ -108,7 +109,8 @@ impl MethodTable {
         Ok(())
     }
 
-    /// The class profiles of a profile in which nothing is counted, sorted as in a file, and where each method is.
+    /// The class profiles of a profile in which nothing is counted, sorted as in a file, and where each
+    /// method is.
     pub fn places(&self) -> (Vec<ClassProfile>, MethodPlaces) {
         let mut order: Vec<usize> = (0..self.classes.len()).collect();
         order.sort_by_key(|&i| {

@@ -1,7 +1,8 @@
 //! Path and edge profile of sampled path ends (PEP sections 3.3 and 4.3).
 //!
-//! A sample adds one (or its weight, if it stands for more than itself) to its path's frequency and to the counter of
-//! every edge on the path. Which edges those are is worked out at the path's first sample and kept, so that further samples of it only add.
+//! A sample adds one (or its weight, if it stands for more than itself) to its path's frequency and to the
+//! counter of every edge on the path. Which edges those are is worked out at the path's first sample and
+//! kept, so that further samples of it only add.
 
 use rustc_hash::FxHashMap;
 use trodden_numbering::{BlockId, Path, RegenerateError};
@@ -96,8 +97,8 @@ impl PathEdgeProfile {
         self.sample_weighted(methods, event, 1);
     }
 
-    /// Takes in one sampled path end that stands for `weight` of them: it adds that to the path's frequency and its
-    /// edges' counters, but is one sample.
+    /// Takes in one sampled path end that stands for `weight` of them: it adds that to the path's frequency
+    /// and its edges' counters, but is one sample.
     pub fn sample_weighted(&mut self, methods: &dyn MethodLookup, event: PathEvent, weight: u64) {
         let key = PathKey {
             number: event.path,
@@ -107,7 +108,8 @@ impl PathEdgeProfile {
     }
 
     /// Takes in a path that was sampled before its end: `path` is what the path register held at the top of
-    /// `block` (PEP section 3.2). Kept apart from the full paths, but the edges on it are counted like theirs.
+    /// `block` (PEP section 3.2). Kept apart from the full paths, but the edges on it are counted like
+    /// theirs.
     pub fn sample_partial(&mut self, methods: &dyn MethodLookup, method: u32, block: u32, path: u64) {
         let key = PathKey {
             number: path,

@@ -1,17 +1,20 @@
 //! k-iteration path forests against brute force, and the paper's worked example (k-BLPP figures 3 and 10).
 
+#[path = "../benches/baseline/mod.rs"]
+mod baseline;
 #[path = "../benches/random/mod.rs"]
 mod random;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 
+use baseline::{HashProfile, NullActivations};
 use proptest::prelude::*;
 use random::Random;
 use trodden_analyses::kpaths::ActivationEvent::{self, Enter, Exit, Path};
 use trodden_analyses::kpaths::{
-    ActivationAnalysis, Activations, BoundedForest, Bursts, ChunkPairs, ForestError, HashProfile,
-    IterationForest, LiveIterationForest, NullActivations, PathNode, PathSink, SlabForest,
+    ActivationAnalysis, ActivationBursts, Activations, BoundedForest, ChunkPairs, ForestError,
+    IterationForest, PathNode, PathSink, SlabForest,
 };
 use trodden_profile::Schedule;
 
@@ -169,11 +172,6 @@ fn figure_3() {
     let slabs = slabs(4, &one_activation(EXAMPLE));
     let forest = IterationForest::of(&slabs);
     assert_eq!(as_map(forest.sequences()), expected);
-    let mut live = LiveIterationForest::new(4).unwrap();
-    assert_eq!(live.update(&slabs), Ok(14));
-    assert_eq!(live.forest().sequences(), forest.sequences());
-    assert_eq!(live.update(&slabs), Ok(0));
-
     let stats = forest.stats();
     assert_eq!(
         (stats.nodes, stats.roots, stats.leaves, stats.depth),
@@ -299,18 +297,6 @@ proptest! {
 
     /// Updated at any moments, in the middle of activations too, it equals the one built at once.
     #[test]
-    fn live_forest_equals_the_one_at_the_end(parts in prop::collection::vec(stream(), 1..5), k in 2..9u32) {
-        let mut thread = Activations::new(SlabForest::new(k).unwrap());
-        let mut live = LiveIterationForest::new(k).unwrap();
-        for part in parts {
-            thread.consume(&part);
-            live.update(thread.sink()).unwrap();
-            let at_once = IterationForest::of(thread.sink());
-            prop_assert_eq!(live.forest().sequences(), at_once.sequences());
-        }
-    }
-
-    #[test]
     fn merging_is_commutative_and_associative(a in stream(), b in stream(), c in stream(), k in 2..9u32) {
         let merged = |parts: [&[ActivationEvent]; 3]| {
             let [mut first, second, third] = parts.map(|events| slabs(k, events));
@@ -367,7 +353,7 @@ proptest! {
         let kind = if full { "ag" } else { "sag" };
         let schedule: Schedule = format!("{kind}:{samples}:{stride}").parse().unwrap();
         let inner = Activations::new(SlabForest::new(k).unwrap());
-        let mut bursts = Bursts::every(NonZeroU64::new(every).unwrap(), schedule, inner);
+        let mut bursts = ActivationBursts::every(NonZeroU64::new(every).unwrap(), schedule, inner);
         bursts.consume(&events);
         let all = activations(&events).0;
         let sampled: Vec<_> = all.iter().enumerate().filter(|&(i, _)| {
@@ -434,8 +420,9 @@ fn noisy(length: usize) -> Vec<u64> {
     paths
 }
 
-/// With a twentieth of the k-SF's nodes, whatever occurs in more than 1 percent of its root's occurrences is there, for
-/// every root that has 1 percent of the stream, and most of it for the others, where three times may be enough to be hot.
+/// With a twentieth of the k-SF's nodes, whatever occurs in more than 1 percent of its root's occurrences is
+/// there, for every root that has 1 percent of the stream, and most of it for the others, where three times
+/// may be enough to be hot.
 #[test]
 fn a_twentieth_of_the_nodes_finds_what_is_hot() {
     let k = 8;
@@ -521,7 +508,8 @@ fn folding_bounds_memory() {
     let found = thread.into_sink().slab_forest(&[]).unwrap();
     let reference = slabs(3, &events);
     assert_eq!(found.nodes(), reference.nodes());
-    // 12^4 sequences of two chunks of two, in nodes and in pairs; without folding it is more than twice as much.
+    // 12^4 sequences of two chunks of two, in nodes and in pairs; without folding it is more than twice as
+    // much.
     assert!(most < 4 << 20, "{most} bytes");
     assert!(most > 1 << 18, "{most} bytes");
 }
@@ -571,7 +559,7 @@ fn activations_are_kept_apart() {
 #[test]
 fn bursts_start_with_the_tick() {
     let schedule: Schedule = "sag:2:1".parse().unwrap();
-    let mut bursts = Bursts::new(schedule, Activations::new(SlabForest::new(2).unwrap()));
+    let mut bursts = ActivationBursts::new(schedule, Activations::new(SlabForest::new(2).unwrap()));
     bursts.consume(&[Enter(0), Path(1), Enter(1), Path(1)]);
     assert!(bursts.is_over());
     bursts.tick();
@@ -626,10 +614,6 @@ fn what_cannot_be_is_refused() {
     let mut three = SlabForest::new(3).unwrap();
     let error = three.merge(&SlabForest::new(4).unwrap()).unwrap_err();
     assert_eq!(error.to_string(), "forests of k = 3 and k = 4 cannot be merged");
-    assert_eq!(
-        LiveIterationForest::new(4).unwrap().update(&three),
-        Err(ForestError::DifferentK(4, 3))
-    );
     let error = BoundedForest::new(10, 39).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -658,10 +642,9 @@ fn the_largest_k() {
     let k = trodden_analyses::kpaths::MAX_K;
     let forest = slabs(k, &one_activation(paths()));
     assert_eq!(forest.total(), 8_000);
-    let mut live = LiveIterationForest::new(k).unwrap();
-    live.update(&forest).unwrap();
+    let grams = IterationForest::of(&forest);
     let gram: Vec<u64> = paths().take(k as usize).collect();
-    assert_eq!(live.forest().count(0, &gram), (8_000 - u64::from(k)) / 7 + 1);
+    assert_eq!(grams.count(0, &gram), (8_000 - u64::from(k)) / 7 + 1);
     let bounded = run(BoundedForest::new(k, 4 * k).unwrap(), &one_activation(paths())).into_sink();
     assert_eq!(bounded.total(), 8_000);
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use trodden_analyses::MethodTable;
 use trodden_analyses::kpaths::{BoundedForest, ChunkPairs, SlabForest};
 use trodden_analyses::stream::{
-    BurstWindows, KForest, KPaths, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
+    BurstWindows, KForest, KPathStream, KPathsOptions, KSink, NullStream, PathCounts, Pipeline, ReplayError,
     StreamAnalysis, TraceRecorder, replay,
 };
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
@@ -187,7 +187,7 @@ fn k_result<S: KSink<Forest: Sync> + Sync>(
     words: &[u64],
     batch: usize,
 ) -> Sequences {
-    let analysis = KPaths::<S>::new(options).unwrap();
+    let analysis = KPathStream::<S>::new(options).unwrap();
     let mut result = analysis.result();
     analysis.add(&mut result, &fed(&analysis, words, batch)).unwrap();
     let rows = result.forest.iteration_forest().sequences();
@@ -195,7 +195,8 @@ fn k_result<S: KSink<Forest: Sync> + Sync>(
 }
 
 proptest! {
-    /// Nothing but the depth is known of what had begun: what follows is told apart all the same, also in recursion.
+    /// Nothing but the depth is known of what had begun: what follows is told apart all the same, also in
+    /// recursion.
     #[test]
     fn a_stream_that_begins_in_the_middle(
         calls in prop::collection::vec(call(), 1..6), short in any::<bool>(), cut in any::<prop::sample::Index>(), k in 2..6u32,
@@ -244,8 +245,8 @@ proptest! {
         prop_assert_eq!(counts, n_grams(&truth, 1));
     }
 
-    /// A stream without its beginning, or with a hole that a gap tells about: each sequence still is one that the
-    /// program executed, and no path that is there is lost.
+    /// A stream without its beginning, or with a hole that a gap tells about: each sequence still is one that
+    /// the program executed, and no path that is there is lost.
     #[test]
     fn holes_make_no_false_sequences(
         calls in prop::collection::vec(call(), 1..6), k in 2..6u32, from in 0..1000usize, length in 0..50usize,
@@ -260,7 +261,8 @@ proptest! {
         let all: u64 = truth.iter().map(|(_, paths)| paths.len() as u64).sum();
         let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();
         prop_assert_eq!(level_1 + paths(&hole), all);
-        // Where no method calls itself, not even by way of others, what comes after the hole cannot be mistaken.
+        // Where no method calls itself, not even by way of others, what comes after the hole cannot be
+        // mistaken.
         let recursive = calls.iter().any(recursive);
         if !recursive {
             let truth = n_grams(&truth, k as usize);
@@ -308,7 +310,7 @@ fn recursive(call: &Call) -> bool {
 
 #[test]
 fn late_attach_counts_orphans() {
-    let analysis = KPaths::<ChunkPairs>::new(&KPathsOptions::default()).unwrap();
+    let analysis = KPathStream::<ChunkPairs>::new(&KPathsOptions::default()).unwrap();
     let words = [
         Word::path_end(1, 5),
         Word::path_end(1, 6),
@@ -376,7 +378,7 @@ fn reset_keeps_the_stack() {
             bursts,
             ..KPathsOptions::default()
         };
-        let analysis = KPaths::<ChunkPairs>::new(&options).unwrap();
+        let analysis = KPathStream::<ChunkPairs>::new(&options).unwrap();
         let mut thread = analysis.thread(&ThreadInfo::default());
         let before = [
             Word::enter(1, None),
@@ -478,6 +480,7 @@ fn class(name: &str, methods: u32) -> ClassMap {
         dag: dag.clone(),
         lines: Vec::new(),
         unobserved: Vec::new(),
+        shape: None,
     };
     ClassMap {
         name: name.to_owned(),
@@ -588,10 +591,11 @@ proptest! {
     fn any_analysis_of_a_recording(
         programs in prop::collection::vec(prop::collection::vec(call(), 1..4), 1..4), k in 2..6u32,
     ) {
-        let options = |profile: &str| ProfileOptions::from_pairs(&[("profile", profile), ("k", &k.to_string())]).unwrap();
-        let (trace, _) = live(&programs, &options("paths"), 11, true);
+        let options = |pairs: &[(&str, &str)]| ProfileOptions::from_pairs(pairs).unwrap();
+        let (trace, _) = live(&programs, &options(&[("profile", "paths")]), 11, true);
+        let kpaths = options(&[("profile", "kpaths"), ("k", &k.to_string())]);
         let reader = TraceReader::new(&trace[..]).unwrap();
-        let profile = replay(reader, &Pipeline::of(&options("kpaths")).unwrap(), |_| ()).unwrap().profile;
+        let profile = replay(reader, &Pipeline::of(&kpaths).unwrap(), |_| ()).unwrap().profile;
         let mut expected = Sequences::new();
         for calls in &programs {
             for (sequence, count) in n_grams(&record(calls, true).1, k as usize) {

@@ -14,7 +14,10 @@ import java.util.zip.ZipOutputStream;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
-/** Reads each class of a jar with ASM and writes it again, ROUNDS times in one JVM; prints the seconds of each round. */
+/**
+ * Reads each class of a jar with ASM and writes it again, ROUNDS times in one JVM; prints the seconds of each
+ * round.
+ */
 public final class AsmCopy {
     public static void main(String[] args) throws IOException {
         Path in = Path.of(args[0]);

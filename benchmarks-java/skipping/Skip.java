@@ -2,9 +2,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What a thread of the prototypes has: a counter that instrumented code counts down, and the sampler of <em>Online Subpath
- * Profiling</em> (CC 2002), figure 3, behind it. Not a profiler: it samples for real, so that its cost is there, and reports
- * nothing but how much it sampled.
+ * What a thread of the prototypes has: a counter that instrumented code counts down, and the sampler of
+ * <em>Online Subpath Profiling</em> (CC 2002), figure 3, behind it. Not a profiler: it samples for real, so
+ * that its cost is there, and reports nothing but how much it sampled.
  */
 public final class Skip {
     /** Mean distance between samples, in what is counted down; the default is that of Trodden's probes. */
@@ -14,12 +14,18 @@ public final class Skip {
     private static final AtomicLong BLOCKS = new AtomicLong();
     private static final AtomicLong DISTINCT = new AtomicLong();
 
-    /** As in Trodden's shim: a constant for the thread that does the work, so that finding it costs a comparison. */
+    /**
+     * As in Trodden's shim: a constant for the thread that does the work, so that finding it costs a
+     * comparison.
+     */
     private static final Thread FIRST = Thread.currentThread();
     private static final Skip OF_FIRST = new Skip();
     private static final ThreadLocal<Skip> OF_OTHERS = ThreadLocal.withInitial(Skip::new);
 
-    /** What may still be passed over: more than 0 while no sample is being taken. Instrumented code decrements it. */
+    /**
+     * What may still be passed over: more than 0 while no sample is being taken. Instrumented code decrements
+     * it.
+     */
     public int left;
 
     private final SplittableRandom random = new SplittableRandom(1);

@@ -29,17 +29,19 @@ import org.objectweb.asm.tree.TryCatchBlockNode;
 import org.objectweb.asm.tree.VarInsnNode;
 
 /**
- * Prototypes of two ways to skip, to be measured beside Trodden's probes: {@code -javaagent:skipping.jar=MODE,PREFIX}.
+ * Prototypes of two ways to skip, to be measured beside Trodden's probes: {@code
+ * -javaagent:skipping.jar=MODE,PREFIX}.
  *
- * <p>{@code blocks}: every basic block counts the thread's counter down (the paper's {@code enterBlock}, inline).
+ * <p>{@code blocks}: every basic block counts the thread's counter down (the paper's {@code enterBlock},
+ * inline).
  *
- * <p>{@code copies}: two copies of each body, after Arnold and Ryder (PLDI 2001). The fast one counts down at its entry and at its
- * back edges, and goes over to the slow one when nothing is left to be passed over; the slow one tells each block and goes
- * back at a back edge after the sample's end.
+ * <p>{@code copies}: two copies of each body, after Arnold and Ryder (PLDI 2001). The fast one counts down at
+ * its entry and at its back edges, and goes over to the slow one when nothing is left to be passed over; the
+ * slow one reports each block and goes back at a back edge after the sample's end.
  *
- * <p>{@code checks}: only the checks of {@code copies}, each with what it does out of line in place of a second copy: what checks cost by themselves.
- * {@code local}: the same with the counter in a local variable, which is written back before each call and exit and
- * read again after each call.
+ * <p>{@code checks}: only the checks of {@code copies}, each with what it does out of line in place of a
+ * second copy: what checks cost by themselves. {@code local}: the same with the counter in a local variable,
+ * which is written back before each call and exit and read again after each call.
  *
  * <p>{@code none}: nothing. As with Trodden's probes, methods without a branch are left alone.
  */
@@ -201,7 +203,7 @@ public final class SkippingAgent implements ClassFileTransformer {
         return code;
     }
 
-    private static InsnList tell(int local) {
+    private static InsnList report(int local) {
         InsnList code = new InsnList();
         code.add(new VarInsnNode(Opcodes.ALOAD, local));
         code.add(new LdcInsnNode(NEXT_BLOCK.getAndIncrement()));
@@ -213,7 +215,7 @@ public final class SkippingAgent implements ClassFileTransformer {
         LabelNode passed = new LabelNode();
         InsnList code = countDown(local);
         code.add(new JumpInsnNode(Opcodes.IFGT, passed));
-        code.add(tell(local));
+        code.add(report(local));
         code.add(passed);
         return code;
     }
@@ -241,7 +243,7 @@ public final class SkippingAgent implements ClassFileTransformer {
         code.add(new VarInsnNode(Opcodes.ILOAD, count));
         code.add(new JumpInsnNode(Opcodes.IFGT, passed));
         code.add(write(local, count));
-        code.add(tell(local));
+        code.add(report(local));
         code.add(read(local, count));
         code.add(passed);
         return code;
@@ -287,7 +289,7 @@ public final class SkippingAgent implements ClassFileTransformer {
                     twins.get(handler.start), twins.get(handler.end), twins.get(handler.handler), handler.type));
         }
         for (AbstractInsnNode leader : leaders(slow, handlers)) {
-            slow.insertBefore(leader, tell(local));
+            slow.insertBefore(leader, report(local));
         }
         slow.insert(slowStart);
         InsnList ends = new InsnList();

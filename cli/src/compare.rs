@@ -9,7 +9,8 @@ use trodden_analyses::contexts::{ContextComparison, compare as compare_contexts}
 use trodden_profile::options::Share;
 use trodden_profile::structural::{StructuralAccuracy, compare_structural};
 use trodden_profile::{
-    Accuracy, AccuracyOptions, KPathsOverlap, OFTEN, Profile, SubpathAccuracy, subpath_accuracy,
+    Accuracy, AccuracyOptions, KPathsOverlap, OFTEN, Profile, SubpathAccuracy, printable_lines,
+    subpath_accuracy,
 };
 
 use crate::error::CliError;
@@ -46,20 +47,20 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
     // Of every structural path, whole paths are estimates all the same.
     let complete = |profile: &Profile| profile.structural.as_ref().is_some_and(|s| s.window.is_none());
     if !exact.run.exact && !complete(&exact) {
-        eprintln!(
-            "trodden: note: {} was sampled, not counted exactly",
+        output::complain(&format!(
+            "note: {} was sampled, not counted exactly",
             args.exact.display()
-        );
+        ));
     }
     let accuracy = trodden_profile::compare(&exact, &estimate, &AccuracyOptions::default());
     let overlap = trodden_profile::kpaths_overlap(&exact, &estimate);
     if overlap.is_none() {
         for (one, other) in [(&exact, &args.estimate), (&estimate, &args.exact)] {
             if one.kpaths.is_some() {
-                eprintln!(
-                    "trodden: note: {} has no k-iteration paths to compare",
+                output::complain(&format!(
+                    "note: {} has no k-iteration paths to compare",
                     other.display()
-                );
+                ));
             }
         }
     }
@@ -97,7 +98,7 @@ pub fn compare(args: &CompareArgs) -> Result<(), CliError> {
             format!("{document:#}\n")
         }
     };
-    output::write(None, text.as_bytes())
+    output::write(None, printable_lines(&text).as_bytes())
 }
 
 fn structural_json(s: &StructuralAccuracy) -> serde_json::Value {
@@ -132,14 +133,14 @@ fn structural_text(s: &StructuralAccuracy) -> String {
 fn subpaths(args: &CompareArgs, exact: &Profile, estimate: &Profile) -> Option<SubpathAccuracy> {
     for (one, other) in [(exact, &args.estimate), (estimate, &args.exact)] {
         if one.subpaths.is_some() && (exact.subpaths.is_none() || estimate.subpaths.is_none()) {
-            eprintln!("trodden: note: {} has no subpaths to compare", other.display());
+            output::complain(&format!("note: {} has no subpaths to compare", other.display()));
         }
     }
     if estimate.subpaths.is_some() && exact.subpaths.as_ref().is_some_and(|all| !all.is_exact()) {
-        eprintln!(
-            "trodden: note: the subpaths of {} are estimates too; for exact counts replay a trace with --counts exact",
+        output::complain(&format!(
+            "note: the subpaths of {} are estimates too; for exact counts replay a trace with --counts exact",
             args.exact.display()
-        );
+        ));
     }
     subpath_accuracy(exact, estimate)
 }
@@ -208,14 +209,14 @@ fn contexts(
         .is_some_and(|contexts| !contexts.is_exact())
         && estimate.contexts.is_some()
     {
-        eprintln!(
-            "trodden: note: not all contexts of {} were counted; its lower bounds are taken for the truth",
+        output::complain(&format!(
+            "note: not all contexts of {} were counted; its lower bounds are taken for the truth",
             args.exact.display()
-        );
+        ));
     }
     for (one, other) in [(exact, &args.estimate), (estimate, &args.exact)] {
         if one.contexts.is_some() && (exact.contexts.is_none() || estimate.contexts.is_none()) {
-            eprintln!("trodden: note: {} has no contexts to compare", other.display());
+            output::complain(&format!("note: {} has no contexts to compare", other.display()));
         }
     }
     let weights = [exact, estimate].map(|profile| profile.contexts.as_ref().map(|contexts| contexts.weight));

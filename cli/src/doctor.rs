@@ -10,6 +10,8 @@ use clap::Args;
 
 use crate::agent_library;
 use crate::attach::target::Target;
+use trodden_profile::printable_lines;
+
 use crate::error::CliError;
 use crate::instrument::{by_reason, survey};
 use crate::output;
@@ -48,6 +50,7 @@ impl Findings {
                 Mark::Warning => ("warn", "33"),
                 Mark::Bad => ("BAD ", "31"),
             };
+            let text = printable_lines(text);
             let line = match colour {
                 true => writeln!(out, "\x1b[{code}m{word}\x1b[0m  {text}"),
                 false => writeln!(out, "{word}  {text}"),

@@ -8,6 +8,7 @@ mod attach;
 mod check;
 mod compare;
 mod coverage;
+mod diff;
 mod doctor;
 mod error;
 mod instrument;
@@ -18,14 +19,17 @@ mod render;
 mod replay;
 mod report;
 mod run;
+mod words;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use error::CliError;
 
 const EXIT_CODES: &str = "\
+`trodden java …` is short for `trodden run java …`; so it is with mvn, gradle, and the path of any program.
+
 Exit codes: 0 good; 1 the work failed; 2 wrong usage; 3 a check was broken.
 `run` hands on the command's own code, or 128 + N when signal N ended it.";
 
@@ -43,6 +47,7 @@ enum Command {
     Attach(attach::AttachArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
+    Diff(diff::DiffArgs),
     Merge(merge::MergeArgs),
     Replay(replay::ReplayArgs),
     Check(check::CheckArgs),
@@ -50,13 +55,27 @@ enum Command {
     Doctor(doctor::DoctorArgs),
 }
 
+/// The command line, with helps of a size to read; with `all`, every option is explained.
+fn commands(all: bool) -> clap::Command {
+    Cli::command()
+        .mut_subcommand("run", |run| profile_args::short_help(run, all, &["top"]))
+        .mut_subcommand("attach", |attach| {
+            profile_args::short_help(attach, all, &["wait"])
+        })
+        .mut_subcommand("replay", profile_args::replay_help)
+}
+
 fn main() -> ExitCode {
     // clap itself exits with 2 on wrong usage, and with 0 after --help and --version.
-    let result = match Cli::parse().command {
+    let words = words::with_run(std::env::args_os().collect(), &Cli::command());
+    let matches = commands(words::asks_for_all(&words)).get_matches_from(words);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
+    let result = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Attach(args) => attach::attach(&args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
+        Command::Diff(args) => diff::diff(&args),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),
         Command::Replay(args) => replay::replay(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::check(&args),
@@ -68,7 +87,7 @@ fn main() -> ExitCode {
         // Whoever read our output has seen enough (`trodden report … | head`).
         Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("trodden: {error}");
+            output::complain(&error.to_string());
             error.exit_code()
         }
     }

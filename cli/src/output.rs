@@ -1,27 +1,17 @@
 //! Where results go: files, written whole or not at all, or standard output; and colour.
 
 use std::env;
-use std::fs::Permissions;
 use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::process::Signal;
 use signal_hook::SigId;
-use tempfile::NamedTempFile;
+use trodden_profile::output::{self, Target};
+use trodden_profile::{Profile, printable_lines};
 
 use crate::error::CliError;
-
-/// A file to be written.
-pub struct NewFile {
-    /// Its name.
-    pub path: PathBuf,
-    /// Its contents.
-    pub bytes: Vec<u8>,
-    /// Its permissions, before the user's mask.
-    pub mode: u32,
-}
+pub use trodden_profile::output::NewFile;
 
 /// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us with half a
 /// file left.
@@ -40,42 +30,39 @@ impl Drop for FileSizeLimit {
     }
 }
 
-/// Writes a file through a temporary one beside it, so that no reader sees half of it.
+/// Writes a file; see [`write_files`].
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
-    write_files(vec![NewFile {
-        path: path.to_owned(),
-        bytes: bytes.to_vec(),
-        mode: 0o666,
-    }])
+    let _limit = FileSizeLimit::respect();
+    output::write(path, bytes).map_err(CliError::failed)
 }
 
-/// Writes files that belong together: none of them is there before all are written and on the disk.
-pub fn write_files(files: Vec<NewFile>) -> Result<(), CliError> {
-    let failed = |path: &Path, e: io::Error| CliError::file(path, format!("cannot write: {e}"));
-    let stage = |new: &NewFile| -> io::Result<NamedTempFile> {
-        let directory = match new.path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        let mut file = tempfile::Builder::new()
-            .prefix(".trodden-")
-            .suffix(".tmp")
-            .permissions(Permissions::from_mode(new.mode))
-            .tempfile_in(directory)?;
-        file.write_all(&new.bytes)?;
-        file.as_file().sync_all()?;
-        Ok(file)
-    };
+/// Writes files that belong together: none of them is there before all are written and on the disk. Links are
+/// followed; devices and pipes are written to as they are.
+pub fn write_files(files: &[NewFile]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
-    let mut staged = Vec::with_capacity(files.len());
-    for new in files {
-        let file = stage(&new).map_err(|e| failed(&new.path, e))?;
-        staged.push((new.path, file));
+    output::write_files(files).map_err(CliError::failed)
+}
+
+/// Does this name stand for a device or a pipe?
+pub fn is_stream(path: &Path) -> bool {
+    Target::of(path).is_ok_and(|target| target.is_stream())
+}
+
+/// Removes what killed commands left in a folder, and says where their results are.
+pub fn clear_leftovers(folder: &Path) {
+    let found = output::clear_leftovers(folder, |file| Profile::load(file).is_ok());
+    for profile in found.profiles {
+        complain(&format!(
+            "an earlier run was killed; its profile is kept: {}",
+            profile.display()
+        ));
     }
-    for (path, file) in staged {
-        file.persist(&path).map_err(|e| failed(&path, e.error))?;
+    for old in found.outputs {
+        complain(&format!(
+            "an earlier 'instrument' was killed as it replaced a folder; the old folder is kept: {}",
+            old.display()
+        ));
     }
-    Ok(())
 }
 
 /// Writes to a file, or to standard output if there is none.
@@ -89,6 +76,12 @@ pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
                 .map_err(CliError::stream)
         }
     }
+}
+
+/// Says something on standard error. Names in it come from class files, traces and command lines: none of them may
+/// steer a terminal.
+pub fn complain(message: &str) {
+    eprintln!("trodden: {}", printable_lines(message));
 }
 
 /// Colour on this stream: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.

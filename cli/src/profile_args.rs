@@ -1,10 +1,15 @@
-//! Profile options on the command line, taken from the table that the agent string's parser uses.
+//! Profile options on the command line, from the table that the agent string's parser uses.
 
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use trodden_profile::options::{OPTIONS, OptionError, OptionName, ProfileOptions};
+use trodden_profile::options::{
+    self, Action, AgentCommand, GROUPS, Level, OptionEntry, OptionError, ProfileOptions, option_named,
+};
 
 use crate::error::CliError;
+
+/// The flag that shows every option.
+pub const HELP_ALL: &str = "help-all";
 
 /// Names and values as given.
 #[derive(Clone, Debug, Default)]
@@ -15,8 +20,21 @@ pub struct ProfileArgs {
 impl ProfileArgs {
     /// The options.
     pub fn options(&self) -> Result<ProfileOptions, CliError> {
-        let wrong = |e: OptionError| CliError::Usage(format!("error: {e}"));
-        ProfileOptions::from_pairs(&self.pairs).map_err(wrong)
+        ProfileOptions::from_pairs(&self.pairs).map_err(|e| usage(&e))
+    }
+
+    /// The options, with the file that `-o` names.
+    pub fn options_with_file(&self, file: Option<&str>) -> Result<ProfileOptions, CliError> {
+        let mut all = self.clone();
+        all.pairs.extend(file.map(|file| ("file", file.to_owned())));
+        all.options()
+    }
+
+    /// What an agent is to do with the options, but for those named in `ours`.
+    pub fn command(&self, action: Action, ours: &[&str]) -> Result<AgentCommand, CliError> {
+        let pairs = self.pairs.iter().filter(|(name, _)| !ours.contains(name));
+        let pairs: Vec<(&str, &str)> = pairs.map(|(name, value)| (*name, &**value)).collect();
+        AgentCommand::from_pairs(action, &pairs).map_err(|e| usage(&e))
     }
 
     /// Names of all options that were given.
@@ -26,16 +44,44 @@ impl ProfileArgs {
 
     /// Was this option given?
     pub fn has(&self, name: &str) -> bool {
-        self.pairs.iter().any(|(given, _)| *given == name)
+        self.value(name).is_some()
+    }
+
+    /// The last value of an option.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let mut values = self.pairs.iter().filter(|(given, _)| *given == name);
+        values.next_back().map(|(_, value)| &**value)
     }
 }
 
-fn argument(option: &'static OptionName) -> Arg {
-    let help = format!("{} [default: {}]", option.help, option.default);
+/// What is wrong with options, in the words of the command line.
+fn usage(error: &OptionError) -> CliError {
+    CliError::Usage(match error {
+        OptionError::Inapplicable { name, scope, with } => format!(
+            "error: --{name} is for {}; use it with {}, or leave it out",
+            on_command_line(scope),
+            on_command_line(&with.replace(',', " "))
+        ),
+        other => format!("error: {other}"),
+    })
+}
+
+/// Turns each `name=value` into `--name value`.
+fn on_command_line(text: &str) -> String {
+    let word = |word: &str| match word.split_once('=') {
+        Some((name, value)) if option_named(name).is_some() => format!("--{name} {value}"),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = text.split(' ').map(word).collect();
+    words.join(" ")
+}
+
+fn argument(option: &'static OptionEntry, heading: &'static str) -> Arg {
     let arg = Arg::new(option.name)
         .long(option.name)
-        .help(help)
-        .help_heading("Profile options")
+        .aliases(option.aliases)
+        .help(help(option))
+        .help_heading(heading)
         .action(ArgAction::Append)
         .value_parser(ValueParser::string())
         .value_name(option.value)
@@ -49,9 +95,21 @@ fn argument(option: &'static OptionName) -> Arg {
     }
 }
 
+/// One option's help: what it is, where it means something, and what holds without it.
+fn help(option: &OptionEntry) -> String {
+    let scope = option
+        .scope()
+        .map(|scope| format!(" (for {})", on_command_line(&scope)));
+    let scope = scope.unwrap_or_default();
+    format!("{}{scope} [default: {}]", option.help, option.default)
+}
+
 impl Args for ProfileArgs {
     fn augment_args(command: Command) -> Command {
-        command.args(OPTIONS.iter().map(argument))
+        command.args(GROUPS.iter().flat_map(|group| {
+            let entries = group.entries.iter();
+            entries.map(|option| argument(option, group.heading))
+        }))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -68,11 +126,104 @@ impl FromArgMatches for ProfileArgs {
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
         self.pairs.clear();
-        for option in OPTIONS {
+        for option in options::options() {
             let values = matches.get_many::<String>(option.name);
             let pairs = values.into_iter().flatten().map(|v| (option.name, v.clone()));
             self.pairs.extend(pairs);
         }
         Ok(())
+    }
+}
+
+/// The help of a subcommand that records: the basic options, the names of the others by group, and those for research only
+/// in `--help-all`. `own`: options of the subcommand itself that are shown there too.
+pub fn short_help(command: Command, all: bool, own: &[&str]) -> Command {
+    let command = command.arg(
+        Arg::new(HELP_ALL)
+            .long(HELP_ALL)
+            .action(ArgAction::HelpLong)
+            .help("Explain all options, those for research too"),
+    );
+    if all {
+        return command;
+    }
+    let hidden = options::options().filter(|option| option.level != Level::Basic);
+    let hidden = hidden.map(|option| option.name).chain(own.iter().copied());
+    let more = format!("{}\n\n{}", more_options(own), after_help(&command));
+    let command = hidden.fold(command, |command, name| {
+        command.mut_arg(name, |arg| arg.hide(true))
+    });
+    command.after_help(more)
+}
+
+/// The help of a replay: all options that it takes, and no other one.
+pub fn replay_help(command: Command) -> Command {
+    let hidden = options::options().filter(|option| !option.replay);
+    hidden.fold(command, |command, option| {
+        command.mut_arg(option.name, |arg| arg.hide(true))
+    })
+}
+
+fn after_help(command: &Command) -> String {
+    command
+        .get_after_help()
+        .map_or_else(String::new, ToString::to_string)
+}
+
+/// Names of the options that the help does not explain, by group.
+fn more_options(own: &[&str]) -> String {
+    let width = GROUPS.iter().map(|group| group.heading.len()).max().unwrap_or(0);
+    let mut text = String::from("More options; --help-all explains them, and lists those for research:");
+    let mut line = |heading: &str, names: &[&str]| {
+        let mut column = usize::MAX;
+        for name in names {
+            if column.saturating_add(name.len() + 3) > 96 {
+                let heading = if column == usize::MAX { heading } else { "" };
+                text += &format!("\n  {heading:width$} ");
+                column = width + 3;
+            }
+            text += &format!(" --{name}");
+            column += name.len() + 3;
+        }
+    };
+    line("Report", own);
+    for group in GROUPS {
+        let usual = group.entries.iter().filter(|option| option.level == Level::Usual);
+        line(
+            group.heading,
+            &usual.map(|option| option.name).collect::<Vec<_>>(),
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_speak_the_language_of_the_command_line() {
+        for (given, expected) in [
+            (
+                ("weight", "time"),
+                "error: --weight is for --profile contexts; use it with --profile contexts, or leave it out",
+            ),
+            (
+                ("burst-events", "jvm"),
+                "error: --burst-events is for --profile contexts with bursts by the clock, such as --burst \
+                 static:50ms:2ms; use it with --profile contexts --burst static:50ms:2ms, or leave it out",
+            ),
+            (
+                ("renumber", "1s"),
+                "error: --renumber is for plain paths with --probe counters, or --probe yieldpoint and a schedule of \
+                 spans; use it with --probe counters, or leave it out",
+            ),
+        ] {
+            let args = ProfileArgs {
+                pairs: vec![(given.0, given.1.to_owned())],
+            };
+            let error = args.options().unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

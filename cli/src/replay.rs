@@ -8,17 +8,18 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_analyses::stream::{Pipeline, Replayed, replay as run_replay};
 use trodden_profile::Profile;
-use trodden_profile::options::{FileFormat, OPTIONS, option_named};
+use trodden_profile::options::{self, FileFormat, check_place, option_named};
 use trodden_profile::trace::TraceReader;
 
 use crate::error::CliError;
-use crate::output::write_file;
+use crate::output::{self, write_file};
 use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
 
 /// Makes a profile of a recorded event stream (.trace).
 #[derive(Args)]
-#[command(after_help = after_help())]
+#[command(after_help = "\
+A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
@@ -53,13 +54,15 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
         }
         format => Format::of_file(format),
     };
+    // Before the work, as it may take long.
+    check_place(&args.output).map_err(CliError::failed)?;
     let failed = |e: &dyn std::fmt::Display| CliError::file(&args.trace, e);
     let file = File::open(&args.trace).map_err(|e| failed(&format!("cannot read: {e}")))?;
     let length = file.metadata().map_or(0, |data| data.len());
     let trace = TraceReader::new(BufReader::with_capacity(1 << 16, file)).map_err(|e| failed(&e))?;
     let pipeline = Pipeline::of(&options).map_err(CliError::failed)?;
 
-    let bar = bar(length, options.quiet);
+    let bar = bar(length, options.output.quiet);
     let mut shown = 0;
     let progress = |at: u64| {
         if at >= shown + STEP {
@@ -75,13 +78,13 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
     } = replayed.map_err(|e| failed(&e))?;
 
     if let Some(cut) = truncation {
-        eprintln!(
-            "trodden: warning: {}: the trace was never finished (the JVM was killed, or is still running); it is good up \
+        output::complain(&format!(
+            "warning: {}: the trace was never finished (the JVM was killed, or is still running); it is good up \
              to offset {}, {} bytes behind that were left out",
             args.trace.display(),
             cut.offset,
             cut.lost
-        );
+        ));
     }
     let given = options.pairs();
     let given: Vec<String> = given
@@ -96,17 +99,9 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
 
 /// The options that a replay takes.
 fn taken() -> String {
-    let taken = OPTIONS.iter().filter(|option| option.replay);
+    let taken = options::options().filter(|option| option.replay);
     let taken: Vec<String> = taken.map(|option| format!("--{}", option.name)).collect();
     taken.join(", ")
-}
-
-fn after_help() -> String {
-    format!(
-        "Of the profile options those count that say what is analysed: {}.\n\
-         A trace that was cut off is replayed as far as it goes, with a warning.",
-        taken()
-    )
 }
 
 fn save(profile: &Profile, args: &ReplayArgs, format: Option<Format>) -> Result<(), CliError> {

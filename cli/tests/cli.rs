@@ -10,7 +10,7 @@ use assert_cmd::Command;
 use predicates::prelude::*;
 use predicates::str::{contains, is_empty};
 use tempfile::TempDir;
-use trodden_profile::options::OPTIONS;
+use trodden_profile::options::{Level, options};
 use trodden_profile::{Profile, RunInfo};
 
 fn trodden() -> Command {
@@ -126,10 +126,155 @@ fn help_tells_options_and_exit_codes() {
         .assert()
         .success()
         .stdout(contains("3 a check was broken"));
-    let output = trodden().args(["run", "--help"]).output().unwrap();
-    let help = String::from_utf8(output.stdout).unwrap();
-    for option in OPTIONS {
-        assert!(help.contains(&format!("--{}", option.name)), "{}", option.name);
+    let help_of = |command: &str, flag: &str| {
+        let output = trodden().args([command, flag]).output().unwrap();
+        assert!(output.status.success(), "{command} {flag}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // The options that a help explains begin a line.
+    let explained = |help: &str| -> Vec<String> {
+        let lines = help
+            .lines()
+            .map(str::trim_start)
+            .filter(|line| line.starts_with('-'));
+        let words = lines.map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
+        // `--quiet[=<true|false>]`
+        let name = |word: &str| word.split('[').next().unwrap_or_default().to_owned();
+        words.flatten().map(name).collect()
+    };
+    for flag in ["--help", "-h"] {
+        let help = help_of("run", flag);
+        let mut ours = explained(&help);
+        ours.retain(|name| !["--help", "--help-all", "--version"].contains(&name.as_str()));
+        ours.sort();
+        ours.dedup();
+        // The names of the others stand in their groups.
+        let five = ["--exclude", "--include", "--output", "--profile", "--sources"];
+        let first: Vec<&String> = ours.iter().filter(|name| five.contains(&name.as_str())).collect();
+        assert_eq!(first.len(), 5, "{help}");
+        for option in options() {
+            let named = help.contains(&format!("--{}", option.name));
+            let long = ["samples", "stride", "distance", "identity"].contains(&option.name);
+            assert!(
+                named || option.level == Level::Research,
+                "{}: {help}",
+                option.name
+            );
+            assert!(!named || !long, "{}: {help}", option.name);
+        }
+        assert!(help.lines().count() < 60, "{help}");
+    }
+    let all = help_of("run", "--help-all");
+    for option in options() {
+        assert!(
+            explained(&all).contains(&format!("--{}", option.name)),
+            "{}",
+            option.name
+        );
+    }
+    let replay = help_of("replay", "--help");
+    for option in options() {
+        let taken = explained(&replay).contains(&format!("--{}", option.name));
+        assert_eq!(taken, option.replay, "{}: {replay}", option.name);
+    }
+}
+
+#[test]
+fn what_would_spoil_the_result_is_found_before_the_program_starts() {
+    let room = Room::new();
+    let java = room.script("java", "touch started");
+    let java = java.to_str().unwrap();
+    for (args, code, message) in [
+        (
+            &["-o", "no/such/x.trodden"][..],
+            1,
+            "no/such does not exist; create it",
+        ),
+        (&["-o", "no/such/x.html"], 1, "no/such does not exist; create it"),
+        (&["--file", "sample.trodden/x"], 1, "is not a folder"),
+        (&["-o", "/proc/self/x.trodden"], 1, "no file can be written"),
+        (&["--sources", "nowhere"], 1, "not a directory with sources"),
+        (&["--weight", "time"], 2, "--weight is for --profile contexts"),
+        (&["--k", "10"], 2, "--k is for --profile kpaths"),
+        (
+            &["--probe", "counters", "--schedule", "timer"],
+            2,
+            "use it with --probe yieldpoint, or leave it out",
+        ),
+        (&["--interval", "5ms"], 2, "--interval is for --probe yieldpoint"),
+        (
+            &["--include", "a.*:b.*"],
+            2,
+            "patterns are joined by '+' or ',': a.*+b.*",
+        ),
+    ] {
+        room.trodden()
+            .arg("run")
+            .args(args)
+            .args(["--", java])
+            .assert()
+            .code(code)
+            .stderr(contains(message));
+        assert!(!room.path("started").exists(), "{args:?}");
+    }
+    // The same through a properties file.
+    fs::write(room.path("p.properties"), "k=10\n").unwrap();
+    room.trodden()
+        .args(["run", "--config", "p.properties", java])
+        .assert()
+        .code(2)
+        .stderr(contains("--k is for --profile kpaths"));
+    assert!(!room.path("started").exists());
+}
+
+#[test]
+fn launchers_need_neither_run_nor_two_hyphens() {
+    let room = Room::new();
+    let java = room.script("java", &format!("echo \"$@\"; {PLAY_AGENT}"));
+    let java = java.to_str().unwrap();
+    for args in [
+        &[java, "-Dx=1", "--include", "Main"][..],
+        &["run", java, "-Dx=1", "--include", "Main"],
+        &["run", "--quiet", java, "-Dx=1", "--include", "Main"],
+        &[
+            "run",
+            "--include",
+            "a.*,b.*",
+            "--",
+            java,
+            "-Dx=1",
+            "--include",
+            "Main",
+        ],
+    ] {
+        room.trodden()
+            .args(args)
+            .assert()
+            .success()
+            .stdout(contains("-Dx=1 --include Main"));
+    }
+    room.trodden()
+        .args(["run", "--include", "a.*,b.*", java])
+        .assert()
+        .success()
+        .stdout(contains("include=a.*+b.*"));
+    // Old names go on working, and slips are recognized.
+    room.trodden()
+        .args(["run", "--path_limit", "5", java])
+        .assert()
+        .success()
+        .stdout(contains("path-limit=5"));
+    for (args, near) in [
+        (&["run", "jaav"][..], "did you mean 'java'?"),
+        (&["repotr"], "report"),
+        (&["run", "--incude", "x", "java"], "--include"),
+        (&["run", "--path-limt", "5", "java"], "--path-limit"),
+    ] {
+        room.trodden()
+            .args(args)
+            .assert()
+            .failure()
+            .stderr(contains(near));
     }
 }
 

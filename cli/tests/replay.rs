@@ -58,6 +58,7 @@ fn class() -> ClassMap {
         dag,
         lines: Vec::new(),
         unobserved: Vec::new(),
+        shape: None,
     };
     ClassMap {
         name: "a/B".to_owned(),

@@ -55,10 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &[] as &[&str],
         )?;
         let instrumenter = Instrumenter::new(options);
-        let ids = ClassIds {
-            first_counter: 1,
-            first_method: 1,
-        };
+        let ids = ClassIds::new(1, 1);
         let mut methods = 0;
         let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
         let mut bytes = 0;

@@ -48,6 +48,9 @@ pub enum SkipReason {
     MissingFrame,
     /// A debug table or type annotation of the method is malformed: HotSpot ignores that, we cannot move it.
     BrokenTable,
+    /// A constructor whose call of `super()` or `this()` was not found: what is in front of it needs other
+    /// handlers.
+    UnknownSuperCall,
     /// The probes call it themselves.
     UsedByProbes,
     /// Already carries probes: its constant pool names the shim.
@@ -69,6 +72,7 @@ impl SkipReason {
             SkipReason::RunsOffTheEnd => "execution can run off the end of the code",
             SkipReason::MissingFrame => "a branch target has no stack map frame",
             SkipReason::BrokenTable => "a debug table or type annotation is malformed",
+            SkipReason::UnknownSuperCall => "the constructor's call of super() cannot be told",
             SkipReason::UsedByProbes => "probes call it themselves",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
             SkipReason::UnknownVersion => "class file version is newer than this build of Trodden knows",

@@ -14,24 +14,29 @@
 //! ```
 
 mod cfg;
-mod classfile;
 mod error;
 mod filter;
 mod guide;
 mod hints;
+mod ids;
 mod options;
 mod outline;
 mod prepare;
 mod probes;
 mod rewrite;
 mod scratch;
+mod shape;
+
+use trodden_classfile as classfile;
 
 pub use error::{ClassError, SkipReason};
 pub use filter::{Filter, FilterError};
 pub use guide::{Guide, GuideError};
-pub use options::{InstrumentOptions, ProbeKind, Shim};
+pub use ids::{CounterSlot, MethodId};
+pub use options::{BesidesCalls, EventProbes, InstrumentOptions, ProbeKind, Probes, Shim};
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
+pub use probes::ShimMethod;
 
 use std::sync::Arc;
 

@@ -17,8 +17,7 @@ pub enum ProbeKind {
     Counters,
     /// The path register only; the agent reads it from frames at safepoints.
     Safepoint,
-    /// Each path end is appended to a buffer of the thread, and what else
-    /// [`InstrumentOptions::events`] asks for.
+    /// Path ends, activations or calls are appended to a buffer of the thread, as [`EventProbes`] says.
     Events,
     /// Path ends of structure graphs (one per loop) are counted while the graph's switch is on.
     Structural,
@@ -57,6 +56,159 @@ impl FromStr for ProbeKind {
     }
 }
 
+/// Which probes are emitted, and what those of the event stream report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Probes {
+    /// See [`ProbeKind::Yieldpoint`].
+    Yieldpoint,
+    /// See [`ProbeKind::Counters`].
+    Counters,
+    /// See [`ProbeKind::Safepoint`].
+    Safepoint,
+    /// See [`ProbeKind::Events`].
+    Events(EventProbes),
+    /// See [`ProbeKind::Structural`].
+    Structural,
+}
+
+impl Probes {
+    /// Their kind.
+    pub const fn kind(self) -> ProbeKind {
+        match self {
+            Probes::Yieldpoint => ProbeKind::Yieldpoint,
+            Probes::Counters => ProbeKind::Counters,
+            Probes::Safepoint => ProbeKind::Safepoint,
+            Probes::Events(_) => ProbeKind::Events,
+            Probes::Structural => ProbeKind::Structural,
+        }
+    }
+
+    /// The kinds of events that they write; none for probes that write no events.
+    pub const fn events(self) -> EventKinds {
+        match self {
+            Probes::Events(events) => events.kinds(),
+            _ => EventKinds::NONE,
+        }
+    }
+
+    /// Is code changed at all? If not, classes are numbered and never written.
+    pub const fn change_code(self) -> bool {
+        !matches!(self, Probes::Events(EventProbes::JvmCallBursts))
+    }
+}
+
+/// The probes of a kind; of the event stream those for [`EventProbes::Activations`].
+impl From<ProbeKind> for Probes {
+    fn from(kind: ProbeKind) -> Self {
+        match kind {
+            ProbeKind::Yieldpoint => Probes::Yieldpoint,
+            ProbeKind::Counters => Probes::Counters,
+            ProbeKind::Safepoint => Probes::Safepoint,
+            ProbeKind::Events => Probes::Events(EventProbes::Activations),
+            ProbeKind::Structural => Probes::Structural,
+        }
+    }
+}
+
+impl From<EventProbes> for Probes {
+    fn from(events: EventProbes) -> Self {
+        Probes::Events(events)
+    }
+}
+
+/// What the probes of the event stream report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EventProbes {
+    /// Each path end, but not to which activation it belongs.
+    Paths,
+    /// Path ends that the analysis has asked for; the probe itself skips the others.
+    WantedPaths,
+    /// Path ends, and where activations begin and end. A method that ends one path per activation writes one
+    /// word.
+    Activations,
+    /// The same, but each activation writes its beginning and its end, so that calls are seen to be nested in
+    /// it.
+    NestedActivations,
+    /// Calls with their call sites, and returns.
+    Calls(BesidesCalls),
+    /// Calls with their call sites, and returns, while the agent's flag is set; else a probe only tests the
+    /// flag.
+    CallBursts,
+    /// The JVM itself reports calls and returns in bursts. Classes are numbered, but never written, and no
+    /// method
+    /// is left out because probes would not fit.
+    JvmCallBursts,
+}
+
+/// What probes report besides calls and returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BesidesCalls {
+    /// Nothing.
+    Nothing,
+    /// Each path end.
+    Paths,
+    /// At each call the caller's path register.
+    PathsToCalls,
+    /// At each call and return the time since the one before.
+    Time,
+}
+
+impl EventProbes {
+    /// All of them.
+    pub const ALL: [EventProbes; 10] = [
+        EventProbes::Paths,
+        EventProbes::WantedPaths,
+        EventProbes::Activations,
+        EventProbes::NestedActivations,
+        EventProbes::Calls(BesidesCalls::Nothing),
+        EventProbes::Calls(BesidesCalls::Paths),
+        EventProbes::Calls(BesidesCalls::PathsToCalls),
+        EventProbes::Calls(BesidesCalls::Time),
+        EventProbes::CallBursts,
+        EventProbes::JvmCallBursts,
+    ];
+
+    /// The cheapest probes that write these kinds of events.
+    pub const fn of(kinds: EventKinds) -> Self {
+        match kinds {
+            EventKinds {
+                call_sites: true,
+                paths: true,
+                ..
+            } => EventProbes::Calls(BesidesCalls::Paths),
+            EventKinds { call_sites: true, .. } => EventProbes::Calls(BesidesCalls::Nothing),
+            EventKinds {
+                activations: false, ..
+            } => EventProbes::Paths,
+            EventKinds { only_paths: true, .. } => EventProbes::Activations,
+            EventKinds {
+                only_paths: false, ..
+            } => EventProbes::NestedActivations,
+        }
+    }
+
+    /// The kinds of events that they write.
+    pub const fn kinds(self) -> EventKinds {
+        const CALLS: EventKinds = EventKinds {
+            activations: true,
+            call_sites: true,
+            ..EventKinds::NONE
+        };
+        match self {
+            EventProbes::Paths | EventProbes::WantedPaths => EventKinds::PATHS,
+            EventProbes::Activations => EventKinds::ACTIVATION_PATHS,
+            EventProbes::NestedActivations => EventKinds {
+                only_paths: false,
+                ..EventKinds::ACTIVATION_PATHS
+            },
+            EventProbes::Calls(BesidesCalls::Paths) => EventKinds { paths: true, ..CALLS },
+            EventProbes::Calls(BesidesCalls::Nothing | BesidesCalls::PathsToCalls | BesidesCalls::Time)
+            | EventProbes::CallBursts
+            | EventProbes::JvmCallBursts => CALLS,
+        }
+    }
+}
+
 /// Names of the Java class that instrumented code calls. Its methods:
 ///
 /// | method | used by | meaning |
@@ -66,6 +218,7 @@ impl FromStr for ProbeKind {
 /// | `static void count(long counters, int slot)` | `counters` | one more, in a method that fetched `counters` at entry |
 /// | `static void count(int offset, int slot)` | `counters` | one more, fetched here (methods that end one path per activation) |
 /// | `static void countHashed(int method, int path)` | `counters` | one more, for methods with too many paths for dense slots |
+/// | `static void cut(int method, int register, int block)` | `counters` with cut paths ([`InstrumentOptions::cut_paths`]) | an exception came in that block; nothing to count if the block is negative |
 /// | `static long events()` | `events` | the calling thread's block |
 /// | `static int enter(long block, int upper)` | `events` | an activation begins; how many are below it |
 /// | `static void path(long block, int depth, int upper, int path)` | `events` | a path of that activation ended |
@@ -78,13 +231,13 @@ impl FromStr for ProbeKind {
 /// | `static void exit(long block, long caller, int upper)` | the same | it has ended |
 /// | `static void path(long block, long caller, int upper, int path)` | the same | a path of it ended |
 /// | `static void lastPath(long block, long caller, int upper, int path)` | the same | and with it the activation |
-/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed (`InstrumentOptions::timed`) | as without time, after telling how much has passed |
-/// | `static long enterAlong(long block, int upper)`, `initialiseAlong`, `exitAlong` | the same, with paths to calls (`InstrumentOptions::call_paths`) | as without them |
+/// | `static long enterTimed(long block, int upper)`, `initialiseTimed`, `exitTimed` | the same, timed (`BesidesCalls::Time`) | as without time, after telling how much has passed |
+/// | `static long enterAlong(long block, int upper)`, `initialiseAlong`, `exitAlong` | the same, with `BesidesCalls::PathsToCalls` | as without them |
 /// | `static void callAlong(long block, long caller, int bci, int upper, int register)` | the same | that activation is about to call, and has taken that path |
-/// | `static void begins(int upper)`, `initialises(int upper)` | `events` in bursts (`InstrumentOptions::bursts`) | an activation begins, of a class initialiser |
+/// | `static void begins(int upper)`, `initialises(int upper)` | `EventProbes::CallBursts` | an activation begins, of a class initialiser |
 /// | `static void calls(int upper, int bci)` | the same | it is about to call |
 /// | `static void ends(int upper)` | the same | it ends |
-/// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are left out (`InstrumentOptions::skips`) |
+/// | `static void pathIfWanted(long block, int upper, int path)` | `events` | a path ended, where most are skipped (`EventProbes::WantedPaths`) |
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
 /// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph whose slots begin there |
 /// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many paths for dense slots |
@@ -95,7 +248,8 @@ pub struct Shim {
 }
 
 impl Shim {
-    /// Every instrumented class has one of these names in its constant pool: that of the agent's shim, or the mark of code
+    /// Every instrumented class has one of these names in its constant pool: that of the agent's shim, or the
+    /// mark of code
     /// that was instrumented ahead of its run, whose shim has another name in each output.
     pub const MARKS: [&'static str; 2] = ["java/lang/Trodden", "trodden/Runtime"];
 
@@ -119,20 +273,7 @@ impl Default for Shim {
 #[derive(Clone, Debug)]
 pub struct InstrumentOptions {
     /// Which probes.
-    pub probe: ProbeKind,
-    /// Which events, if the probe is [`ProbeKind::Events`].
-    pub events: EventKinds,
-    /// Are calls and returns told in bursts only, between which probes do no more than test a flag? Nothing else is told then.
-    pub bursts: bool,
-    /// Does somebody else tell calls and returns, and no code carry probes? Classes are then numbered only, never written, and no method
-    /// is left out because probes would not fit. Only with events that have calls.
-    pub unprobed: bool,
-    /// Does each call tell the caller's path register? Only where calls are told with call sites, and neither time nor paths are.
-    pub call_paths: bool,
-    /// Do calls and returns tell how much time has passed since the last one? Only where they are told with call sites, and paths are not.
-    pub timed: bool,
-    /// Are path ends left out of the stream that nobody wants? Only where activations are none of its events.
-    pub skips: bool,
+    pub probes: Probes,
     /// Which classes and methods.
     pub filter: Filter,
     /// What the probes call.
@@ -143,27 +284,47 @@ pub struct InstrumentOptions {
     pub skip_single_path_loops: bool,
     /// Put probes into methods with a single path too: whether they ran is then known. Default: no.
     pub single_path_methods: bool,
+    /// Count paths that an exception cuts off? Only `counters` can. Default: no.
+    pub cut_paths: bool,
+    /// Can the registers of open activations be read from their frames? Only for `counters`; `safepoint` can
+    /// always. Default: no.
+    pub open_paths: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
 }
 
 impl InstrumentOptions {
-    /// Defaults for a kind of probe.
-    pub fn new(probe: ProbeKind) -> Self {
+    /// Defaults for these probes.
+    pub fn new(probes: impl Into<Probes>) -> Self {
+        let probes = probes.into();
         InstrumentOptions {
-            probe,
-            events: EventKinds::ACTIVATION_PATHS,
-            bursts: false,
-            unprobed: false,
-            call_paths: false,
-            timed: false,
-            skips: false,
+            probes,
             filter: Filter::default(),
             shim: Shim::default(),
             path_limit: i32::MAX as u64,
-            skip_single_path_loops: probe == ProbeKind::Yieldpoint,
+            skip_single_path_loops: probes == Probes::Yieldpoint,
             single_path_methods: false,
+            cut_paths: false,
+            open_paths: false,
             guide: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_for_kinds_of_events_write_these_kinds() {
+        for probes in EventProbes::ALL {
+            let found = EventProbes::of(probes.kinds());
+            assert_eq!(found.kinds(), probes.kinds(), "{probes:?}");
+            assert_eq!(Probes::from(probes).kind(), ProbeKind::Events);
+        }
+        for kind in ProbeKind::ALL {
+            assert_eq!(Probes::from(kind).kind(), kind);
+            assert_eq!(kind.name().parse(), Ok(kind));
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::classfile::class::Class;
 use crate::classfile::code::Code;
+use crate::classfile::decode;
 use crate::classfile::reader::Fault;
 use crate::error::ClassError;
-use crate::prepare::decode;
 
 /// Flag of what the compiler made (JVMS table 4.6-A).
 const ACC_SYNTHETIC: u16 = 0x1000;

@@ -1,6 +1,5 @@
 //! Deciding what of a class can carry probes, and writing it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
@@ -11,13 +10,15 @@ use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Head, Method};
 use crate::classfile::code::Code;
+use crate::classfile::decode;
 use crate::classfile::opcodes::kind;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
+use crate::ids::{CounterSlot, MethodId};
 use crate::options::{InstrumentOptions, Shim};
 use crate::probes::structural::StructuralCode;
-use crate::probes::{ProbeStrategy, ProbedMethod, strategy};
+use crate::probes::{CutPaths, ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
 use crate::scratch::{Scratch, Shared};
 use judge::{Verdict, judge, read_frames};
@@ -30,11 +31,12 @@ const HUGE_METHOD_LIMIT: u32 = 8_000;
 /// The identity that an emitted class's probes carry, given out by whoever collects the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassIds {
-    /// First counter slot of the class; as many as its [`CounterLayout`] says are its own (with structure graphs:
+    /// First counter slot of the class; as many as its [`CounterLayout`] says are its own (with structure
+    /// graphs:
     /// [`Prepared::graphs`]).
-    pub first_counter: u32,
-    /// Index of the first method of the path map; the others follow.
-    pub first_method: u32,
+    pub first_counter: CounterSlot,
+    /// Id of the first method of the path map; the others follow.
+    pub first_method: MethodId,
 }
 
 /// What the shim calls. With probes in all of their methods, those would call themselves for ever.
@@ -50,6 +52,16 @@ const USED_BY_PROBES: [&str; 8] = [
 ];
 
 impl Candidate<'_> {
+    /// Counts no cut paths, if it does, for a reason.
+    fn leave_cut_paths_out(&mut self, reason: SkipReason) -> bool {
+        let does = self.cut_paths != CutPaths::None;
+        if does {
+            self.cut_paths = CutPaths::None;
+            self.without_cut_paths = Some(reason);
+        }
+        does
+    }
+
     /// Does without a probe in front of each call, if it has them, for a reason.
     fn leave_call_sites_out(&mut self, map: &MethodMap, reason: SkipReason) -> bool {
         let Some(strategy) = self.strategy.without_call_sites() else {
@@ -64,7 +76,8 @@ impl Candidate<'_> {
         true
     }
 
-    /// Is it a class initialiser without loops? That is interpreted, and over: no compiler minds how long it is.
+    /// Is it a class initialiser without loops? That is interpreted, and over: no compiler minds how long it
+    /// is.
     fn runs_once(&self, class: &Class, map: &MethodMap) -> bool {
         let ahead = |(edge, to): (EdgeRef, BlockId)| to.index() > edge.from.index();
         class.methods[self.index].name == b"<clinit>" && map.graph.edges().all(ahead)
@@ -72,16 +85,18 @@ impl Candidate<'_> {
 }
 
 impl ClassIds {
+    /// Ids of a class whose counters and methods begin with these numbers.
+    pub const fn new(first_counter: u32, first_method: u32) -> Self {
+        ClassIds {
+            first_counter: CounterSlot(first_counter),
+            first_method: MethodId(first_method),
+        }
+    }
+
     /// Ids as narrow as any.
-    const NARROWEST: ClassIds = ClassIds {
-        first_counter: 0,
-        first_method: 0,
-    };
+    const NARROWEST: ClassIds = ClassIds::new(0, 0);
     /// Ids as wide as any: what is found to fit with them fits with all.
-    const WIDEST: ClassIds = ClassIds {
-        first_counter: 1 << 30,
-        first_method: 1 << 30,
-    };
+    const WIDEST: ClassIds = ClassIds::new(1 << 30, 1 << 30);
 }
 
 mod bound;
@@ -106,7 +121,8 @@ pub struct MethodCode {
     /// Local variable slot of the path register.
     pub register_slot: u16,
     /// (new, old) bytecode index of each instruction, ascending. A new index between two entries belongs to a
-    /// probe in front of the second. Empty for a method without probes, and for one whose probes see calls but do not tell their sites:
+    /// probe in front of the second. Empty for a method without probes, and for one whose probes see calls
+    /// but do not tell their sites:
     /// whoever walks the stack is not to tell them either.
     pub pc_map: Vec<(u32, u32)>,
 }
@@ -137,6 +153,10 @@ struct Candidate<'a> {
     calls: usize,
     /// Why its probes do not tell call sites though others do.
     without_call_sites: Option<SkipReason>,
+    /// What is done about paths that an exception cuts off.
+    cut_paths: CutPaths,
+    /// Why nothing is though it was asked for.
+    without_cut_paths: Option<SkipReason>,
     /// Its structure graphs, if the probes are about these.
     structural: Option<Box<StructuralCode>>,
     /// Was it numbered by frequencies of a former run?
@@ -174,11 +194,15 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         return Ok(whole_class(SkipReason::UnknownVersion));
     }
 
-    if strategy(options).sees_calls() && !options.unprobed && USED_BY_PROBES.contains(&name.as_str()) {
+    if strategy(options).sees_calls()
+        && options.probes.change_code()
+        && USED_BY_PROBES.contains(&name.as_str())
+    {
         return Ok(whole_class(SkipReason::UsedByProbes));
     }
 
     let mut scratch = shared.scratch();
+    scratch.shape.reset(&class.pool);
     let mut skipped = Vec::new();
     let mut methods = Vec::new();
     let mut maps = Vec::new();
@@ -202,7 +226,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     if !methods.is_empty() && (Shim::MARKS.into_iter().any(marked) || marked(&options.shim.class)) {
         return Ok(whole_class(SkipReason::AlreadyInstrumented));
     }
-    if !options.unprobed {
+    if options.probes.change_code() {
         let class_and_name = (&class, name.as_str());
         inlining::keep(options, &class, &mut methods, &mut maps, &mut scratch.rewrite);
         drop_what_does_not_fit(
@@ -216,10 +240,15 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
     drop(scratch);
     for candidate in &methods {
-        if let Some(reason) = candidate.without_call_sites {
+        let partly = [
+            (Skipped::NO_CALL_SITES, candidate.without_call_sites),
+            (Skipped::NO_CUT_PATHS, candidate.without_cut_paths),
+        ];
+        for (what, reason) in partly {
+            let Some(reason) = reason else { continue };
             let method = skip(&name, &class.methods[candidate.index], reason);
             skipped.push(Skipped {
-                reason: Skipped::NO_CALL_SITES.to_owned() + &method.reason,
+                reason: what.to_owned() + &method.reason,
                 ..method
             });
         }
@@ -243,8 +272,10 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     })))
 }
 
-/// Takes probes back from methods that they would make too large: those in front of calls if there are any, else all. A method that is
-/// far from every limit (nearly all are) is believed without being written. Dropping one moves the counters of the others, so it is
+/// Takes probes back from methods that they would make too large: those in front of calls if there are any,
+/// else all. A method that is
+/// far from every limit (nearly all are) is believed without being written. Dropping one moves the counters
+/// of the others, so it is
 /// done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
@@ -311,7 +342,7 @@ fn drop_what_does_not_fit(
                 continue;
             };
             all_fit = false;
-            keep.push(candidate.leave_call_sites_out(map, reason));
+            keep.push(candidate.leave_cut_paths_out(reason) || candidate.leave_call_sites_out(map, reason));
             if keep.last() == Some(&false) {
                 skipped.push(skip(name, &class.methods[candidate.index], reason));
             }
@@ -363,10 +394,11 @@ impl<'j, 'a> Job<'j, 'a> {
         };
         let method = ProbedMethod {
             first_counter: self.ids.first_counter,
-            method_id: self.ids.first_method + position as u32,
+            method_id: self.ids.first_method.at(position),
             counter_base: self.layout.base[position],
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
+            cut_paths: candidate.cut_paths,
             is_initialiser: self.class.methods[candidate.index].name == b"<clinit>",
             graphs: self.graphs.of_method(position),
         };
@@ -397,19 +429,22 @@ impl Prepared<'_> {
         self.methods.iter().filter(|m| m.guided).count()
     }
 
-    /// What is left alone although it has branches, and which methods with probes tell no call sites
+    /// What is left alone although it has branches, and which methods with probes tell no call sites or count
+    /// no cut paths
     /// ([`has_probes`](Skipped::has_probes)).
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
-    /// The class with probes. Deterministic: same bytes, options and ids give the same result. Not for classes that were
-    /// prepared [`unprobed`](InstrumentOptions::unprobed).
+    /// The class with probes. Deterministic: same bytes, options and ids give the same result. Not for probes
+    /// that
+    /// [do not change code](crate::Probes::change_code).
     pub fn emit(&self, ids: ClassIds) -> Vec<u8> {
         self.emit_to(ids, |_| true, |_, _| ())
     }
 
-    /// The class with probes in some methods only: `wanted` is asked for each position in the path map. Ids and layout are
+    /// The class with probes in some methods only: `wanted` is asked for each position in the path map. Ids
+    /// and layout are
     /// those of [`emit`](Self::emit), so what was counted before keeps its meaning.
     pub fn emit_where(&self, ids: ClassIds, wanted: impl Fn(usize) -> bool) -> Vec<u8> {
         self.emit_to(ids, wanted, |_, _| ())
@@ -435,7 +470,8 @@ impl Prepared<'_> {
         (out, codes)
     }
 
-    /// Writes the class; tells of each method what is known right after it was written, nothing if it was not.
+    /// Writes the class; tells of each method what is known right after it was written, nothing if it was
+    /// not.
     fn emit_to(
         &self,
         ids: ClassIds,
@@ -487,7 +523,8 @@ impl Prepared<'_> {
     }
 }
 
-/// Puts the mark into the pool by which a class is known to be instrumented. Probes that call the agent's shim have
+/// Puts the mark into the pool by which a class is known to be instrumented. Probes that call the agent's
+/// shim have
 /// put it there themselves; those of `safepoint` call nothing, and other shims have other names.
 fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolFull> {
     pool.utf8(options.shim.mark().as_bytes()).map(drop)
@@ -505,7 +542,8 @@ fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Reads a class and writes it again without probes: every instruction, branch, frame and table goes through the
+/// Reads a class and writes it again without probes: every instruction, branch, frame and table goes through
+/// the
 /// same code as with probes. For tests: the result must be the same bytes.
 ///
 /// # Errors
@@ -574,9 +612,4 @@ fn skip(class: &str, method: &Method, reason: SkipReason) -> Skipped {
 
 fn signature(method: &Method) -> String {
     format!("{}{}", decode(method.name), decode(method.descriptor))
-}
-
-/// Modified UTF-8 to text; what is not valid becomes a replacement character.
-pub(crate) fn decode(raw: &[u8]) -> Cow<'_, str> {
-    cesu8::from_java_cesu8(raw).unwrap_or_else(|_| String::from_utf8_lossy(raw))
 }

@@ -7,6 +7,7 @@ use crate::cfg::CfgScratch;
 use crate::classfile::code::Marks;
 use crate::options::InstrumentOptions;
 use crate::rewrite::RewriteScratch;
+use crate::shape::ShapeScratch;
 
 /// What one class at a time needs.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct Scratch {
     pub cfg: CfgScratch,
     /// Of the method that is being numbered.
     pub numbering: trodden_numbering::Scratch,
+    /// Of the class that is being read.
+    pub shape: ShapeScratch,
     /// Of the method that is being written.
     pub rewrite: RewriteScratch,
     /// The methods of the class that is being written.

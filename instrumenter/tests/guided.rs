@@ -87,10 +87,7 @@ fn renumbered(profile: &Profile, map: &Arc<ClassMap>) -> Profile {
 
 /// Limits on bytecode, of those by which HotSpot decides what to inline, that each method of a path map is beyond.
 fn limits_passed(prepared: &Prepared) -> Vec<usize> {
-    let bytes = prepared.emit(ClassIds {
-        first_counter: 0,
-        first_method: 0,
-    });
+    let bytes = prepared.emit(ClassIds::new(0, 0));
     let class = Class::parse(&bytes);
     let methods = prepared.map().methods.iter().map(|map| {
         let same = |method: &&Method| method.name == map.name && method.descriptor == map.descriptor;

@@ -6,18 +6,14 @@ use std::time::{Duration, Instant};
 
 use common::Random;
 use trodden_instrumenter::{
-    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+    ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
 };
-use trodden_profile::events::EventKinds;
 
 const FIXTURES: [&[u8]; 2] = [
     include_bytes!("fixtures/Shapes.class"),
     include_bytes!("fixtures/Small.class"),
 ];
-const IDS: ClassIds = ClassIds {
-    first_counter: 1,
-    first_method: 2,
-};
+const IDS: ClassIds = ClassIds::new(1, 2);
 
 fn instrumenters() -> Vec<Instrumenter> {
     let of = |kind| {
@@ -69,7 +65,7 @@ fn the_mark_is_there_once() {
             };
             let emitted = prepared.emit(IDS);
             let found = emitted.windows(name.len()).filter(|w| w == name).count();
-            assert_eq!(found, 1, "{:?}", instrumenter.options().probe);
+            assert_eq!(found, 1, "{:?}", instrumenter.options().probes);
         }
     }
 }
@@ -102,19 +98,14 @@ fn a_full_constant_pool_has_no_room_for_the_mark() {
     }
 }
 
-/// Who follows calls without probes leaves nothing out for want of room for them.
+/// Where the JVM reports calls, no method is left out because there is no room for probes.
 #[test]
 fn what_gets_no_probes_needs_no_room() {
-    let mut options = InstrumentOptions::new(ProbeKind::Events);
-    options.filter = Filter::new(&["*"], &[]).unwrap();
-    options.events = EventKinds {
-        call_sites: true,
-        ..EventKinds::ACTIVATION_PATHS
-    };
-    options.bursts = true;
-    let probed = Instrumenter::new(options.clone());
-    options.unprobed = true;
-    let unprobed = Instrumenter::new(options);
+    let [probed, unprobed] = [EventProbes::CallBursts, EventProbes::JvmCallBursts].map(|probes| {
+        let mut options = InstrumentOptions::new(probes);
+        options.filter = Filter::new(&["*"], &[]).unwrap();
+        Instrumenter::new(options)
+    });
     // As large as may be compiled.
     let large = class_with(&[[0; 7_999].as_slice(), &[0xb1]].concat(), &[]);
     let full = filled(&class_with(&[0xb1], &[]), 8, 65_535);

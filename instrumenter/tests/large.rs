@@ -4,15 +4,12 @@ mod common;
 
 use common::Class;
 use trodden_instrumenter::{
-    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+    BesidesCalls, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
+    round_trip,
 };
 use trodden_profile::Skipped;
-use trodden_profile::events::EventKinds;
 
-const IDS: ClassIds = ClassIds {
-    first_counter: 7,
-    first_method: 300,
-};
+const IDS: ClassIds = ClassIds::new(7, 300);
 
 /// HotSpot's `HugeMethodLimit`, and the class file format's own.
 const LIMITS: [(usize, &str); 2] = [
@@ -23,25 +20,32 @@ const LIMITS: [(usize, &str); 2] = [
     (65_535, "probes would push it over 65,535 bytes"),
 ];
 
-/// All kinds of probes that tell call sites: their names, and what they call in front of a call, at the beginning, and at the end.
+/// All kinds of probes that tell call sites: their names, and what they call in front of a call, at the
+/// beginning, and at the end.
 fn kinds() -> Vec<(Instrumenter, [&'static str; 3])> {
-    let kind = |change: fn(&mut InstrumentOptions), calls| {
-        let mut options = InstrumentOptions::new(ProbeKind::Events);
-        options.events = EventKinds {
-            activations: true,
-            call_sites: true,
-            ..EventKinds::default()
-        };
+    let kind = |probes: EventProbes, calls| {
+        let mut options = InstrumentOptions::new(probes);
         options.filter = Filter::new(&["*"], &[]).unwrap();
-        change(&mut options);
         (Instrumenter::new(options), calls)
     };
     vec![
-        kind(|_| (), ["call", "enterFrom", "exit"]),
-        kind(|o| o.events.paths = true, ["call", "enterFrom", "lastPath"]),
-        kind(|o| o.timed = true, ["call", "enterTimed", "exitTimed"]),
-        kind(|o| o.call_paths = true, ["callAlong", "enterAlong", "exitAlong"]),
-        kind(|o| o.bursts = true, ["calls", "begins", "ends"]),
+        kind(
+            EventProbes::Calls(BesidesCalls::Nothing),
+            ["call", "enterFrom", "exit"],
+        ),
+        kind(
+            EventProbes::Calls(BesidesCalls::Paths),
+            ["call", "enterFrom", "lastPath"],
+        ),
+        kind(
+            EventProbes::Calls(BesidesCalls::Time),
+            ["call", "enterTimed", "exitTimed"],
+        ),
+        kind(
+            EventProbes::Calls(BesidesCalls::PathsToCalls),
+            ["callAlong", "enterAlong", "exitAlong"],
+        ),
+        kind(EventProbes::CallBursts, ["calls", "begins", "ends"]),
     ]
 }
 
@@ -49,7 +53,8 @@ fn u2(out: &mut Vec<u8>, value: usize) {
     out.extend_from_slice(&(value as u16).to_be_bytes());
 }
 
-/// A class of version 49 (no frames) whose one static method of that name calls another class so many times, in a try block whose handler
+/// A class of version 49 (no frames) whose one static method of that name calls another class so many times,
+/// in a try block whose handler
 /// returns.
 fn class_with(name: &str, calls: usize, loops: bool) -> Vec<u8> {
     let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49];
@@ -152,7 +157,8 @@ fn form(instrumenter: &Instrumenter, [call, enter, exit]: [&str; 3], class: &[u8
     }
 }
 
-/// Up to each limit a method has all probes, then those that fit: where it changes is where it has to, to the byte.
+/// Up to each limit a method has all probes, then those that fit: where it changes is where it has to, to the
+/// byte.
 #[test]
 fn call_sites_go_before_methods_do() {
     for (instrumenter, names) in kinds() {
@@ -241,4 +247,50 @@ fn initialisers_without_loops_may_be_large() {
         let ready = matches!(instrumenter.prepare(&class).unwrap(), Preparation::Ready(_));
         assert_eq!(ready, takes, "{name} {loops}");
     }
+}
+
+/// The counting of cut paths goes before the method's counters do: every size near HotSpot's limit has one of
+/// three forms, in this order.
+#[test]
+fn cut_paths_go_before_methods_do() {
+    let mut options = InstrumentOptions::new(ProbeKind::Counters);
+    options.filter = Filter::new(&["*"], &[]).unwrap();
+    options.cut_paths = true;
+    options.single_path_methods = true;
+    let instrumenter = Instrumenter::new(options);
+    let (limit, why) = LIMITS[0];
+    let mut forms = Vec::new();
+    for calls in limit / 3 - 40..limit / 3 {
+        let class = class_with("big", calls, false);
+        let form = match instrumenter.prepare(&class).unwrap() {
+            Preparation::Unchanged { skipped } => {
+                assert_eq!((skipped.len(), skipped[0].reason.as_str()), (1, why));
+                2
+            }
+            Preparation::Ready(prepared) => {
+                let emitted = prepared.emit(IDS);
+                assert_eq!(round_trip(&emitted).unwrap(), emitted);
+                let emitted = Class::parse(&emitted);
+                let method = &emitted.methods[0];
+                assert!(method.code.len() <= limit);
+                let own = method.handlers.len();
+                match prepared.skipped() {
+                    [] => {
+                        assert_eq!(own, 2, "the method's handler, and ours");
+                        0
+                    }
+                    [one] => {
+                        assert_eq!(one.reason, format!("{}{why}", Skipped::NO_CUT_PATHS));
+                        assert!(one.has_probes());
+                        assert_eq!(own, 1);
+                        1
+                    }
+                    more => panic!("{more:?}"),
+                }
+            }
+        };
+        forms.push(form);
+    }
+    assert!(forms.is_sorted(), "{forms:?}");
+    assert!((0..3).all(|form| forms.contains(&form)), "{forms:?}");
 }

@@ -15,10 +15,7 @@ fn listing(kind: ProbeKind) -> String {
     let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(bytes) else {
         panic!("not instrumented")
     };
-    let ids = ClassIds {
-        first_counter: 7,
-        first_method: 300,
-    };
+    let ids = ClassIds::new(7, 300);
     let (emitted, codes) = prepared.emit_with_code(ids);
     let class = Class::parse(&emitted);
     let method = class.methods.iter().find(|m| m.name == "small").unwrap();
@@ -83,10 +80,7 @@ fn probes_in_some_methods_only() {
     let Ok(Preparation::Ready(prepared)) = instrumenter.prepare(bytes) else {
         panic!("not instrumented")
     };
-    let ids = ClassIds {
-        first_counter: 7,
-        first_method: 300,
-    };
+    let ids = ClassIds::new(7, 300);
     assert_eq!(prepared.emit_where(ids, |_| true), prepared.emit(ids));
     let methods = &prepared.map().methods;
     assert!(methods.len() > 1);

@@ -2,53 +2,40 @@
 //!
 //! *In*: classes as the JVM loads them, ticks of a clock, commands. *Out*: classes with probes (made by
 //! `trodden-instrumenter`), samples and counts from the Java shim (`java-shim/`), a `.trodden` profile file.
-//! It is the online half of PEP (Bond and McKinley, MICRO 2005): path numbers as in section 3, sampled as in section 4.4
-//! by a clock that opens a window of path ends (the paper's yieldpoint), edges from sampled paths as in section 4.3.
+//! It is the online half of PEP (Bond and McKinley, MICRO 2005): path numbers as in section 3, sampled as in
+//! section 4.4 by a clock that opens a window of path ends (the paper's yieldpoint), edges from sampled paths
+//! as in section 4.3.
 //!
-//! | module | work |
+//! | room | work |
 //! | --- | --- |
-//! | `entry`, `natives` | the functions that the JVM and the shim call |
-//! | `control` | commands: start, stop, dump, reset, status |
-//! | `agent` | state; starting, stopping |
-//! | `settings`, `log` | options turned into settings; messages |
-//! | `hook`, `registry`, `retransform` | classes: rewriting, ids, sending loaded ones through the hook again |
-//! | `shim` | the Java half: defining it, arming it, reading it |
-//! | `blocks`, `events` | native memory of threads: counters and streams of events, the way of the latter to the analyses |
-//! | `clock`, `ticker`, `collector`, `safepoint` | when, what then, what of it is kept, and the probe that reads frames |
-//! | `strata` | where path ends of a window of fixed duration go in the ring, and how many one stands for |
-//! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
+//! | `entry` | the functions that the JVM and the shim call |
+//! | `session` | state; starting, stopping; commands; ticks of the clock; the profile file |
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
-//! | `ahead` | code that was instrumented before the run, and starts us when its first probe is hit |
-//! | `method_events` | bursts of the JVM's own events in place of probes |
-//! | `walk` | the stack of a thread that joins a burst |
-//! | `dump`, `record` | the profile file; the trace |
+//! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
+//! | `stream` | streams of events, the stacks of threads that join a burst, the JVM's own events, traces |
+//! | `sampling` | the clock, what is kept of each tick, and the probe that reads frames |
+//! | `host` | the JVM as the rooms above see it; what they take in place of the whole agent |
+//! | `classes` | rewriting, ids, sending loaded classes through the hook again |
+//! | `settings` | options turned into settings |
+//! | `threads` | the native memory of threads, and the Java half: defining it, arming it, reading it |
 //! | `jvm` | the thin layer over JNI and JVMTI, and the policy for panics |
+//! | `locks`, `log` | locks that stay usable after a panic; messages |
 //!
-//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`, `natives`, `blocks`, `stack` and some lines of `clock` and `events`.
+//! A room uses only rooms below it in this table. `tests/rooms.rs` has the arrows, and checks them.
+//!
+//! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`,
+//! `threads` and some lines of `sampling/clock.rs` and `stream/events`.
 
-mod agent;
-mod ahead;
-mod blocks;
-mod clock;
-mod collector;
-mod control;
+mod classes;
 mod controller;
-mod dump;
 mod entry;
-mod events;
-mod hook;
+mod host;
 mod jvm;
+mod locks;
 mod log;
-mod method_events;
-mod natives;
-mod record;
-mod registry;
-mod retransform;
-mod safepoint;
+mod sampling;
+mod session;
 mod settings;
-mod shim;
-mod stack;
-mod strata;
+mod stream;
 mod structural;
-mod ticker;
-mod walk;
+mod threads;

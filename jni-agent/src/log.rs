@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use trodden_profile::printable_lines;
+
 /// How important a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -15,7 +17,7 @@ pub enum Level {
     Warn = 2,
     /// What the agent does.
     Info = 3,
-    /// For whoever looks for a bug.
+    /// For the search for a bug.
     Debug = 4,
 }
 
@@ -52,7 +54,9 @@ pub fn write(level: Level, message: std::fmt::Arguments<'_>) {
         Level::Warn => "warning: ",
         Level::Info | Level::Debug => "",
     };
+    // Class files may have terminal escapes in their names.
     let line = format!("trodden: {word}{message}\n");
+    let line = printable_lines(&line);
     let mut file = FILE.lock().unwrap_or_else(|e| e.into_inner());
     let _ = match file.as_mut() {
         Some(file) => file.write_all(line.as_bytes()),

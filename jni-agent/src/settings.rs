@@ -7,7 +7,8 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
-    Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter, ProbeKind,
+    BesidesCalls, EventProbes, Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter,
+    ProbeKind, Probes,
 };
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
@@ -16,11 +17,12 @@ use trodden_profile::options::{
     SinglePathMethods,
 };
 
-use crate::blocks::Switches;
-use crate::controller::TICK;
 use crate::log::{self, Level, error, info};
-use crate::strata::Strata;
+use crate::threads::blocks::Switches;
+use crate::threads::strata::Strata;
 
+/// How often the clock asks the controller whether a look is due.
+const CONTROLLER_TICK: Duration = Duration::from_millis(20);
 /// How exactly the time is kept at which classes are numbered again.
 const LOOK: Duration = Duration::from_millis(200);
 
@@ -74,18 +76,14 @@ impl Settings {
     pub fn new(options: ProfileOptions) -> Result<Self, SettingsError> {
         let probe = probe_kind(&options);
         let instrument = InstrumentOptions {
-            filter: Filter::new(&options.include, &options.exclude)?,
-            path_limit: options.path_limit.into(),
+            filter: Filter::new(&options.code.include, &options.code.exclude)?,
+            path_limit: options.code.path_limit.into(),
             skip_single_path_loops: options.skips_single_path_loops(),
-            single_path_methods: options.single_path_methods == SinglePathMethods::Probe,
-            events: events(&options)?,
-            skips: options.skips_in_probes(),
-            bursts: options.has_bursts_in_program(),
-            unprobed: options.has_events_of_jvm(),
-            timed: options.weight == ContextWeight::Time,
-            call_paths: options.call_paths == CallPaths::On,
-            guide: options.use_profile.as_deref().map(guide).transpose()?,
-            ..InstrumentOptions::new(probe)
+            single_path_methods: options.code.single_path_methods == SinglePathMethods::Probe,
+            cut_paths: options.counts_cut_paths(),
+            open_paths: options.reads_open_paths(),
+            guide: options.code.use_profile.as_deref().map(guide).transpose()?,
+            ..InstrumentOptions::new(probes(&options)?)
         };
         Ok(Settings {
             retires: options.retires(),
@@ -98,7 +96,8 @@ impl Settings {
         })
     }
 
-    /// Who gives a class of that name its probes, and the fingerprint of the run's own profile if that is the guide; else 0.
+    /// Who gives a class of that name its probes, and the fingerprint of the run's own profile if that is the
+    /// guide; else 0.
     pub fn instrumenter_of(&self, class: Option<&str>) -> (&Instrumenter, u64) {
         let renumbered = self.renumbered.get().filter(|renumbered| {
             let known = class.map(|name| renumbered.classes.contains(name));
@@ -113,7 +112,8 @@ impl Settings {
         }
     }
 
-    /// Numbers classes again by a profile of this very run, which has these methods' counts and no others. Once.
+    /// Numbers classes again by a profile of this very run, which has these methods' counts and no others.
+    /// Once.
     pub fn renumber(&self, guide: Guide, classes: FxHashSet<String>) -> &Renumbered {
         self.renumbered.get_or_init(|| Renumbered {
             instrumenter: Instrumenter::new(InstrumentOptions {
@@ -125,45 +125,17 @@ impl Settings {
         })
     }
 
-    /// All that shapes instrumented classes, as text: equal texts give equal classes.
+    /// All that decides about instrumented classes and the meaning of counts, as text: with equal texts a
+    /// profile can go
+    /// on after it was stopped, with other ones a new profile begins.
     pub fn configuration(&self) -> String {
-        let o = &self.options;
         if self.ahead {
             return format!("{} ahead", self.probe.name());
         }
-        let name = self.probe_name();
-        let loops = o.skips_single_path_loops();
-        // Other analyses make another profile, even where the classes would be the same.
-        let analyses = match self.probe {
-            ProbeKind::Events => format!(
-                " {:?} {} {:?} {} {} {} {} {} {:?} {} {} {} {:?} {} {}",
-                o.profile,
-                o.k,
-                o.budget,
-                o.burst,
-                o.burst_events,
-                o.weight,
-                o.call_paths,
-                o.phi,
-                o.epsilon,
-                o.algorithm,
-                o.footprint,
-                o.lengths,
-                o.subpaths,
-                o.seed,
-                o.skips_in_probes()
-            ),
-            // Switches are set when a class is loaded.
-            ProbeKind::Structural => format!(" {:?}", o.window),
-            _ => String::new(),
-        };
-        // The file may be another one by now, so it has no place in a text that tells equal classes: the guide has.
+        // The file of a former profile may be another one by now. What it held when it was read counts.
         let guide = self.instrumenter.options().guide.as_ref();
         let guide = guide.map_or(0, |guide| guide.fingerprint());
-        format!(
-            "{name}{analyses} {} {loops} {} {:?} {:?} {guide:x}",
-            o.path_limit, o.single_path_methods, o.include, o.exclude
-        )
+        format!("{}\nguide={guide:x}", self.options.fingerprint())
     }
 
     /// The probe as the profile names it.
@@ -176,7 +148,7 @@ impl Settings {
 
     /// Is the stream recorded, and not analysed?
     pub fn records(&self) -> bool {
-        self.options.file.format() == FileFormat::Trace
+        self.options.output.file.format() == FileFormat::Trace
     }
 
     /// Does the clock drive this probe?
@@ -186,13 +158,13 @@ impl Settings {
 
     /// Paths of a structure graph's window, if there are such windows.
     pub fn windows(&self) -> Option<NonZeroU32> {
-        let window = self.options.window;
+        let window = self.options.structural.window;
         window.filter(|_| self.probe == ProbeKind::Structural)
     }
 
     /// How long bursts of the event stream are, if probes are off between them, and which of them take place.
     pub fn bursts(&self) -> Option<(Duration, Revisits)> {
-        match self.options.burst {
+        match self.options.stream.burst {
             Burst::Timed { length, revisits, .. } if self.probe == ProbeKind::Events => {
                 Some((length, revisits))
             }
@@ -200,30 +172,36 @@ impl Settings {
         }
     }
 
-    /// Is each thread's stack of calls followed in this JVM, from wherever the thread is when profiling begins?
+    /// Is each thread's stack of calls followed in this JVM, from wherever the thread is when profiling
+    /// begins?
     pub fn follows_stacks(&self) -> bool {
         let contexts = self.options.profile.contains(&ProfileKind::Contexts);
-        // Bursts bring their own stacks; and what a trace can hold does not tell of activations without probes.
+        // Bursts bring their own stacks; and a trace cannot hold activations without probes.
         let whole = self.bursts().is_none() && !self.records();
         self.probe == ProbeKind::Events && contexts && whole && !self.ahead
     }
 
-    /// Is it to be kept where instructions of rewritten methods went? For whoever reads frames.
+    /// Must the agent know where instructions of rewritten methods went? It does if frames are read.
     pub fn reads_frames(&self) -> bool {
         let bursts = self.bursts().is_some() && !self.options.has_events_of_jvm();
-        self.probe == ProbeKind::Safepoint || bursts
+        self.probe == ProbeKind::Safepoint || bursts || self.reads_open_paths()
+    }
+
+    /// Are paths of open activations read from frames when a profile is written?
+    pub fn reads_open_paths(&self) -> bool {
+        self.options.reads_open_paths() && !self.ahead
     }
 
     /// Mean number of bytes from one allocation that is charged to its context to the next; `None`: none is.
     pub fn alloc_interval(&self) -> Option<u32> {
         let charges = self.options.profile.contains(&ProfileKind::Contexts)
-            && self.options.weight == ContextWeight::Alloc;
-        charges.then_some(self.options.alloc_interval)
+            && self.options.contexts.weight == ContextWeight::Alloc;
+        charges.then_some(self.options.contexts.alloc_interval)
     }
 
     /// How windows lie in the ring.
     pub fn strata(&self) -> Strata {
-        match self.options.schedule {
+        match self.options.sampling.schedule {
             Schedule::Span { samples, .. } => Strata::of(samples),
             Schedule::Timer | Schedule::Ag { .. } | Schedule::Sag { .. } => Strata::PLAIN,
         }
@@ -231,16 +209,16 @@ impl Settings {
 
     /// For how long a window is open, if that is what the schedule says. No longer than half of the interval.
     pub fn span(&self) -> Option<Duration> {
-        match self.options.schedule {
+        match self.options.sampling.schedule {
             Schedule::Span { duration, .. } if self.probe == ProbeKind::Yieldpoint => {
-                Some(duration.min(self.options.interval / 2))
+                Some(duration.min(self.options.sampling.interval / 2))
             }
             _ => None,
         }
     }
 
-    /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random times, so that
-    /// no rhythm of the program is in step with them.
+    /// Seed of the clock's random phase, if it has one. Windows of fixed durations are opened at random
+    /// times, so that no rhythm of the program is in step with them.
     pub fn jitter(&self) -> Option<u64> {
         let randomly = self.span().is_some() || self.bursts().is_some() || self.windows().is_some();
         randomly.then_some(self.options.seed)
@@ -249,7 +227,7 @@ impl Settings {
     /// Most ring entries that one sampling window takes.
     pub fn window(&self) -> u64 {
         match self.probe {
-            ProbeKind::Yieldpoint => match self.options.schedule {
+            ProbeKind::Yieldpoint => match self.options.sampling.schedule {
                 Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
                 schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
             },
@@ -259,20 +237,30 @@ impl Settings {
 
     /// Time between ticks of the clock, if one is needed.
     pub fn interval(&self) -> Option<Duration> {
-        if let Burst::Timed { interval, .. } = self.options.burst
+        if let Burst::Timed { interval, .. } = self.options.stream.burst
             && self.bursts().is_some()
         {
             Some(interval)
         } else if self.windows().is_some() {
-            let interval = self.options.interval;
-            Some(self.options.rearm.map_or(interval, |rearm| rearm.min(interval)))
+            let interval = self.options.sampling.interval;
+            Some(
+                self.options
+                    .retiring
+                    .rearm
+                    .map_or(interval, |rearm| rearm.min(interval)),
+            )
         } else if self.retires {
-            Some(self.options.rearm.map_or(TICK, |rearm| rearm.min(TICK)))
+            Some(
+                self.options
+                    .retiring
+                    .rearm
+                    .map_or(CONTROLLER_TICK, |rearm| rearm.min(CONTROLLER_TICK)),
+            )
         } else if self.samples() {
-            Some(self.options.interval)
+            Some(self.options.sampling.interval)
         } else {
-            let dump = self.options.dump;
-            let renumber = self.options.renumber.map(|after| after.min(LOOK));
+            let dump = self.options.output.dump;
+            let renumber = self.options.code.renumber.map(|after| after.min(LOOK));
             dump.min(renumber).or(dump).or(renumber)
         }
     }
@@ -289,18 +277,38 @@ pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     }
 }
 
-/// What a former profile tells of the frequencies of edges.
+/// What a former profile says about the frequencies of edges.
 fn guide(file: &str) -> Result<Arc<Guide>, GuideError> {
     let guide = Guide::load(file.as_ref())?;
     info!("use-profile: {file} has counts of {} methods", guide.methods());
     Ok(Arc::new(guide))
 }
 
-/// The events that the probes must tell: a trace has all that any analysis of paths may want, unless it is for contexts
-/// alone.
+/// The probes for what the options ask for.
+fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
+    let kinds = events(options)?;
+    Ok(match probe_kind(options) {
+        ProbeKind::Events => Probes::Events(match options.stream.burst {
+            _ if options.has_events_of_jvm() => EventProbes::JvmCallBursts,
+            Burst::Timed { .. } => EventProbes::CallBursts,
+            _ if options.contexts.weight == ContextWeight::Time => EventProbes::Calls(BesidesCalls::Time),
+            _ if options.contexts.call_paths == CallPaths::On => {
+                EventProbes::Calls(BesidesCalls::PathsToCalls)
+            }
+            _ => match EventProbes::of(kinds) {
+                EventProbes::Paths if options.skips_in_probes() => EventProbes::WantedPaths,
+                probes => probes,
+            },
+        }),
+        kind => kind.into(),
+    })
+}
+
+/// The kinds of events that the analyses need. A trace has all that any analysis of paths may need, unless it
+/// is for contexts alone.
 fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
     let needs = Pipeline::of(options)?.needs();
-    Ok(match options.file.format() {
+    Ok(match options.output.file.format() {
         FileFormat::Trace if options.profile != [ProfileKind::Contexts] => {
             needs.and(EventKinds::ACTIVATION_PATHS)
         }
@@ -310,15 +318,15 @@ fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
 
 /// Applies the options about messages.
 pub fn apply_log_options(options: &ProfileOptions) {
-    let level = match options.loglevel {
-        _ if options.quiet => Level::Error,
+    let level = match options.output.loglevel {
+        _ if options.output.quiet => Level::Error,
         LogLevel::Error => Level::Error,
         LogLevel::Warn => Level::Warn,
         LogLevel::Info => Level::Info,
         LogLevel::Debug => Level::Debug,
     };
     log::set_level(level);
-    if let Some(file) = &options.log
+    if let Some(file) = &options.output.log
         && let Err(e) = log::set_file(file.as_ref())
     {
         error!("log file {file}: {e}; messages stay here");
@@ -352,21 +360,23 @@ mod tests {
         assert_eq!(span("schedule=span:200us:256,interval=20ms"), Some(short));
         assert_eq!(span("schedule=span:100ms:256,interval=20ms"), Some(long));
         assert_eq!(span("schedule=sag:64:17"), None);
-        assert_eq!(span("probe=safepoint,schedule=span:200us:256"), None);
+        assert_eq!(span("probe=safepoint"), None);
         assert_eq!(settings("schedule=span:200us:256,seed=9").jitter(), Some(9));
         assert_eq!(settings("schedule=sag:64:17,seed=9").jitter(), None);
     }
 
     #[test]
-    fn only_what_shapes_classes_makes_a_configuration() {
-        let base = settings("probe=counters").configuration();
-        assert_eq!(
-            base,
-            settings("probe=counters,interval=1ms,file=x").configuration()
-        );
-        assert_ne!(base, settings("probe=yieldpoint").configuration());
-        assert_ne!(base, settings("probe=counters,include=a.*").configuration());
-        assert_ne!(base, settings("probe=counters,path_limit=100").configuration());
+    fn a_configuration_is_what_decides_about_classes_and_counts() {
+        let of = |text| settings(text).configuration();
+        let base = of("probe=counters");
+        assert_eq!(base, of("probe=counters,dump=1s,file=x"));
+        assert_ne!(base, of("probe=yieldpoint"));
+        assert_ne!(base, of("probe=counters,include=a.*"));
+        assert_ne!(base, of("probe=counters,path_limit=100"));
+        // Classes stay the same with another schedule, but its samples mean something else.
+        assert_ne!(of("schedule=span:1ms:256"), of("schedule=sag:64:17"));
+        assert_ne!(of("profile=kpaths"), of("profile=kpaths,file=x.trace"));
+        assert_ne!(of("profile=kpaths"), of("profile=kpaths,consumer=agent"));
     }
 
     #[test]

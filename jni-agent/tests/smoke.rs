@@ -144,7 +144,8 @@ fn counters_are_exact_with_platform_and_virtual_threads() {
             .unwrap();
         let mut counts: Vec<u64> = class.counts[index].paths.values().copied().collect();
         counts.sort_unstable();
-        // Of 15 numbers: one is divisible by both, two by 5 only, four by 3 only, eight by neither; 100,000 of each 0..99,999.
+        // Of 15 numbers: one is divisible by both, two by 5 only, four by 3 only, eight by neither; 100,000
+        // of each 0..99,999.
         let expected =
             |hit: &dyn Fn(u64) -> bool| (8 + virtual_threads) * (0..CALLS).filter(|&i| hit(i)).count() as u64;
         let mut wanted = [
@@ -158,7 +159,8 @@ fn counters_are_exact_with_platform_and_virtual_threads() {
     }
 }
 
-/// Runs the program with a dump every few milliseconds until there are that many samples, then tells it to end.
+/// Runs the program with a dump every few milliseconds until there are that many samples, then tells it to
+/// end.
 fn sampled(home: &Path, options: &str, samples: u64) -> Profile {
     let dir = tempfile::tempdir().unwrap();
     compile(home, dir.path());
@@ -214,9 +216,9 @@ fn a_profile_of_bursts_is_not_exact() {
     }
 }
 
-/// `work` calls `classify(i)` and `many(i)` in turn for i = 0, 1, …, and a window holds path ends in a row. So whatever
-/// the clock does, both have as many samples but for one per window, and the paths of `classify` the shares that the
-/// numbers 0 … 99,999 give them but for the ends of windows.
+/// `work` calls `classify(i)` and `many(i)` in turn for i = 0, 1, …, and a window holds path ends in a row.
+/// So whatever the clock does, both have as many samples but for one per window, and the paths of `classify`
+/// the shares that the numbers 0 … 99,999 give them but for the ends of windows.
 #[test]
 fn yieldpoint_samples_have_the_shares_of_the_program() {
     for home in jdks() {
@@ -242,8 +244,8 @@ fn yieldpoint_samples_have_the_shares_of_the_program() {
         counts.sort_unstable();
         assert_eq!(counts.len(), 4, "{place}");
         for (count, of_15) in counts.into_iter().zip([1u64, 2, 4, 8]) {
-            // n numbers in a row hold of s residues of 15 never more than s (15 - s) / 15 off n s / 15. Where a round
-            // ends, a new row begins.
+            // n numbers in a row hold of s residues of 15 never more than s (15 - s) / 15 off n s / 15. Where
+            // a round ends, a new row begins.
             let rows = windows + others;
             let off = (15 * count).abs_diff(of_15 * classify);
             assert!(
@@ -254,8 +256,8 @@ fn yieldpoint_samples_have_the_shares_of_the_program() {
     }
 }
 
-/// With windows of fixed duration the counts estimate executions: `classify` and `many` are called equally often, and the
-/// paths of `classify` have their shares, though samples weigh from one path end to thousands.
+/// With windows of fixed duration the counts estimate executions: `classify` and `many` are called equally
+/// often, and the paths of `classify` have their shares, though samples weigh from one path end to thousands.
 #[test]
 fn windows_of_fixed_duration_count_executions() {
     for home in jdks() {
@@ -292,8 +294,8 @@ fn windows_of_fixed_duration_count_executions() {
     }
 }
 
-/// Every register that is read is a path prefix that leads to where the thread stood, in a method of the program that
-/// runs at that time.
+/// Every register that is read is a path prefix that leads to where the thread stood, in a method of the
+/// program that runs at that time.
 #[test]
 fn safepoint_samples_are_prefixes_in_the_hot_code() {
     for home in jdks() {

@@ -3,26 +3,29 @@
 //! Nothing of the builder is reused: every fact is derived again in another, slower way.
 //!
 //! # What "correct" means
-//! Let *G* be the graph, *R* the blocks reachable from the entry or an extra start, and *end* the set of blocks
-//! at which paths end. A **path** begins with a start: the entry or an extra start (*arriving* at that block),
-//! or the lower half of a block of *end*. It follows edges until it arrives at a block of *end* or leaves
-//! a block without successors. Its **number** is its start's value plus the values of its edges. Then
+//! Let *G* be the graph, *R* the blocks reachable from the entry or an extra start, and *end* the set of
+//! blocks at which paths end. A **path** begins with a start: the entry or an extra start (*arriving* at that
+//! block), or the lower half of a block of *end*. It follows edges until it arrives at a block of *end* or
+//! leaves a block without successors. Its **number** is its start's value plus the values of its edges. Then
 //!
-//! 1. [`Ends`](Rule::Ends): of *R*, exactly the targets of the retreating edges of the depth-first walk (entry first, then the extra
-//!    starts, successors in order) end paths as headers; all other members of *end* are cuts; none lies
-//!    outside *R*. So the edges truncated are exactly the retreating ones, other edges into headers
-//!    (PEP section 3.2 splits the header, not the edge), and edges into cuts.
+//! 1. [`Ends`](Rule::Ends): of *R*, exactly the targets of the retreating edges of the depth-first walk
+//!    (entry first, then the extra starts, successors in order) end paths as headers; all other members of
+//!    *end* are cuts; none lies outside *R*. So the edges truncated are exactly the retreating ones, other
+//!    edges into headers (PEP section 3.2 splits the header, not the edge), and edges into cuts.
 //! 2. [`Acyclic`](Rule::Acyclic): without the edges into *end*, no cycle is left in *R*.
-//! 3. [`Starts`](Rule::Starts): there is exactly one start for the entry (the first), for each extra start and for each block of *end*.
-//! 4. [`Dense`](Rule::Dense): the numbers of all paths are exactly 0, 1, …, N - 1, each once. Checked path by path when N is small, else
-//!    by counting in 128 bits at every block and start.
+//! 3. [`Starts`](Rule::Starts): there is exactly one start for the entry (the first), for each extra start
+//!    and for each block of *end*.
+//! 4. [`Dense`](Rule::Dense): the numbers of all paths are exactly 0, 1, …, N - 1, each once. Checked path by
+//!    path when N is small, else by counting in 128 bits at every block and start.
 //! 5. [`Limit`](Rule::Limit): N is at most the limit.
-//! 6. [`Regeneration`](Rule::Regeneration): the path of number(p) is p; and from the sum so far at any block on p, the prefix up to there.
-//! 7. [`Heaviest`](Rule::Heaviest) (smart numbering): at every block of *R* no out-edge is heavier than the one of value 0.
-//! 8. [`Placement`](Rule::Placement): a machine that walks *G* along any edges, jumping to extra starts at any time, and does to one register what the
-//!    [`Plan`] says, holding nothing usable at first, reports exactly the numbers of the paths it walked, in
-//!    order, but for those that end with a silent edge; and each of these has the number that the plan states.
-//!    Checked on random walks.
+//! 6. [`Regeneration`](Rule::Regeneration): the path of number(p) is p; and from the sum so far at any block
+//!    on p, the prefix up to there.
+//! 7. [`Heaviest`](Rule::Heaviest) (smart numbering): at every block of *R* no out-edge is heavier than the
+//!    one of value 0.
+//! 8. [`Placement`](Rule::Placement): a machine that walks *G* along any edges, jumping to extra starts at
+//!    any time, and does to one register what the [`Plan`] says, holding nothing usable at first, reports
+//!    exactly the numbers of the paths it walked, in order, but for those that end with a silent edge; and
+//!    each of these has the number that the plan states. Checked on random walks.
 //! 9. [`SamePaths`](Rule::SamePaths): two numberings with equal *end* have the same set of paths.
 
 use std::collections::HashSet;
@@ -91,7 +94,8 @@ mod placement; // after the macro, which it uses
 mod tests;
 pub use placement::check_plan;
 
-/// Numbers the graph (smart and plain), plans both ways, and checks everything. Too low a limit is no violation.
+/// Numbers the graph (smart and plain), plans both ways, and checks everything. Too low a limit is no
+/// violation.
 ///
 /// # Errors
 /// The first broken rule.

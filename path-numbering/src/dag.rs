@@ -163,8 +163,8 @@ impl PathDag {
         }
     }
 
-    /// PEP figures 2 and 4. The walk's postorder lists each reachable block after everything its edges lead to, but
-    /// for edges that end paths.
+    /// PEP figures 2 and 4. The walk's postorder lists each reachable block after everything its edges lead
+    /// to, but for edges that end paths.
     fn number(
         graph: &impl FlowGraph,
         weights: &EdgeWeights,
@@ -317,9 +317,9 @@ pub(crate) fn validate(graph: &impl FlowGraph) -> Result<(), NumberingError> {
 
 /// Adds cut points until no block has more than `cap` paths to its path ends.
 ///
-/// Blocks are counted bottom up. Where there are too many, the cut is made on the way with the most paths, at the
-/// next merge block: a cut there serves all that flows in, while one at a block with a single predecessor only
-/// shortens that way (it is the last resort, as is cutting everything, which `cap` 0 asks for).
+/// Blocks are counted bottom up. Where there are too many, the cut is made on the way with the most paths, at
+/// the next merge block: a cut there serves all that flows in, while one at a block with a single predecessor
+/// only shortens that way (it is the last resort, as is cutting everything, which `cap` 0 asks for).
 fn add_cuts(graph: &impl FlowGraph, postorder: &[BlockId], end_cause: &mut [Option<EndCause>], cap: u64) {
     let blocks = graph.num_blocks();
     let mut in_edges = vec![0u32; blocks];
@@ -372,7 +372,8 @@ fn count(graph: &impl FlowGraph, block: BlockId, end_cause: &[Option<EndCause>],
     })
 }
 
-/// Number of ways on for a path that arrives at a block: one if it ends there, else those from the block's body.
+/// Number of ways on for a path that arrives at a block: one if it ends there, else those from the block's
+/// body.
 #[inline]
 fn ways_on(block: BlockId, end_cause: &[Option<EndCause>], paths_from: &[u64]) -> u64 {
     match end_cause[block.index()] {

@@ -1,9 +1,9 @@
 //! Graphs made from arbitrary bytes, for tests and fuzzing.
 //!
-//! Every byte string makes a well-formed graph, and shorter strings make smaller ones, so that proptest shrinks
-//! and a fuzzer mutates usefully. Structured graphs look like what compilers emit (loops of all kinds, `break`,
-//! `continue`, switches with several keys per target, handlers, dead code, an entry that is a loop's header);
-//! wild ones have any edge at all, irreducible loops and self loops among them.
+//! Every byte string makes a well-formed graph, and shorter strings make smaller ones, so that proptest
+//! shrinks and a fuzzer mutates usefully. Structured graphs look like what compilers emit (loops of all
+//! kinds, `break`, `continue`, switches with several keys per target, handlers, dead code, an entry that is a
+//! loop's header); wild ones have any edge at all, irreducible loops and self loops among them.
 
 use crate::graph::{BlockId, EdgeWeights, FlowGraph, SimpleGraph};
 
@@ -79,7 +79,8 @@ pub fn wild(choices: &mut Choices<'_>) -> SimpleGraph {
     SimpleGraph::from_parts(entry, successors, handlers)
 }
 
-/// A graph of nested statements, with `jumps` extra edges from anywhere to anywhere (which make it irreducible).
+/// A graph of nested statements, with `jumps` extra edges from anywhere to anywhere (which make it
+/// irreducible).
 pub fn structured(choices: &mut Choices<'_>, jumps: usize) -> SimpleGraph {
     let mut builder = Builder {
         choices,

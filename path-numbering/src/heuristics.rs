@@ -1,12 +1,12 @@
 //! Static branch prediction: edge weights for smart numbering when there is no profile.
 //!
-//! The heuristics are those of Ball and Larus, *Branch Prediction for Free* (PLDI 1993); the probabilities and
-//! their combination by Dempster-Shafer those of Wu and Larus, *Static Branch Frequency and Program Profile
-//! Analysis* (MICRO 1994); the throw heuristic is added here. Each is described at its [`Heuristic`].
+//! The heuristics are those of Ball and Larus, *Branch Prediction for Free* (PLDI 1993); the probabilities
+//! and their combination by Dempster-Shafer those of Wu and Larus, *Static Branch Frequency and Program
+//! Profile Analysis* (MICRO 1994); the throw heuristic is added here. Each is described at its [`Heuristic`].
 //!
 //! *In*: a graph and [`BranchHints`], what only the front end knows about blocks and branches. *Out*:
-//! [`EdgeWeights`], per block probabilities that sum to 1. They only have to get the *order* right: a wrong one
-//! moves the zero to the wrong edge (PEP section 3.4) and costs an addition, never correctness.
+//! [`EdgeWeights`], per block probabilities that sum to 1. They only have to get the *order* right: a wrong
+//! one moves the zero to the wrong edge (PEP section 3.4) and costs an addition, never correctness.
 //!
 //! How a block is decided, by its number of out-edges:
 //! * one: 1.
@@ -61,7 +61,8 @@ pub struct BranchTest {
     pub condition: Condition,
     /// Position (0 or 1) of the successor that is followed when the answer is yes.
     pub holds: u32,
-    /// Per successor: does its block use an operand of the test before assigning to it? For the guard heuristic.
+    /// Per successor: does its block use an operand of the test before assigning to it? For the guard
+    /// heuristic.
     pub guards: [bool; 2],
 }
 
@@ -125,13 +126,14 @@ impl BranchHints for HintTable {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Heuristic {
     /// A retreating edge is followed (0.88): loops repeat. It decides alone, as in Wu and Larus' algorithm.
-    /// Likewise, at a loop's header, the edge that leaves this loop is not followed (a `while` loop whose test
-    /// stands at the top); that opinion is combined with the others.
+    /// Likewise, at a loop's header, the edge that leaves this loop is not followed (a `while` loop whose
+    /// test stands at the top); that opinion is combined with the others.
     LoopBranch,
-    /// A branch elsewhere inside a loop, with no loop header among its successors, does not leave the loop (0.80).
+    /// A branch elsewhere inside a loop, with no loop header among its successors, does not leave the loop
+    /// (0.80).
     LoopExit,
-    /// A successor that is a loop header, or goes straight on to one, is followed if off the main road (0.75): a
-    /// guarded loop is there to be run. Retreating edges are [`Heuristic::LoopBranch`]'s.
+    /// A successor that is a loop header, or goes straight on to one, is followed if off the main road
+    /// (0.75): a guarded loop is there to be run. Retreating edges are [`Heuristic::LoopBranch`]'s.
     LoopHeader,
     /// A successor that calls is not followed if off the main road (0.78).
     Call,
@@ -145,11 +147,12 @@ pub enum Heuristic {
     Guard,
     /// Pointers are not null and not equal to each other (0.60).
     Pointer,
-    /// Integers are not negative, not zero-or-less and not equal to a constant; floating-point numbers are not
-    /// equal (0.84): such values usually mean errors or special cases.
+    /// Integers are not negative, not zero-or-less and not equal to a constant; floating-point numbers are
+    /// not equal (0.84): such values usually mean errors or special cases.
     Opcode,
-    /// An edge after which every way ends in a throw is not followed (0.99). Not one of Ball and Larus': C has
-    /// no exceptions. The number is chosen, not measured: high enough that no two others together outweigh it.
+    /// An edge after which every way ends in a throw is not followed (0.99). Not one of Ball and Larus': C
+    /// has no exceptions. The number is chosen, not measured: high enough that no two others together
+    /// outweigh it.
     Throw,
 }
 
@@ -270,7 +273,8 @@ impl<'a, G: FlowGraph, H: BranchHints> Predictor<'a, G, H> {
     /// Finds loops, postdominators and what leads to throws.
     ///
     /// # Panics
-    /// If the graph names a block that does not exist ([`PathDag::build`](crate::PathDag::build) reports that).
+    /// If the graph names a block that does not exist ([`PathDag::build`](crate::PathDag::build) reports
+    /// that).
     pub fn new(graph: &'a G, hints: &'a H) -> Self {
         let walk = DepthFirst::of(graph);
         let mut analysis = Analysis::default();
@@ -424,7 +428,8 @@ fn and(a: [bool; 2], b: [bool; 2]) -> [bool; 2] {
 }
 
 impl EdgeWeights {
-    /// Weights by static branch prediction (see [`heuristics`](crate::heuristics)), for numbering without a profile.
+    /// Weights by static branch prediction (see [`heuristics`](crate::heuristics)), for numbering without a
+    /// profile.
     ///
     /// # Panics
     /// If the graph names a block that does not exist.

@@ -20,10 +20,14 @@
 //! assert_eq!(path.blocks(&graph), vec![BlockId::new(0), BlockId::new(2), BlockId::new(3)]);
 //! ```
 //!
-//! Nothing in this crate knows about the JVM.
+//! Nothing in this crate knows about the JVM. Feature `test-support` adds what only tests and fuzz targets
+//! use: `generate`, which makes graphs from arbitrary bytes, and `checker`, which tests a numbering without
+//! using its code.
 
+#[cfg(any(test, feature = "test-support"))]
 pub mod checker;
 mod dag;
+#[cfg(any(test, feature = "test-support"))]
 pub mod generate;
 mod graph;
 pub mod heuristics;

@@ -11,8 +11,8 @@ const MAX_MEMBERSHIPS: usize = 1 << 23;
 /// The loops of a graph: one per target of a retreating edge.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loops {
-    /// Per block: the headers of the loops around it, in ascending order. A header is in its own loop. Without rows
-    /// if there are no loops.
+    /// Per block: the headers of the loops around it, in ascending order. A header is in its own loop.
+    /// Without rows if there are no loops.
     around: Rows<BlockId>,
     /// (block, header of a loop around it), by header.
     members: Vec<(BlockId, BlockId)>,
@@ -24,8 +24,8 @@ pub(crate) struct Loops {
 }
 
 impl Loops {
-    /// Finds them. The body of a loop is what lies on a way from the header to one of its retreating edges; so
-    /// a handler that jumps back into the loop does not spoil it, nor do other entries.
+    /// Finds them. The body of a loop is what lies on a way from the header to one of its retreating edges;
+    /// so a handler that jumps back into the loop does not spoil it, nor do other entries.
     pub fn find(&mut self, graph: &impl FlowGraph, walk: &DepthFirst, predecessors: &Rows<BlockId>) {
         self.around.clear();
         if walk.retreating.is_empty() {
@@ -83,7 +83,8 @@ impl Loops {
     }
 }
 
-/// Immediate postdominators (Cooper, Harvey and Kennedy's iteration on the reversed graph, with one virtual exit).
+/// Immediate postdominators (Cooper, Harvey and Kennedy's iteration on the reversed graph, with one virtual
+/// exit).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Postdominators {
     /// Per block its immediate postdominator, [`EXIT`] or [`NOT_YET`].
@@ -130,7 +131,8 @@ impl Postdominators {
             let mut new = if successors.is_empty() { EXIT } else { NOT_YET };
             for &to in successors {
                 match self.parent[to.index()] {
-                    // If it is never computed (no exit is reached from there), then asking again changes nothing.
+                    // If it is never computed (no exit is reached from there), then asking again changes
+                    // nothing.
                     NOT_YET => again |= self.number[to.index()] != UNREACHED,
                     _ if new == NOT_YET => new = to.index() as u32,
                     _ => new = self.meet(new, to.index() as u32),

@@ -1,5 +1,5 @@
-//! From graph to P-DAG and plan in one go, with memory that is used again: for whoever numbers one method after
-//! the other.
+//! From graph to P-DAG and plan in one go, with memory that is used again: for whoever numbers one method
+//! after the other.
 
 use crate::dag::{Counting, NumberingError, NumberingOptions, PathDag, validate};
 use crate::graph::{BlockId, EdgeWeights, FlowGraph};
@@ -28,8 +28,8 @@ pub struct Numbering<'s, G> {
 }
 
 impl Scratch {
-    /// The same P-DAG as [`PathDag::build`] makes with the weights of [`EdgeWeights::heuristic`], from a single walk
-    /// over the graph.
+    /// The same P-DAG as [`PathDag::build`] makes with the weights of [`EdgeWeights::heuristic`], from a
+    /// single walk over the graph.
     ///
     /// # Errors
     /// As [`PathDag::build`].
@@ -42,9 +42,10 @@ impl Scratch {
         self.number_by(graph, hints, None, options)
     }
 
-    /// As [`Scratch::number`], but where a former run was measured, its frequencies decide (PEP section 3.4): those of a
-    /// block's out-edges, in successor order. Blocks whose edges were never followed, or for which nothing is given, are
-    /// numbered by prediction; so is the order among edges that were followed equally often.
+    /// As [`Scratch::number`], but where a former run was measured, its frequencies decide (PEP section 3.4):
+    /// those of a block's out-edges, in successor order. Blocks whose edges were never followed, or for which
+    /// nothing is given, are numbered by prediction; so is the order among edges that were followed equally
+    /// often.
     ///
     /// # Errors
     /// As [`PathDag::build`].

@@ -18,6 +18,9 @@ pub enum Update {
     Add(u64),
     /// By starting afresh: a start's value.
     Set(u64),
+    /// By the program of this number, a row of steps that its maker keeps: for plans with several registers,
+    /// which structural profiles have. [`Plan::new`] makes none.
+    Run(u32),
 }
 
 /// What to do with the path register when an edge is followed: first `update`, then, if there is a
@@ -60,10 +63,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a P-DAG. A block without successors ends its path when it is left; that needs no entry here.
+    /// The plan of a P-DAG. A block without successors ends its path when it is left; that needs no entry
+    /// here.
     ///
     /// With `skip_single_path_loops` the retreating edge of a loop that has only one path per iteration (no
-    /// inner loop, no branch but exits) reports nothing; the loop is still entered and left by observed paths.
+    /// inner loop, no branch but exits) reports nothing; the loop is still entered and left by observed
+    /// paths.
     pub fn new(graph: &impl FlowGraph, dag: &PathDag, skip_single_path_loops: bool) -> Self {
         let walk = skip_single_path_loops.then(|| DepthFirst::of(graph));
         Self::of_walk(graph, dag, walk.as_ref(), &mut Vec::new())
@@ -158,8 +163,8 @@ impl Plan {
     }
 }
 
-/// The loops with exactly one path per iteration: the header has one retreating edge, and the only path of the
-/// whole P-DAG that follows it starts in the header's lower half.
+/// The loops with exactly one path per iteration: the header has one retreating edge, and the only path of
+/// the whole P-DAG that follows it starts in the header's lower half.
 fn single_path_loops(graph: &impl FlowGraph, dag: &PathDag, walk: &DepthFirst) -> Vec<SilentEdge> {
     if walk.retreating.is_empty() {
         return Vec::new();

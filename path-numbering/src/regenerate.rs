@@ -147,8 +147,8 @@ impl PathDag {
     /// The unique prefix that a path register holding `number` at the top of block `stopped` stands for.
     ///
     /// Every block has an out-edge of value 0, so a partial number is also the number of a full path: the
-    /// prefix followed by zeros. It is cut off where it stopped (PEP section 3.2). At a block where paths end,
-    /// the register is taken to be read after the restart (the lower half).
+    /// prefix followed by zeros. It is cut off where it stopped (PEP section 3.2). At a block where paths
+    /// end, the register is taken to be read after the restart (the lower half).
     ///
     /// # Errors
     /// As [`PathDag::regenerate`], and [`RegenerateError::NotOnPath`].

@@ -100,8 +100,8 @@ impl<T> Rows<T> {
     where
         T: Copy + Default,
     {
-        // The count of row r is made at r + 2, so that after summing up the start of r stands at r + 1, moves on as
-        // the row is filled, and ends where r + 1 starts.
+        // The count of row r is made at r + 2, so that after summing up the start of r stands at r + 1, moves
+        // on as the row is filled, and ends where r + 1 starts.
         self.first.clear();
         self.first.resize(rows + 2, 0);
         for (row, _) in pairs.clone() {

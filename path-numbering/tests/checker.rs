@@ -155,8 +155,8 @@ fn plans_that_are_wrong_somewhere() {
     assert_eq!(broken_plan(|p| p.silent.push(silent)), Some(Rule::Placement));
 }
 
-/// Rules 2 and 6 cannot be broken past the rules before them by what a numbering says; `src/checker/tests.rs` breaks
-/// them one by one. Placement looks at regeneration too.
+/// Rules 2 and 6 cannot be broken past the rules before them by what a numbering says; `src/checker/tests.rs`
+/// breaks them one by one. Placement looks at regeneration too.
 #[test]
 fn regeneration_while_a_plan_is_walked() {
     let graph = graph();

@@ -10,7 +10,8 @@ use trodden_numbering::{
     BlockId, EdgeRef, EdgeWeights, FlowGraph, NumberingError, NumberingOptions, PathDag, SimpleGraph,
 };
 
-/// SPP figure 1; block 0 is not used, so that the blocks have the paper's numbers. (The reader starts at block 1.)
+/// SPP figure 1; block 0 is not used, so that the blocks have the paper's numbers. (The reader starts at
+/// block 1.)
 fn example() -> SimpleGraph {
     let edges = [(1, 2), (2, 3), (3, 4), (3, 6), (4, 3), (4, 5), (6, 2), (6, 7)];
     let mut successors = vec![Vec::new(); 8];
@@ -36,7 +37,8 @@ fn paths(structure: &Structure, graph: usize) -> BTreeMap<String, u64> {
 #[test]
 fn figure_7() {
     let structure = structure(&example());
-    // Our names say where a loop is left to; the paper's X2 of path 6 leads to block 5, that of path 7 to block 7.
+    // Our names say where a loop is left to; the paper's X2 of path 6 leads to block 5, that of path 7 to
+    // block 7.
     let figure: [&[(&str, u64, &str)]; 3] = [
         &[("E1-1-L1-7", 100, "100.0"), ("E1-1-L1-5", 0, "0.0")],
         &[
@@ -318,9 +320,9 @@ proptest! {
         check(&generate::graph(&mut Choices::new(&bytes)), limit, &walk)?;
     }
 
-    /// Mapped to Ball-Larus paths, the counts of whole activations take every edge as often as the activations did, and paths that
-    /// no loop is left on are counted exactly. (Without jumps into loops: where a loop is entered at several places, Ball-Larus paths
-    /// run on into it, which is not mapped.)
+    /// Mapped to Ball-Larus paths, the counts of whole activations take every edge as often as the
+    /// activations did, and paths that no loop is left on are counted exactly. (Without jumps into loops:
+    /// where a loop is entered at several places, Ball-Larus paths run on into it, which is not mapped.)
     #[test]
     fn mapped_paths_keep_the_frequencies_of_edges(
         bytes in bytes(160),
@@ -377,7 +379,8 @@ proptest! {
         for (edge, times) in &followed {
             prop_assert!((edges[edge] - times).abs() < 1e-6, "{:?}: {} for {}", edge, edges[edge], times);
         }
-        // Exact where nothing lies between a loop and the path's end: all blocks are in the loop that the path begins in.
+        // Exact where nothing lies between a loop and the path's end: all blocks are in the loop that the
+        // path begins in.
         for (&number, &times) in &ball_larus {
             let path = dag.regenerate(&graph, number).unwrap();
             let around = structure.graphs_around(path.first);

@@ -2,6 +2,10 @@
 //!
 //! *In*: path maps from the instrumenter, counts from the agent. *Out*: a [`Profile`], its versioned
 //! `.trodden` codec, the paths behind its numbers ([`MethodMap::describe`]), and accuracy metrics.
+//!
+//! Four rooms, each of which may use those before it: [`output`] (how files are written, whole or not at all),
+//! [`options`] (the words of a request, and their limits), `model` (path map, profile, file, merge, metrics) and `stream` ([`events`], and [`trace`] files of them).
+//!
 //! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
 //! indices and line numbers, so that a reader needs no class file.
 //!
@@ -16,40 +20,22 @@
 //! assert_eq!(compare(&run, &run, &AccuracyOptions::default()).path_accuracy, None);
 //! ```
 
-mod accuracy;
-mod codec;
-mod contexts;
-mod describe;
-mod edges;
-pub mod events;
-mod kpaths;
-mod map;
-mod merge;
-mod observation;
+mod model;
 pub mod options;
-mod profile;
-mod schedule;
-pub mod structural;
-mod subpaths;
-pub mod trace;
-mod translate;
+pub mod output;
+mod stream;
 
-pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
-pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
-pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
-pub use describe::{EndKind, PathDescription, Place, Step};
-pub use edges::{BranchCounts, EdgeProfile};
-pub use kpaths::{
-    ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MAX_K, MethodOverlap, PathForest,
-    kpaths_overlap,
+pub use model::structural;
+pub use model::{
+    Accuracy, AccuracyOptions, BlockExit, BlockInfo, BlockShape, BranchCounts, Callee, ClassMap,
+    ClassProfile, CompilerMade, Condition, ConditionKind, ContextNode, ContextRow, ContextTree, Contexts,
+    CounterLayout, EdgeLabel, EdgeProfile, EndKind, FORMAT_VERSION, ForestNode, ForestProblem, KNOWN_SUBPATH,
+    KPaths, KPathsOverlap, LevelOverlap, LineEntry, LoadError, MergeError, MethodAccuracy, MethodConditions,
+    MethodCounts, MethodMap, MethodOverlap, MethodShape, OFTEN, Observation, Outcome, PathDescription,
+    PathForest, PhiOutOfRange, Place, Problem, Profile, RankedSubpath, ReadError, RunInfo, SaveError,
+    ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, WriteError, compare, flow,
+    is_control, kpaths_overlap, least_rotation, merge, printable, printable_lines, same_paths,
+    subpath_accuracy,
 };
-pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
-pub use merge::{MergeError, merge};
-pub use observation::Observation;
-pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-pub use schedule::{Schedule, ScheduleError};
-pub use subpaths::{
-    KNOWN_SUBPATH, MAX_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
-    least_rotation, subpath_accuracy,
-};
-pub use translate::same_paths;
+pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
+pub use stream::{events, trace};

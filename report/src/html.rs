@@ -154,10 +154,12 @@ pub(crate) fn bar(share: f64) -> Markup {
 
 fn skipped(view: &View) -> Markup {
     let alone = "These classes and methods ran without counting, so nothing above is about them.";
+    let cut = "Whole paths of these methods are counted, but none that an exception cut off.";
     let sites = "Of what these methods call it is not known from which of their lines.";
     html! {
         (reasons("Left as they were", alone, &view.skipped))
         (reasons("Without call sites", sites, &view.without_call_sites))
+        (reasons("Without cut paths", cut, &view.without_cut_paths))
     }
 }
 

@@ -64,8 +64,11 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
                 (percent(view.paths[limit..].iter().map(|p| p.share_of_method).sum())) " of this method." }
         }
         @if !view.partial.is_empty() {
-            h3 { "Seen on the way" }
-            p.note { "These samples stopped the program in the middle of a path, so only its beginning is known." }
+            h3 { "Cut short" }
+            p.note {
+                "Of these paths only the beginning ran, or is known: an exception, the end of the program or a sample stopped them in \
+                 their last block."
+            }
             ol.path-list {
                 @for (i, path) in view.partial.iter().take(limit).enumerate() {
                     (path_row(view, path, i == 0 && view.paths.is_empty()))

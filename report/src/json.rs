@@ -1,7 +1,7 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
 use serde::Serialize;
-use trodden_profile::{PathDescription, Place};
+use trodden_profile::{PathDescription, Place, printable_lines};
 
 use crate::ReportError;
 use crate::contexts;
@@ -22,6 +22,9 @@ struct Document<'a> {
     /// Methods whose callees have no call sites in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without_call_sites: Vec<Skipped<'a>>,
+    /// Methods in which paths that an exception cut off are not counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    without_cut_paths: Vec<Skipped<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kpaths: Option<kpaths::Forests<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,6 +203,7 @@ pub(crate) fn write(
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
+        without_cut_paths: listed(&view.without_cut_paths),
         kpaths: kpaths::forests(view, top, trees),
         contexts: view.contexts.as_ref().map(|c| contexts::json_document(c, top)),
         subpaths: view
@@ -209,7 +213,10 @@ pub(crate) fn write(
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
-    Ok(out)
+    // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing
+    // around, and
+    // the upper control characters.
+    Ok(printable_lines(&out).into_owned())
 }
 
 fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {

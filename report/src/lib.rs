@@ -17,6 +17,7 @@
 
 mod contexts;
 pub mod coverage;
+mod diff;
 mod dot;
 mod html;
 mod html_method;
@@ -32,11 +33,16 @@ mod text;
 mod view;
 mod words;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use trodden_profile::{PhiOutOfRange, Profile};
 
 pub use contexts::{ContextsOptions, ContextsView};
+pub use diff::{
+    BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, Odds, PathChange,
+    Reason, Summary,
+};
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
 pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
@@ -90,6 +96,7 @@ pub enum ReportError {
 /// A report, ready to be written in any format.
 #[derive(Debug)]
 pub struct Report<'p> {
+    profile: &'p Profile,
     view: View<'p>,
     options: ReportOptions,
 }
@@ -100,9 +107,7 @@ impl<'p> Report<'p> {
     /// # Errors
     /// If the method pattern is malformed or matches nothing.
     pub fn new(profile: &'p Profile, options: &ReportOptions) -> Result<Self, ReportError> {
-        let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-        let mut view = View::new(profile, pattern.as_ref());
-        view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
+        let view = view_of(profile, options)?;
         let nothing =
             view.methods.is_empty() && view.contexts.as_ref().is_none_or(|c| !c.hot.contains(&true));
         if let Some(pattern) = options.method.as_ref().filter(|_| nothing) {
@@ -113,12 +118,25 @@ impl<'p> Report<'p> {
             });
         }
         Ok(Report {
+            profile,
             view,
             options: options.clone(),
         })
     }
 
-    /// The view model, for formats of your own.
+    /// Writes a format that cannot hold control characters in names: with printable ones.
+    fn shown<T>(&self, write: impl FnOnce(&View) -> T) -> T {
+        match self.profile.printable() {
+            Cow::Borrowed(_) => write(&self.view),
+            Cow::Owned(profile) => {
+                let view = view_of(&profile, &self.options).expect("the options were good before");
+                write(&view)
+            }
+        }
+    }
+
+    /// The view model, for formats of your own. Its names are those of the profile: whatever shows them passes them
+    /// through [`trodden_profile::printable`].
     pub fn view(&self) -> &View<'p> {
         &self.view
     }
@@ -127,7 +145,7 @@ impl<'p> Report<'p> {
     pub fn text(&self, color: bool) -> String {
         let paths = limit(self.options.paths, 5);
         let trees = self.options.kpaths.limits(0.05, paths);
-        text::write(&self.view, limit(self.options.top, 10), paths, &trees, color)
+        self.shown(|view| text::write(view, limit(self.options.top, 10), paths, &trees, color))
     }
 
     /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, the count being its own calls.
@@ -135,8 +153,10 @@ impl<'p> Report<'p> {
     /// # Errors
     /// If the profile has no contexts.
     pub fn collapsed(&self) -> Result<String, ReportError> {
-        let contexts = self.view.contexts.as_ref().ok_or(ReportError::NoContexts)?;
-        Ok(contexts::collapsed_lines(contexts))
+        self.shown(|view| {
+            let contexts = view.contexts.as_ref().ok_or(ReportError::NoContexts)?;
+            Ok(contexts::collapsed_lines(contexts))
+        })
     }
 
     /// JSON, format `trodden-report` version 1.
@@ -158,7 +178,7 @@ impl<'p> Report<'p> {
         let sources = source::Sources::new(&self.options.sources);
         let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
         let trees = self.options.kpaths.limits(0.01, paths);
-        Ok(html::write(&self.view, &sources, top, paths, &trees))
+        Ok(self.shown(|view| html::write(view, &sources, top, paths, &trees)))
     }
 
     /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
@@ -168,7 +188,7 @@ impl<'p> Report<'p> {
     /// None at present; the signature leaves room.
     pub fn dot(&self) -> Result<String, ReportError> {
         let trees = self.options.kpaths.limits(0.05, limit(self.options.paths, 5));
-        Ok(dot::write(&self.view, limit(self.options.top, 1), &trees))
+        Ok(self.shown(|view| dot::write(view, limit(self.options.top, 1), &trees)))
     }
 
     /// Control-flow graphs as one standalone SVG, the hottest path marked.
@@ -176,8 +196,15 @@ impl<'p> Report<'p> {
     /// # Errors
     /// None at present; the signature leaves room.
     pub fn svg(&self) -> Result<String, ReportError> {
-        Ok(svg::standalone(&self.view, limit(self.options.top, 1)))
+        Ok(self.shown(|view| svg::standalone(view, limit(self.options.top, 1))))
     }
+}
+
+fn view_of<'p>(profile: &'p Profile, options: &ReportOptions) -> Result<View<'p>, ReportError> {
+    let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
+    let mut view = View::new(profile, pattern.as_ref());
+    view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
+    Ok(view)
 }
 
 fn limit(given: usize, default: usize) -> usize {

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
+use trodden_profile::{is_control, printable};
+
 /// Where build tools keep sources below a project's folder.
 const ROOTS: &[&str] = &[
     "",
@@ -29,6 +31,18 @@ pub(crate) struct SourceText {
     pub lines: Vec<String>,
 }
 
+/// Where the source file of a class (internal name) lies below a source folder: by its package and its SourceFile
+/// attribute. `None` if that names no such place: it is absolute, leads upwards, or no file has such a name. Class
+/// files are not to be trusted, and other tools read files by what we write.
+pub(crate) fn below(class: &str, source_file: &str) -> Option<PathBuf> {
+    let package = class.rsplit_once('/').map_or("", |(package, _)| package);
+    let relative = Path::new(package).join(source_file);
+    let inside = relative.components().all(|c| matches!(c, Component::Normal(_)));
+    let named = !source_file.is_empty() && !source_file.ends_with('/');
+    let plain = !class.starts_with('/') && !relative.to_str()?.contains(is_control);
+    (inside && named && plain).then_some(relative)
+}
+
 impl Sources {
     pub fn new(folders: &[PathBuf]) -> Self {
         Sources {
@@ -45,13 +59,7 @@ impl Sources {
     /// The source of a class (internal name), if a folder has it. Names come from a profile, so nothing outside
     /// the folders may be named by them.
     pub fn find(&self, class: &str, source_file: Option<&str>) -> Option<Rc<SourceText>> {
-        let relative = match class.rsplit_once('/') {
-            Some((package, _)) => Path::new(package).join(source_file?),
-            None => PathBuf::from(source_file?),
-        };
-        if !relative.components().all(|c| matches!(c, Component::Normal(_))) {
-            return None;
-        }
+        let relative = below(class, source_file?)?;
         let below = |part: &Path| {
             let part = part.to_owned();
             self.folders
@@ -77,12 +85,17 @@ impl Sources {
             .map(|bytes| {
                 let text = String::from_utf8_lossy(&bytes);
                 Rc::new(SourceText {
-                    lines: text.lines().map(str::to_owned).collect(),
+                    lines: text.lines().map(line).collect(),
                 })
             });
         self.read.borrow_mut().insert(path, text.clone());
         text
     }
+}
+
+/// A line of source, with tabs as spaces: an editor hides as little of it as a compiler.
+fn line(text: &str) -> String {
+    printable(&text.replace('\t', "    ")).into_owned()
 }
 
 #[cfg(test)]

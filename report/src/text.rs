@@ -220,15 +220,12 @@ impl Page {
             );
         }
         for path in method.partial.iter().take(limit) {
-            self.path(path, "stopped on the way");
+            self.path(path, "prefix");
         }
         if method.partial.len() > limit {
             self.wrapped(
                 3,
-                &format!(
-                    "… and {} more places where a sample stopped a path",
-                    method.partial.len() - limit
-                ),
+                &format!("… and {} more prefixes of paths", method.partial.len() - limit),
             );
         }
         for path in &method.unobserved {
@@ -354,6 +351,10 @@ impl Page {
         self.reasons(
             "Without call sites: what these call is told, not from which line",
             &view.without_call_sites,
+        );
+        self.reasons(
+            "Without cut paths: what an exception cut off in these is not counted",
+            &view.without_cut_paths,
         );
     }
 

@@ -10,6 +10,7 @@ use trodden_profile::{
 
 use crate::contexts::ContextsView;
 use crate::pattern::MethodPattern;
+use crate::source::below;
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
 use crate::words;
@@ -32,6 +33,8 @@ pub struct View<'p> {
     pub skipped: Reasons<'p>,
     /// Methods whose callees have no call sites, by reason.
     pub without_call_sites: Reasons<'p>,
+    /// Methods whose cut paths are not counted though those of others are, by reason.
+    pub without_cut_paths: Reasons<'p>,
     /// The k-iteration path forest, if the profile has one.
     pub kpaths: Option<&'p KPaths>,
     /// The calling contexts, if the profile has any.
@@ -58,9 +61,10 @@ pub struct Totals {
 pub struct MethodView<'p> {
     /// Internal class name.
     pub class: &'p str,
-    /// The class's SourceFile attribute.
+    /// The class's SourceFile attribute, if it names a file below a source folder.
     pub source_file: Option<&'p str>,
-    /// The path map; its blocks and graph fit each other unless all counts are [`unreadable`](Self::unreadable).
+    /// The path map; its blocks and graph fit each other unless all counts are
+    /// [`unreadable`](Self::unreadable).
     pub map: &'p MethodMap,
     /// Readable counts, with partial samples.
     pub count: u64,
@@ -242,14 +246,18 @@ impl<'p> View<'p> {
         });
         let mut skipped: Reasons = BTreeMap::new();
         let mut without_call_sites: Reasons = BTreeMap::new();
+        let mut without_cut_paths: Reasons = BTreeMap::new();
         for entry in &profile.skipped {
             let what = (entry.class.as_str(), entry.method.as_deref());
-            match entry.reason.strip_prefix(Skipped::NO_CALL_SITES) {
-                Some(reason) if entry.has_probes() => {
-                    without_call_sites.entry(reason).or_default().push(what)
-                }
-                _ => skipped.entry(entry.reason.as_str()).or_default().push(what),
-            }
+            let lacks = |what: &str| entry.reason.strip_prefix(what).filter(|_| entry.has_probes());
+            let (reasons, reason) = if let Some(reason) = lacks(Skipped::NO_CALL_SITES) {
+                (&mut without_call_sites, reason)
+            } else if let Some(reason) = lacks(Skipped::NO_CUT_PATHS) {
+                (&mut without_cut_paths, reason)
+            } else {
+                (&mut skipped, entry.reason.as_str())
+            };
+            reasons.entry(reason).or_default().push(what);
         }
         View {
             run: &profile.run,
@@ -263,6 +271,7 @@ impl<'p> View<'p> {
             idle,
             skipped,
             without_call_sites,
+            without_cut_paths,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
@@ -281,7 +290,11 @@ impl<'p> MethodView<'p> {
     fn new(class: &'p ClassProfile, map: &'p MethodMap, counts: &MethodCounts) -> Self {
         let mut view = MethodView {
             class: &class.map.name,
-            source_file: class.map.source_file.as_deref(),
+            source_file: class
+                .map
+                .source_file
+                .as_deref()
+                .filter(|file| below(&class.map.name, file).is_some()),
             map,
             count: 0,
             flow: 0,

@@ -147,10 +147,33 @@ pub(crate) fn ends(kind: EndKind, at: Place) -> String {
     }
 }
 
+/// What ran and was not counted though the counts are exact, as one sentence.
+pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
+    // Merged profiles: all of them must have it.
+    let is = |fact: &str, value: &str| run.facts.get(fact).is_some_and(|found| found == value);
+    let unread = run
+        .facts
+        .get("open_frames_unread")
+        .is_some_and(|count| count != "0");
+    let cut = (!is("cut_paths", "count")).then_some("that an exception cut off (cut-paths=count)");
+    let open = match is("open_paths", "read") {
+        false => Some("that were under way at the end (open-paths=read)"),
+        true if unread => Some("under way at the end in frames that could not be read"),
+        true => None,
+    };
+    let what: Vec<&str> = cut.into_iter().chain(open).collect();
+    (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and those ")))
+}
+
 /// How the counts came about, as one sentence.
 pub(crate) fn how_counted(run: &RunInfo) -> String {
     if run.exact {
-        return "Every path was counted.".to_owned();
+        return match not_counted(run) {
+            None => "Every path was counted; where one was cut off, by an exception or the end of the program, up to the block in \
+                     which that was."
+                .to_owned(),
+            Some(missing) => format!("Every path that came to its end was counted. {missing}"),
+        };
     }
     if run.probe == "auto" {
         return "Paths were counted until they were known well enough; counts are estimates of the whole run \

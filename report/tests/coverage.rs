@@ -188,6 +188,7 @@ fn known_classes_and_loaded_ones() {
         KnownClass {
             map: Arc::new(map),
             methods,
+            release: None,
         }
     };
     let of = |known: &[KnownClass]| {

@@ -71,6 +71,49 @@ fn json_is_the_agreed_version_1() {
 
 /// What has probes is not among what was left as it was.
 #[test]
+fn methods_without_cut_paths_stand_apart() {
+    let mut profile = common::profile();
+    profile.skipped.push(Skipped {
+        class: "a/Long".to_owned(),
+        method: Some("m()V".to_owned()),
+        reason: format!("{}too large", Skipped::NO_CUT_PATHS),
+    });
+    let document = json(&profile);
+    assert_eq!(document["without_cut_paths"][0]["reason"], "too large");
+    assert_eq!(document["without_cut_paths"].as_array().unwrap().len(), 1);
+    assert_eq!(json(&common::profile()).get("without_cut_paths"), None);
+}
+
+/// What a report says of exact counts depends on what else was counted.
+#[test]
+fn what_is_not_counted_is_said() {
+    let mut profile = common::profile();
+    let head = |profile: &Profile| {
+        let text = report(profile).text(false);
+        let head = text.split("Hot methods").next().unwrap().to_owned();
+        head.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(head(&profile).contains(
+        "Not counted: paths that an exception cut off (cut-paths=count), and those that were under way"
+    ));
+    profile
+        .run
+        .facts
+        .insert("cut_paths".to_owned(), "count".to_owned());
+    assert!(head(&profile).contains("Not counted: paths that were under way at the end (open-paths=read)."));
+    profile
+        .run
+        .facts
+        .insert("open_paths".to_owned(), "read".to_owned());
+    assert!(!head(&profile).contains("Not counted"), "{}", head(&profile));
+    profile
+        .run
+        .facts
+        .insert("open_frames_unread".to_owned(), "2".to_owned());
+    assert!(head(&profile).contains("in frames that could not be read"));
+}
+
+#[test]
 fn methods_without_call_sites_stand_apart() {
     let mut profile = common::profile();
     profile.skipped.push(Skipped {

@@ -86,13 +86,18 @@ pub fn entries(jar: &Path) -> Result<Vec<(String, Vec<u8>)>> {
 /// # Errors
 /// If the library cannot be built.
 pub fn library(jdk: &Jdk, file: &Path) -> Result<Vec<String>> {
+    library_with(jdk, file, "")
+}
+
+/// The same with more options of profiles, each with a comma in front.
+///
+/// # Errors
+/// If the library cannot be built.
+pub fn library_with(jdk: &Jdk, file: &Path, options: &str) -> Result<Vec<String>> {
     let library = artefacts::artefacts()?.agent.display();
     let mut flags = vec![
         format!("-Dtrodden.library={library}"),
-        format!(
-            "-Dtrodden.options=quiet=true,interval=1ms,file={}",
-            file.display()
-        ),
+        format!("-Dtrodden.options=quiet=true,file={}{options}", file.display()),
     ];
     // Else these JVMs warn of whoever loads a library.
     if jdk.feature >= 22 {

@@ -1,4 +1,5 @@
-//! What is compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of its input.
+//! What is compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of its
+//! input.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

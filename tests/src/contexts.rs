@@ -1,5 +1,5 @@
-//! Calling contexts of `contexts/Calls.java`: live, from a trace, and as an oracle in C sees them that walks the stack at each
-//! call.
+//! Calling contexts of `contexts/Calls.java`: live, from a trace, and as an oracle in C sees them that walks
+//! the stack at each call.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,7 @@ fn library(jdk: &Jdk, name: &str, source: &str) -> Result<PathBuf> {
     Ok(folder.join("lib.so"))
 }
 
-/// What tells where a call stands.
+/// What shows where a call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sites {
     /// Bytecode indices.
@@ -238,8 +238,8 @@ impl Told {
         !self.left_alone.contains(method) && !self.left_alone.contains(class)
     }
 
-    /// The context as it is to be told; `None` if its own method is not. What is left alone is code without probes: who it calls was
-    /// called by its caller, from the same place.
+    /// The context as it is to be told; `None` if its own method is not. What is left alone is code without
+    /// probes: who it calls was called by its caller, from the same place.
     pub fn path(&self, path: &[Frame]) -> Option<Vec<Frame>> {
         let mut told: Vec<Frame> = Vec::with_capacity(path.len());
         let mut passed = None;

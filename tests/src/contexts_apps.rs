@@ -1,11 +1,13 @@
-//! Calling contexts of kernels and applications: exact ones, held against the oracle of [`contexts`](crate::contexts).
+//! Calling contexts of kernels and applications: exact ones, held against the oracle of
+//! [`contexts`](crate::contexts).
 //!
-//! The oracle takes microseconds per call, so programs get little to do: kernels are compiled with smaller numbers, applications get
-//! small inputs. What is compared is each context's number of calls.
+//! The oracle takes microseconds per call, so programs get little to do: kernels are compiled with smaller
+//! numbers, applications get small inputs. What is compared is each context's number of calls.
 //!
-//! In two runs of the same program, one under the oracle and one under the agent, call sites are bytecode indices, but the runs must
-//! not depend on time: one thread, identity hashes in sequence. Both in one JVM see the very same calls, whatever the program does;
-//! call sites are source lines then, as the agent moves the code.
+//! In two runs of the same program, one under the oracle and one under the agent, call sites are bytecode
+//! indices, but the runs must not depend on time: one thread, identity hashes in sequence. Both in one JVM
+//! see the very same calls, whatever the program does; call sites are source lines then, as the agent moves
+//! the code.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -146,8 +148,8 @@ impl Program {
         Ok(KERNELS.iter().map(program).collect())
     }
 
-    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), Jackson's with the benchmarks' driver in the folder
-    /// `drivers`; and javac. `folder` takes their inputs.
+    /// Applications whose jars are in subfolders of `apps` (`trodden-bench fetch`), Jackson's with the
+    /// benchmarks' driver in the folder `drivers`; and javac. `folder` takes their inputs.
     ///
     /// # Errors
     /// If inputs cannot be written, jars are not there, or the driver cannot be compiled.
@@ -294,7 +296,7 @@ impl Program {
         oracle_flag(jdk, log, &prefix, sites)
     }
 
-    /// With smaller numbers, some kernels miss the checksum that they know; but they tell theirs.
+    /// With smaller numbers, some kernels miss the checksum that they know; but they print theirs.
     fn check(&self, run: &Outcome) -> Result<()> {
         if run.status.success() || run.stdout.starts_with(&format!("{} ", self.name)) {
             return Ok(());
@@ -394,7 +396,7 @@ fn jars(folder: &Path) -> Result<String> {
     }
 }
 
-/// A kernel's line tells elapsed and CPU time as its third and fourth word.
+/// A kernel's line has elapsed and CPU time as its third and fourth word.
 fn without_times(text: &str) -> Vec<Vec<&str>> {
     text.lines()
         .map(|line| {
@@ -431,7 +433,7 @@ pub struct Comparison {
     pub difference: u64,
     /// Methods and classes that the agent gave no probes, and listed.
     pub left_alone: usize,
-    /// Methods whose calls it told without call sites, and listed.
+    /// Methods whose calls it reported without call sites, and listed.
     pub without_call_sites: usize,
     /// The differences in words, the largest first.
     pub examples: Vec<String>,

@@ -1,4 +1,5 @@
-//! The event stream end to end: live analyses, traces and their replay, and what a running JVM is told to do with them.
+//! The event stream end to end: live analyses, traces and their replay, and what commands from outside do
+//! with them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ pub fn live(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(Outcome, Prof
     Ok((outcome, profile))
 }
 
-/// Runs the program and records its stream, then replays that: the outcome and the profile that the replay made.
+/// Runs the program and records its stream, then replays that: the outcome and the profile that the replay
+/// made.
 ///
 /// # Errors
 /// If one of the two fails, or leaves something else behind.
@@ -111,9 +113,9 @@ pub fn whole(profile: &Profile) -> Result<()> {
     Ok(())
 }
 
-/// Runs the program with exact counters, with live analyses on either side and from a trace, and compares all that comes out,
-/// and that the program did what it does without the agent. `steady` picks what of its output is always the same.
-/// Returns the counts.
+/// Runs the program with exact counters, with live analyses on either side and from a trace, and compares all
+/// that comes out, and that the program did what it does without the agent. `steady` picks what of its output
+/// is always the same. Returns the counts.
 ///
 /// # Errors
 /// If anything differs, is lost or does not fit together.
@@ -216,7 +218,8 @@ impl Obedient {
         }
     }
 
-    /// Lets it carry out commands: `work`; `virtual`, the same in a virtual thread; `down` and `up`, in its recursion; a number: throws over as many activations.
+    /// Lets it carry out commands: `work`; `virtual`, the same in a virtual thread; `down` and `up`, in its
+    /// recursion; a number: throws over as many activations.
     ///
     /// # Errors
     /// If it does not.
@@ -258,7 +261,8 @@ impl Obedient {
         Ok(Profile::load(self.file(name))?)
     }
 
-    /// Ends it regularly: returns from its recursion. Returns what it wrote to standard error, and its folder.
+    /// Ends it regularly: returns from its recursion. Returns what it wrote to standard error, and its
+    /// folder.
     ///
     /// # Errors
     /// If it does not end as it should.

@@ -1,6 +1,6 @@
-//! Is what a report says possible? Every path of a JSON report is walked over `javap`'s listing of the code, step by
-//! step; and every sum in the report is added up again. Nothing of Trodden's own reading of class files, numbering
-//! or regeneration is used: only the words of the report.
+//! Is what a report says possible? Every path of a JSON report is walked over `javap`'s listing of the code,
+//! step by step; and every sum in the report is added up again. Nothing of Trodden's own reading of class
+//! files, numbering or regeneration is used: only the words of the report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -256,8 +256,8 @@ fn walk(path: &Path, listing: &Listing, stops: &BTreeSet<u32>) -> Result<(), Str
     }
 }
 
-/// Where a switch goes by the words of a report, which must name all keys with that target (of a table's filler,
-/// which goes where the default goes, none).
+/// Where a switch goes by the words of a report, which must name all keys with that target (of a table's
+/// filler, which goes where the default goes, none).
 fn switch_target(cases: &BTreeMap<Option<i32>, u32>, words: &str) -> Result<u32, String> {
     let mut named = BTreeSet::new();
     for word in words.trim_start_matches("case ").split(',') {

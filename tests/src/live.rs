@@ -1,4 +1,5 @@
-//! Profiles that appear while the program runs (option `dump`), of a program that goes on until it is told to stop.
+//! Profiles that appear while the program runs (option `dump`), of a program that goes on until it receives a
+//! command to stop.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -23,11 +24,12 @@ pub struct Run {
     pub dumps: Vec<Profile>,
 }
 
-/// Runs `stress/Steady.java` under the agent, with a dump every few milliseconds, until `enough` says that a dump
-/// during the run is the last that is needed.
+/// Runs `stress/Steady.java` under the agent, with a dump every few milliseconds, until `enough` says that a
+/// dump during the run is the last that is needed.
 ///
 /// # Errors
-/// If the program fails, a dump cannot be read, something else lies beside it, or none is enough for a minute.
+/// If the program fails, a dump cannot be read, something else lies beside it, or none is enough for a
+/// minute.
 pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool) -> Result<Run> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("live.trodden");
@@ -75,7 +77,8 @@ pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool
     })
 }
 
-/// The dump that is there now, if it is another than `last`. A file that is there must be whole at any moment.
+/// The dump that is there now, if it is another than `last`. A file that is there must be whole at any
+/// moment.
 fn next(file: &Path, last: Option<&Profile>) -> Result<Option<Profile>> {
     if !file.exists() {
         return Ok(None);

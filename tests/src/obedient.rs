@@ -1,4 +1,5 @@
-//! The program of [`contexts`](crate::contexts), obeying letters: it does one thing per letter, and says when it has.
+//! The program of [`contexts`](crate::contexts), obeying letters: it does one thing per letter, and says when
+//! it has.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -9,8 +9,8 @@ use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::{Result, artefacts, build};
 
-/// Runs the `sh` blocks of a page of `docs/` in a folder, one after the other, up to the first that fails, with
-/// `trodden` and a JDK's tools on the path and `LIBTRODDEN` set. Also tells how many blocks there were.
+/// Runs the `sh` blocks of a page of `docs/` in a folder, one after the other, up to the first that fails,
+/// with `trodden` and a JDK's tools on the path and `LIBTRODDEN` set. Also tells how many blocks there were.
 ///
 /// # Errors
 /// If a command fails; with all output.

@@ -41,8 +41,11 @@ pub fn run_unchecked(target: &Target, jdk: &Jdk) -> Result<Outcome> {
 /// If it cannot be run.
 pub fn run_profiled(target: &Target, jdk: &Jdk, probe: &str, file: &Path) -> Result<Outcome> {
     let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
+    let samples = probe.starts_with("yieldpoint") || probe.starts_with("safepoint");
+    let windows = probe.contains("window=") && !probe.contains("window=all");
+    let ticks = if samples || windows { ",interval=1ms" } else { "" };
     flags.push(agent_flag(
-        &format!("{probe},interval=1ms"),
+        &format!("{probe}{ticks}"),
         &format!("{}*", target.name),
         file,
     )?);
@@ -136,7 +139,8 @@ pub fn oracle_paths(activations: &[Activation], profile: &Profile) -> Result<Seq
     for activation in activations {
         let id = &activation.method;
         if let Some(map) = maps.get(id) {
-            let paths = walk::walk(map, &activation.events).map_err(|e| format!("{}: {e}", id.class))?;
+            let walked = walk::walk(map, &activation.events).map_err(|e| format!("{}: {e}", id.class))?;
+            let paths = walked.paths;
             if !paths.is_empty() {
                 sequences.entry(id.clone()).or_default().push(paths);
             }
@@ -170,6 +174,38 @@ pub fn oracle_counts(activations: &[Activation], profile: &Profile) -> Result<Co
         let counts = counts.entry(id).or_default();
         for path in sequences.into_iter().flatten() {
             *counts.entry(path).or_default() += 1;
+        }
+    }
+    Ok(counts)
+}
+
+/// Per method, how often a path was cut off: by block and number of the prefix.
+pub type CutCounts = BTreeMap<MethodId, BTreeMap<(u32, u64), u64>>;
+
+/// A profile's cut paths.
+pub fn cut_counts(profile: &Profile) -> CutCounts {
+    let mut all = CutCounts::new();
+    for class in &profile.classes {
+        for (map, counts) in class.map.methods.iter().zip(&class.counts) {
+            if !counts.partial.is_empty() {
+                all.insert(MethodId::of(&class.map, map), counts.partial.clone());
+            }
+        }
+    }
+    all
+}
+
+/// Counts the cut paths that the oracle saw, of methods that the profile knows.
+///
+/// # Errors
+/// If the log contradicts a path map.
+pub fn oracle_cuts(activations: &[Activation], profile: &Profile) -> Result<CutCounts> {
+    let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(id, map, _)| (id, map)).collect();
+    let mut counts = CutCounts::new();
+    for Activation { method, events } in activations {
+        let Some(map) = maps.get(method) else { continue };
+        for cut in walk::walk(map, events)?.cut {
+            *counts.entry(method.clone()).or_default().entry(cut).or_default() += 1;
         }
     }
     Ok(counts)

@@ -1,4 +1,5 @@
-//! A recorded event stream, taken apart slowly and obviously, without the code that the product consumes it with.
+//! A recorded event stream, taken apart slowly and obviously, without the code that the product consumes it
+//! with.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -35,8 +35,8 @@ pub fn java(program: &str, jdk: &Jdk, flags: &[String], arguments: &[&str]) -> R
     Ok(java)
 }
 
-/// For programs whose resident memory is looked at: without them a JVM's own grows by up to 12 MiB, at a moment of its choice.
-/// That is memory of C2 while it compiles, and of a heap that is not touched yet.
+/// For programs whose resident memory is looked at: without them a JVM's own grows by up to 12 MiB, at a
+/// moment of its choice. That is memory of C2 while it compiles, and of a heap that is not touched yet.
 pub(crate) const STEADY: [&str; 3] = ["-Xms256m", "-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1"];
 
 /// Runs a program with a probe that counts exactly; its outcome and profile.
@@ -142,7 +142,8 @@ pub fn virtual_threads(jdk: &Jdk, probe: &str, threads: u64, rounds: u64) -> Res
     )
 }
 
-/// By how many KiB a program's resident memory grew over the second half of its work: it prints both sizes last.
+/// By how many KiB a program's resident memory grew over the second half of its work: it prints both sizes
+/// last.
 fn growth(outcome: Outcome) -> Result<i64> {
     let outcome = outcome.success()?;
     let last = outcome.stdout.trim().lines().last().ok_or("no output")?;
@@ -150,8 +151,9 @@ fn growth(outcome: Outcome) -> Result<i64> {
     Ok(end.parse::<i64>()? - half.parse::<i64>()?)
 }
 
-/// Virtual threads by the ten thousands, in which the stream is analysed in each thread: nothing of it stays when they end.
-/// Returns by how many KiB the resident memory grew over the second half of them beyond what it grew by with exact counters.
+/// Virtual threads by the ten thousands, in which the stream is analysed in each thread: nothing of it stays
+/// when they end. Returns by how many KiB the resident memory grew over the second half of them beyond what
+/// it grew by with exact counters.
 ///
 /// # Errors
 /// If anything is lost, or it grew by more than 8 MiB.
@@ -177,8 +179,9 @@ pub fn virtual_streams(jdk: &Jdk, threads: u64) -> Result<i64> {
     Ok(grown)
 }
 
-/// Classes that are loaded and forgotten: counts stay, memory does not grow. Returns by how many KiB the resident
-/// memory grew over the second half of the rounds beyond what the same program without the agent grew by.
+/// Classes that are loaded and forgotten: counts stay, memory does not grow. Returns by how many KiB the
+/// resident memory grew over the second half of the rounds beyond what the same program without the agent
+/// grew by.
 ///
 /// # Errors
 /// If a count is wrong, or it grew by more than 1 MiB.
@@ -246,8 +249,8 @@ pub fn exits(jdk: &Jdk) -> Result<()> {
     Ok(())
 }
 
-/// Attaches to a running program and stops again, many times. Returns the growth of its resident memory in KiB
-/// after the first fifth.
+/// Attaches to a running program and stops again, many times. Returns the growth of its resident memory in
+/// KiB after the first fifth.
 ///
 /// # Errors
 /// If an attempt fails, the program does not end as it should, or its memory grows by more than 32 MiB.
@@ -281,7 +284,8 @@ pub fn attach(jdk: &Jdk, probe: &str, times: u32) -> Result<i64> {
     Ok(grown)
 }
 
-/// Asks a running program, which has no agent, for what an agent can only refuse. It goes on, and ends, as if nobody had asked.
+/// Asks a running program, which has no agent, for what an agent can only refuse. It goes on, and ends, as if
+/// nobody had asked.
 ///
 /// # Errors
 /// If a command is not refused with its reason, or the program does not end as it should.

@@ -1,4 +1,5 @@
-//! Structural profiles against the oracle: each activation followed through all structure graphs of its method.
+//! Structural profiles against the oracle: each activation followed through all structure graphs of its
+//! method.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +17,11 @@ use crate::{Result, events};
 /// Path number to count, per structure graph.
 type Tables = Vec<BTreeMap<u64, u64>>;
 
-/// Runs a target with a structural profile, of every path and in small windows: it does the same, and what was counted is what the
-/// oracle's activations say. Returns how many methods and loops were compared.
+/// Runs a target with a structural profile, of every path and in small windows: it does the same, and what
+/// was counted is what the oracle's activations say. Returns how many methods and loops were compared.
 ///
-/// Methods of which an activation was left by an exception, or caught one, are left out: the oracle's paths do not say where it was then.
+/// Methods of which an activation was left by an exception, or caught one, are left out: the oracle's paths
+/// do not say where it was then.
 ///
 /// # Errors
 /// If something differs.
@@ -83,7 +85,8 @@ fn local(profile: &Profile) -> Result<BTreeMap<MethodId, Tables>> {
     Ok(all)
 }
 
-/// Adds the structural paths of an activation that took these Ball-Larus paths; nothing if they do not join from entry to exit.
+/// Adds the structural paths of an activation that took these Ball-Larus paths; nothing if they do not join
+/// from entry to exit.
 fn follow(map: &MethodMap, paths: &[u64], mut sums: Tables) -> Option<Tables> {
     let structure = structure_of(&map.graph).ok()?;
     sums.resize(structure.graphs().len(), BTreeMap::new());

@@ -68,7 +68,8 @@ pub struct Subpath {
     pub text: String,
 }
 
-/// Runs a program of `stress/` under the agent with `profile=subpaths` and further options: what the report says in JSON, and as text.
+/// Runs a program of `stress/` under the agent with `profile=subpaths` and further options: what the report
+/// says in JSON, and as text.
 ///
 /// # Errors
 /// If one of the two fails.
@@ -106,9 +107,9 @@ pub fn live(jdk: &Jdk, program: &str, options: &str) -> Result<Profile> {
 /// A subpath: names of methods and numbers of blocks, from the least rotation's first on.
 pub type Blocks = Vec<(String, u32)>;
 
-/// What a program of `stress/` executed, counted without the code that the product counts with: each subpath of these lengths with how
-/// often it was executed, from the path ends of a recorded run; the number of all blocks; and the profile that `trodden replay` makes of the
-/// same trace with these options.
+/// What a program of `stress/` executed, counted without the code that the product counts with: each subpath
+/// of these lengths with how often it was executed, from the path ends of a recorded run; the number of all
+/// blocks; and the profile that `trodden replay` makes of the same trace with these options.
 ///
 /// # Errors
 /// If the program cannot be run, or its trace not be read.

@@ -1,9 +1,10 @@
 //! The programs that are run with and without the agent.
 //!
 //! A target is one source file. Its classes' names begin with the file's name; comments `// target KEY=VALUE`
-//! at the start of a line tell how to run it: `jdk=N` (needs that JDK or a newer one), `oracle=off REASON`,
-//! `calls=CLASS METHOD:FROM:TO …` (generated classes: what `generate/Driver.java` shall call), `uncounted=METHOD,…`
-//! (their counts depend on the size of frames, so they are compared with nothing).
+//! at the start of a line say how to run it: `jdk=N` (needs that JDK or a newer one), `oracle=off REASON`,
+//! `calls=CLASS METHOD:FROM:TO …` (generated classes: what `generate/Driver.java` shall call),
+//! `uncounted=METHOD,…` (their counts depend on the size of frames, so they are compared with nothing),
+//! `unsteady=METHOD,…` (so do only their cut paths).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,6 +43,8 @@ pub struct Target {
     pub oracle: bool,
     /// Names of methods whose counts differ from run to run.
     pub uncounted: Vec<String>,
+    /// Names of methods that are cut off at different places from run to run.
+    pub unsteady: Vec<String>,
     calls: Vec<String>,
 }
 
@@ -81,6 +84,7 @@ impl Target {
             jdk: 17,
             oracle: true,
             uncounted: Vec::new(),
+            unsteady: Vec::new(),
             calls: Vec::new(),
             text: String::new(),
         };
@@ -92,6 +96,7 @@ impl Target {
                 Some(("jdk", version)) => target.jdk = version.parse()?,
                 Some(("oracle", why)) if why.starts_with("off ") => target.oracle = false,
                 Some(("uncounted", names)) => target.uncounted.extend(names.split(',').map(str::to_owned)),
+                Some(("unsteady", names)) => target.unsteady.extend(names.split(',').map(str::to_owned)),
                 Some(("calls", calls)) => target.calls.extend(calls.split(' ').map(str::to_owned)),
                 _ => return Err(format!("{}: // target {directive}?", target.name).into()),
             }

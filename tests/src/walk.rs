@@ -1,10 +1,11 @@
 //! From a log of branches to path counts, slowly and obviously.
 //!
-//! An activation is walked block by block over the path map's graph. A path begins at the entry, where control
-//! arrives at a block that ends paths (a loop header or cut point), and where a handler catches; it ends on
-//! arrival at such a block and when the method is left by a return or athrow. A path that an exception
-//! interrupts is never counted. Finished paths are kept as lists of edges. Their number is the sum of the
-//! edges' values, and must regenerate to the very same list: so neither the agent's additions nor the
+//! An activation is walked block by block over the path map's graph. A path begins at the entry, where
+//! control arrives at a block that ends paths (a loop header or cut point), and where a handler catches; it
+//! ends on arrival at such a block and when the method is left by a return or athrow. A path that an
+//! exception or the end of the JVM cuts off is kept with the block in which that was. Finished paths are kept
+//! as lists of edges. Their number is the sum
+//! of the edges' values, and must regenerate to the very same list: so neither the agent's additions nor the
 //! regeneration is believed without the other.
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, StartKind};
@@ -13,17 +14,26 @@ use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 use crate::trace::Event;
 use crate::{Error, Result};
 
-/// Walks one activation. The numbers of its paths, in order.
+/// What an activation did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Walked {
+    /// The numbers of its paths, in order.
+    pub paths: Vec<u64>,
+    /// Paths that were cut off: block, and number of the prefix that led there.
+    pub cut: Vec<(u32, u64)>,
+}
+
+/// Walks one activation.
 ///
 /// # Errors
 /// If the log does something that the graph does not allow.
-pub fn walk(map: &MethodMap, events: &[Event]) -> Result<Vec<u64>> {
+pub fn walk(map: &MethodMap, events: &[Event]) -> Result<Walked> {
     let mut walker = Walker {
         map,
         path: None,
         at: map.graph.entry(),
         fresh: false,
-        paths: Vec::new(),
+        walked: Walked::default(),
     };
     let explain = |e: Error| format!("{}{}: {e}\nlog: {events:?}", map.name, map.descriptor);
     walker
@@ -32,7 +42,8 @@ pub fn walk(map: &MethodMap, events: &[Event]) -> Result<Vec<u64>> {
     for &event in events {
         walker.event(event).map_err(explain)?;
     }
-    Ok(walker.paths)
+    walker.cut().map_err(explain)?;
+    Ok(walker.walked)
 }
 
 struct Walker<'a> {
@@ -42,7 +53,7 @@ struct Walker<'a> {
     at: BlockId,
     /// Has control just followed an edge to `at`, and nothing else happened since?
     fresh: bool,
-    paths: Vec<u64>,
+    walked: Walked,
 }
 
 impl Walker<'_> {
@@ -80,6 +91,35 @@ impl Walker<'_> {
     fn finish(&mut self, end: PathEnd) -> Result<()> {
         let mut path = self.path.take().ok_or("a path ends, but none is under way")?;
         path.end = end;
+        let number = self.number(&path)?;
+        let regenerated = self.map.dag.regenerate(&self.map.graph, number)?;
+        if regenerated != path {
+            return Err(format!("number {number} regenerates to {regenerated:?}, not {path:?}").into());
+        }
+        self.walked.paths.push(number);
+        Ok(())
+    }
+
+    /// An exception has come, or nothing more, where control is now.
+    fn cut(&mut self) -> Result<()> {
+        // Left by a return or athrow: its path has ended.
+        let Some(mut path) = self.path.take() else {
+            return Ok(());
+        };
+        path.end = PathEnd::Stopped(self.at);
+        let number = self.number(&path)?;
+        let regenerated = self
+            .map
+            .dag
+            .regenerate_partial(&self.map.graph, number, self.at)?;
+        if regenerated != path {
+            return Err(format!("prefix {number} regenerates to {regenerated:?}, not {path:?}").into());
+        }
+        self.walked.cut.push((self.at.index() as u32, number));
+        Ok(())
+    }
+
+    fn number(&self, path: &Path) -> Result<u64> {
         let dag = &self.map.dag;
         let mut starts = dag
             .starts()
@@ -88,13 +128,7 @@ impl Walker<'_> {
         let start = starts
             .next()
             .ok_or_else(|| format!("no path starts at block {:?}", path.first))?;
-        let number = start.value + path.edges.iter().map(|&e| dag.value(e)).sum::<u64>();
-        let regenerated = dag.regenerate(&self.map.graph, number)?;
-        if regenerated != path {
-            return Err(format!("number {number} regenerates to {regenerated:?}, not {path:?}").into());
-        }
-        self.paths.push(number);
-        Ok(())
+        Ok(start.value + path.edges.iter().map(|&e| dag.value(e)).sum::<u64>())
     }
 
     fn follow(&mut self, index: usize) -> Result<()> {
@@ -133,6 +167,7 @@ impl Walker<'_> {
                 if arrived && self.at == block {
                     return Ok(());
                 }
+                self.cut()?;
                 return self.begin(StartKind::Handler, block);
             }
             Event::Fall(bci) => {

@@ -1,9 +1,14 @@
-// StackOverflowError: caught far above and in the middle of the recursion; a probe that runs out of stack itself, at
-// every possible depth, on a thread that has never counted before; and that counting goes on rightly after that.
-// How deep a stack is, is the JVM's secret, and our probes make frames larger. So what is compared is what does not depend
-// on it: activations that overflow end no path, whatever their number; those of fixed depth are counted. Only for the
+// StackOverflowError: caught far above and in the middle of the recursion; a probe that runs out of stack
+// itself, at
+// every possible depth, on a thread that has never counted before; and that counting goes on rightly after
+// that.
+// How deep a stack is, is the JVM's secret, and our probes make frames larger. So what is compared is what
+// does not depend
+// on it: activations that overflow end no path, whatever their number; those of fixed depth are counted. Only
+// for the
 // methods named here does the number of paths depend on the depth.
 // target uncounted=shrinking,brim,dive
+// target unsteady=bottomless
 public class Overflow {
     static int calls;
 

@@ -1,4 +1,5 @@
-//! `trodden instrument` and then `java -jar`: the program does what it did, and its probes count what the agent's do.
+//! `trodden instrument` and then `java -jar`: the program does what it did, and its probes count what the
+//! agent's do.
 
 use std::path::Path;
 
@@ -47,7 +48,13 @@ fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
             continue;
         }
         let file = path(&format!("{probe}.trodden"));
-        let with_library = ahead::run(&instrumented.file, jdk, &ahead::library(jdk, &file)?)?;
+        let ticks = if probe == "yieldpoint" {
+            ",interval=1ms"
+        } else {
+            ""
+        };
+        let flags = ahead::library_with(jdk, &file, ticks)?;
+        let with_library = ahead::run(&instrumented.file, jdk, &flags)?;
         assert_eq!(with_library, plain, "{probe}");
         let found = Profile::load(&file)?;
         assert_eq!(
@@ -90,8 +97,8 @@ fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
     Ok(())
 }
 
-/// The agent's exact counts, without the paths that the other probe does not report (iterations of loops with only
-/// one path). Both must have numbered the paths alike.
+/// The agent's exact counts, without the paths that the other probe does not report (iterations of loops with
+/// only one path). Both must have numbered the paths alike.
 fn observable(exact: &Profile, other: &Profile) -> Result<Counts> {
     let mut counts = profile::counts(exact);
     for class in &exact.classes {
@@ -110,8 +117,9 @@ fn observable(exact: &Profile, other: &Profile) -> Result<Counts> {
     Ok(counts)
 }
 
-/// All classes of a library, not only those that some program loads: HotSpot accepts them, and all other entries
-/// are what they were, in the order in which they were. Behind them comes the class that the probes call.
+/// All classes of a library, not only those that some program loads: HotSpot accepts them, and all other
+/// entries are what they were, in the order in which they were. Behind them comes the class that the probes
+/// call.
 #[test]
 fn hotspot_accepts_every_class_of_an_instrumented_library() -> Result<()> {
     let jars = build::jars()?;

@@ -66,8 +66,8 @@ fn native_frames_between_java_frames() -> Result<()> {
     Ok(())
 }
 
-/// Whatever a burst falls upon: what is counted in it is a context that there is. Where bursts begin is chance, so the program
-/// does the same again and again.
+/// Whatever a burst falls upon: what is counted in it is a context that there is. Where bursts begin is
+/// chance, so the program does the same again and again.
 #[test]
 fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -109,7 +109,7 @@ fn bursts_and_virtual_threads() -> Result<()> {
     }
 }
 
-/// Contexts told apart by the paths that led to the calls: without them, they are the oracle's.
+/// Contexts distinguished by the paths that led to the calls: without them, they are the oracle's.
 #[test]
 fn calls_along_each_path() -> Result<()> {
     const TIMES: u64 = 3000;
@@ -192,8 +192,8 @@ fn bytes_are_charged_to_who_allocates_them() -> Result<()> {
         let (_, profile) = live(&jdk, all, &["makes", "10000"])?;
         whole(&profile)?;
         let contexts = by_name(&profile)?;
-        // The thread was there before the agent: until the JVM would have told of it next (once in 512 KiB by default), it tells
-        // nothing.
+        // The thread was there before the agent: until the JVM would have told of it next (once in 512 KiB by
+        // default), it tells nothing.
         let first = contexts.get("main makes").copied().unwrap_or(0);
         assert!(
             first.is_multiple_of(SIZE) && first < 10_001 * SIZE,
@@ -278,7 +278,8 @@ fn a_trace_has_the_same_contexts() -> Result<()> {
     Ok(())
 }
 
-/// The guarantee, as `trodden compare` sees it: nothing hot is missed, and what is there is known to the exact tree.
+/// The guarantee, as `trodden compare` sees it: nothing hot is missed, and what is there is known to the
+/// exact tree.
 fn compares(trace: &str, exact: &str, hot: &str) -> Result<()> {
     for algorithm in ["lss", "bss", "lc", "sticky"] {
         let options = ["--algorithm", algorithm, "--phi", "0.02", "--epsilon", "0.01"];
@@ -347,8 +348,8 @@ fn a_million_activations_deep() -> Result<()> {
         assert_eq!(outcome.stdout.lines().count(), 2, "{outcome:#?}");
         whole(&profile)?;
         let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
-        // Two threads, which share the two outermost contexts. The first has DEPTH + 1 activations above them, the second
-        // one, then DEPTH + 1, and the constructor of what they throw.
+        // Two threads, which share the two outermost contexts. The first has DEPTH + 1 activations above
+        // them, the second one, then DEPTH + 1, and the constructor of what they throw.
         let nodes = contexts.tree.nodes();
         let deepest = nodes.iter().map(|node| node.depth).max();
         assert_eq!(deepest, Some(DEPTH + 5));
@@ -374,7 +375,8 @@ fn the_stack_overflows() -> Result<()> {
         let (outcome, profile) = live(&jdk, "profile=contexts,algorithm=exact", &["overflow"])?;
         assert_eq!(outcome.stdout, plain(&jdk, &["overflow"])?.stdout);
         let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
-        // Wherever the overflows struck: afterwards the thread is where it was. (Paths of all nodes would take gigabytes.)
+        // Wherever the overflows struck: afterwards the thread is where it was. (Paths of all nodes would
+        // take gigabytes.)
         let after: Vec<u32> = contexts
             .tree
             .nodes()

@@ -105,8 +105,8 @@ fn attached_late(jdk: &Jdk, arguments: &[&str], options: &[&str]) -> Result<Prof
     Ok(Profile::load(&file)?)
 }
 
-/// Profiling begins while threads are in the middle of whatever there is to be in the middle of. What these activations call then, and after
-/// some of them have ended, is called by those that are still there.
+/// Profiling begins while threads are in the middle of whatever there is to be in the middle of. What these
+/// activations call then, and after some of them have ended, is called by those that are still there.
 #[test]
 fn contexts_begin_where_threads_are() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -213,7 +213,8 @@ fn threads_that_run_already() -> Result<()> {
         trodden(&["attach", &pid, "dump"])?;
         check("attached", &known, &Profile::load(&file)?)?;
         trodden(&["attach", &pid, "reset"])?;
-        // Stopped in the middle of what was followed, and started again: what is under way may end as it likes.
+        // Stopped in the middle of what was followed, and started again: what is under way may end as it
+        // likes.
         program.obey("dw")?;
         trodden(&["attach", &pid, "stop"])?;
         program.obey("wdwuw")?;

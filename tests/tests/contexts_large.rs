@@ -1,5 +1,5 @@
-//! Calling contexts of methods that are too large for a probe in front of each call: they are there, and so is what they call, without
-//! the places of the calls.
+//! Calling contexts of methods that are too large for a probe in front of each call: they are there, and so
+//! is what they call, without the places of the calls.
 
 use std::collections::BTreeSet;
 use std::path::Path;

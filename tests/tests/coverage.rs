@@ -1,4 +1,5 @@
-//! Coverage against JaCoCo's, in the formats that others read; thresholds; and the commands of docs/coverage.md.
+//! Coverage against JaCoCo's, in the formats that others read; thresholds; and the commands of
+//! docs/coverage.md.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -244,6 +245,77 @@ fn lines_and_branches_are_those_of_jacoco() -> Result<()> {
     Ok(())
 }
 
+/// Instructions and branches that ran, by line.
+fn covered_lines(facts: &BTreeMap<String, String>) -> BTreeMap<&str, (u64, u64)> {
+    let number = |attributes: &str, name: &str| {
+        let from = attributes
+            .find(&format!("{name}=\""))
+            .map(|at| at + name.len() + 2);
+        let value = from.and_then(|from| attributes[from..].split('"').next());
+        value.and_then(|value| value.parse().ok()).unwrap_or(0)
+    };
+    let lines = facts.iter().filter(|(key, _)| key.contains(" line "));
+    lines
+        .map(|(key, value)| (key.as_str(), (number(value, "ci"), number(value, "cb"))))
+        .collect()
+}
+
+/// Of a program whose paths exceptions cut off, and which ends in the middle of a recursion, nothing is
+/// missing that JaCoCo saw.
+#[test]
+fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
+    let jdk = &Jdk::ends()?[0];
+    let shop = Shop::new(jdk)?;
+    let source = Path::new(build::ROOT).join("targets/Cuts.java");
+    let mut javac = jdk.command("javac");
+    javac.args(["--release", "17", "-g", "-d"]);
+    process::run(javac.arg(shop.path("cuts")).arg(&source), LIMIT)?.success()?;
+    let run = |flag: &str| -> Result<Outcome> {
+        let mut java = jdk.command("java");
+        java.arg(flag).arg("-cp").arg(shop.path("cuts")).arg("Cuts");
+        process::run(&mut java, LIMIT)
+    };
+    assert_eq!(run(&shop.jacoco_flag("cuts.exec"))?.status.code(), Some(3));
+    let flag = shop.trodden_flag("cuts.trodden")?.replace("shop.*", "Cuts*");
+    let mut java = jdk.command("java");
+    java.arg("-jar")
+        .arg(&shop.jacoco.cli)
+        .arg("report")
+        .arg(shop.path("cuts.exec"));
+    java.arg("--classfiles").arg(shop.path("cuts"));
+    java.arg("--xml").arg(shop.path("cuts.xml"));
+    process::run(&mut java, LIMIT)?.success()?;
+    let theirs = facts(&fs::read_to_string(shop.path("cuts.xml"))?);
+    let theirs = covered_lines(&theirs);
+    let mut missing = Vec::new();
+    for cut in ["skip", "count"] {
+        let flag = format!("{flag},cut-paths={cut}");
+        assert_eq!(run(&flag)?.status.code(), Some(3));
+        let arguments = [
+            "report",
+            "cuts.trodden",
+            "--format",
+            "jacoco",
+            "--classes",
+            "cuts",
+        ];
+        let ours = facts(&shop.trodden(&arguments)?.success()?.stdout);
+        let ours = covered_lines(&ours);
+        assert!(theirs.len() > 80, "{theirs:#?}");
+        let less = theirs.iter().filter(|(line, (instructions, branches))| {
+            let (own, own_branches) = ours.get(*line).copied().unwrap_or_default();
+            (*instructions > 0 && own == 0) || own_branches < *branches
+        });
+        missing.push(less.map(|(line, _)| (*line).to_owned()).collect::<Vec<_>>());
+    }
+    // Without cut paths there is less: that is what they are for.
+    assert!(!missing[0].is_empty());
+    assert_eq!(missing[1], Vec::<String>::new());
+    let text = shop.trodden(&["report", "cuts.trodden"])?.success()?.stdout;
+    assert!(text.contains("where one was cut off"), "{text}");
+    Ok(())
+}
+
 /// What the program's source says about its paths.
 fn shop_paths(coverage: &Value) {
     let method = |name: &str| {
@@ -419,8 +491,8 @@ fn what_cannot_tell_coverage_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Code that was instrumented ahead tells the same, and so does a profile in which straight methods have no probes, but
-/// for those.
+/// Code that was instrumented ahead tells the same, and so does a profile in which straight methods have no
+/// probes, but for those.
 #[test]
 fn ahead_and_without_single_path_methods() -> Result<()> {
     let jdk = &Jdk::ends()?[0];

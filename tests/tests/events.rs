@@ -1,4 +1,5 @@
-//! The event stream in real JVMs: whatever threads do and however they end, every event arrives, on every way.
+//! The event stream in real JVMs: whatever threads do and however they end, every event arrives, on every
+//! way.
 
 use trodden_profile::Profile;
 use trodden_tests::Result;
@@ -70,7 +71,8 @@ fn every_way_to_end_with_threads_in_mid_recursion() -> Result<()> {
     Ok(())
 }
 
-/// Exceptions that are caught in code without probes, with no probes below: nobody ever tells that activations have ended.
+/// Exceptions that are caught in code without probes, with no probes below: no word says that activations
+/// have ended.
 #[test]
 fn activations_that_nobody_misses() -> Result<()> {
     let arguments = ["thrown", "100000"];
@@ -152,7 +154,7 @@ fn commands_in_the_middle_of_a_recursion() -> Result<()> {
         program.obey("1 work down down")?;
         program.tell("stop", &[], Some("c.trodden"))?;
         check(&program, "c.trodden", 1)?;
-        // Stopped: what had begun goes on to tell, what begins does not.
+        // Stopped: what had begun still reports, what begins does not.
         program.obey("work 2 work")?;
         program.tell("start", &start, Some("d.trodden"))?;
         program.obey("work down work 1")?;
@@ -192,8 +194,8 @@ fn counters_after_events_in_one_virtual_thread() -> Result<()> {
     Ok(())
 }
 
-/// A new profile knows nothing of activations that began in the one before it: exceptions that end only what came later
-/// must be understood all the same.
+/// A new profile knows nothing of activations that began in the one before it: exceptions that end only what
+/// came later must be understood all the same.
 #[test]
 fn a_new_profile_in_the_middle_of_a_recursion() -> Result<()> {
     let script = "down down work 1 work down down 2 work";

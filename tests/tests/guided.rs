@@ -1,5 +1,5 @@
-//! Profile-guided probes: with the profile of a former run, the same paths are counted equally often, under other
-//! numbers, and fewer register updates are on the way.
+//! Profile-guided probes: with the profile of a former run, the same paths are counted equally often, under
+//! other numbers, and fewer register updates are on the way.
 
 use std::collections::BTreeMap;
 use std::path::Path;

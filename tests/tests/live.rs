@@ -1,5 +1,5 @@
-//! Dumps during a run, and the sampling schedules, in real JVMs. Nothing here depends on how fast they are: the
-//! program runs until enough was seen.
+//! Dumps during a run, and the sampling schedules, in real JVMs. Nothing here depends on how fast they are:
+//! the program runs until enough was seen.
 
 use trodden_profile::{Profile, Schedule};
 use trodden_tests::jdk::Jdk;
@@ -113,8 +113,8 @@ fn assert_sampled(dump: &Profile, schedule: &str, once: &Counts) {
     // All samples are of this class, and each was counted once.
     assert_eq!(fact(dump, "unknown_samples"), 0);
     assert_eq!(total(dump), fact(dump, "samples"));
-    // At each tick the window of the tick before is taken in; all have as many samples as the schedule says, but
-    // for those that were still open or were raced for.
+    // At each tick the window of the tick before is taken in; all have as many samples as the schedule says,
+    // but for those that were still open or were raced for.
     let per_tick = u64::from(schedule.parse::<Schedule>().expect("a schedule").samples());
     let full = (fact(dump, "ticks") - 1) * per_tick;
     let samples = fact(dump, "samples");

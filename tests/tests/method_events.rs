@@ -1,4 +1,5 @@
-//! Bursts of the JVM's own events (`burst-events=jvm`) in real JVMs: nothing is in the code, and contexts are those of the stack.
+//! Bursts of the JVM's own events (`burst-events=jvm`) in real JVMs: nothing is in the code, and contexts are
+//! those of the stack.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -27,8 +28,9 @@ const NONE: [&str; 6] = [
     "lost",
 ];
 
-/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of methods: an agent whose
-/// `MethodEntry` does nothing but delete the one reference that it has made is told the same.
+/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of
+/// methods: an agent whose `MethodEntry` does nothing but delete the one reference that it has made is told
+/// the same.
 fn said_by_program(jdk: &Jdk, output: &str) -> String {
     if jdk.feature >= 21 {
         return output.to_owned();
@@ -87,7 +89,8 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
     Ok((said_by_program(jdk, &said), Profile::load(&file)?))
 }
 
-/// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and by one of the agent's.
+/// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and
+/// by one of the agent's.
 #[test]
 fn a_burst_tells_everything() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -117,7 +120,8 @@ fn a_burst_tells_everything() -> Result<()> {
     Ok(())
 }
 
-/// Depth, and exceptions through all of it, in the interpreter; and a stack that is full when events are told.
+/// Depth, and exceptions through all of it, in the interpreter; and a stack that is full when events are
+/// told.
 #[test]
 fn a_burst_in_deep_recursion() -> Result<()> {
     const DEPTH: u32 = 100_000;

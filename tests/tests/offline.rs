@@ -1,5 +1,5 @@
-//! Code instrumented ahead in the ways it is used: separate parts, modules, settings from everywhere, things missing.
-//! And the commands of docs/offline.md.
+//! Code instrumented ahead in the ways it is used: separate parts, modules, settings from everywhere, things
+//! missing. And the commands of docs/offline.md.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -317,8 +317,8 @@ fn attach_commands_work_without_an_agent() -> Result<()> {
     Ok(())
 }
 
-/// Spring Boot's layout: the app's classes in a folder of the jar, libraries as STORED jars inside of it, and in front of them
-/// the class loader for those, which is instrumented too.
+/// Spring Boot's layout: the app's classes in a folder of the jar, libraries as STORED jars inside of it, and
+/// in front of them the class loader for those, which is instrumented too.
 #[test]
 fn jars_inside_of_a_spring_boot_jar_count() -> Result<()> {
     let pom = Path::new(build::ROOT).join("offline/pom.xml");

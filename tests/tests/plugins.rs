@@ -1,4 +1,4 @@
-//! The build tools' plugins: their samples, by the commands that the documentation tells.
+//! The build tools' plugins: their samples, by the commands of the documentation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::{Result, artefacts, build};
 
-/// A tool that a test needs; where it is missing, that is told, and nothing tested.
+/// A tool that a test needs; where it is missing, the test says so and tests nothing.
 fn there(tool: &str) -> bool {
     let found = std::env::var_os("PATH")
         .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
@@ -158,36 +158,250 @@ fn maven_beside_jacoco_in_either_order() -> Result<()> {
     Ok(())
 }
 
+/// Replaces a piece of a file of the copy.
+fn edit(file: &Path, from: &str, to: &str) -> Result<()> {
+    let text = fs::read_to_string(file)?;
+    assert!(text.contains(from), "{}: {from}", file.display());
+    fs::write(file, text.replacen(from, to, 1))?;
+    Ok(())
+}
+
+/// genhtml reads a tracefile and the sources that it names.
+fn genhtml_reads(tracefile: &Path) -> Result<()> {
+    if !there("genhtml") {
+        return Ok(());
+    }
+    let out = tempfile::tempdir()?;
+    let mut genhtml = Command::new("genhtml");
+    genhtml.arg("--output-directory").arg(out.path()).arg(tracefile);
+    process::run(&mut genhtml, Duration::from_secs(60))?.success()?;
+    Ok(())
+}
+
+/// Sources of classes that only a JVM of Java 11 or later loads from a multi-release jar.
+const NEWER: &str = "package shop;
+
+public class Newer {
+    public static int sign(int number) {
+        return number < 0 ? -1 : 1;
+    }
+}
+";
+
+const MULTI_RELEASE: &str = "<build>
+    <plugins>
+      <plugin>
+        <groupId>org.apache.maven.plugins</groupId><artifactId>maven-compiler-plugin</artifactId>
+        <executions><execution>
+          <id>java11</id><phase>compile</phase><goals><goal>compile</goal></goals>
+          <configuration>
+            <release>11</release>
+            <compileSourceRoots><root>${project.basedir}/src/main/java11</root></compileSourceRoots>
+            <multiReleaseOutput>true</multiReleaseOutput>
+          </configuration>
+        </execution></executions>
+      </plugin>";
+
+#[test]
+fn maven_says_what_it_cannot_measure() -> Result<()> {
+    if !there("mvn") {
+        return Ok(());
+    }
+    let copy = checkout()?;
+    let lib = copy.path().join("gradle-example/maven/lib");
+    let maven = |flags: &[&str]| -> Result<Outcome> {
+        let flags = [&["-pl", "lib"], flags].concat();
+        sample(copy.path(), "gradle-example/maven/run", &flags)
+    };
+    // Beside JaCoCo its format is left out, and the others are written; sources for a release are found.
+    let pom = lib.join("pom.xml");
+    edit(&pom, "<build>\n    <plugins>", MULTI_RELEASE)?;
+    fs::create_dir_all(lib.join("src/main/java11/shop"))?;
+    fs::write(lib.join("src/main/java11/shop/Newer.java"), NEWER)?;
+    let outcome = maven(&["-Dtrodden.formats=jacoco,lcov,coverage"])?.success()?;
+    assert!(
+        outcome.stdout.contains("[WARNING] Format jacoco is left out"),
+        "{}",
+        outcome.stdout
+    );
+    let site = lib.join("target/site/trodden");
+    assert!(!site.join("jacoco.xml").exists());
+    assert!(site.join("coverage.txt").is_file());
+    let lcov = read(site.join("lcov.info"))?;
+    let newer = lib.join("src/main/java11/shop/Newer.java");
+    assert!(lcov.contains(&format!("SF:{}\n", newer.display())), "{lcov}");
+    genhtml_reads(&site.join("lcov.info"))?;
+
+    // A rule that speaks of nothing breaks the build, unless it was asked not to.
+    let rule = "-Drule=in no.Such: lines >= 1%";
+    let outcome = maven(&[rule])?;
+    assert!(!outcome.status.success());
+    let problem = "the rules cannot be checked: rule 'in no.Such: lines >= 1%'";
+    assert!(outcome.stdout.contains(problem), "{}", outcome.stdout);
+    let outcome = maven(&[rule, "-Dtrodden.haltOnFailure=false"])?.success()?;
+    let warning = format!("[WARNING] Trodden: {problem}");
+    assert!(outcome.stdout.contains(&warning), "{}", outcome.stdout);
+
+    // The tests take no agent where Surefire has flags of its own.
+    edit(
+        &pom,
+        "<plugins>",
+        "<plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-surefire-plugin</artifactId>\
+         <configuration><argLine>-Xmx256m</argLine></configuration></plugin>",
+    )?;
+    let outcome = maven(&[])?.success()?;
+    for goal in ["report", "check"] {
+        let warning = format!("so there is nothing to {goal}. If Surefire's configuration sets <argLine>");
+        assert!(outcome.stdout.contains(&warning), "{}", outcome.stdout);
+    }
+    assert!(
+        outcome
+            .stdout
+            .contains("[WARNING] Trodden: tests ran, but no profile is in")
+    );
+    let outcome = maven(&["-Dtrodden.failOnNoProfile=true"])?;
+    assert!(!outcome.status.success());
+    assert!(
+        outcome.stdout.contains("tests ran, but no profile is in"),
+        "{}",
+        outcome.stdout
+    );
+    // Where no tests run, none is missed.
+    let outcome = maven(&["-Dtrodden.failOnNoProfile=true", "-DskipTests"])?.success()?;
+    assert!(outcome.stdout.contains("no tests ran"), "{}", outcome.stdout);
+    Ok(())
+}
+
 #[test]
 fn jmh_forgets_the_warm_up() -> Result<()> {
     if !there("mvn") {
         return Ok(());
     }
     let copy = checkout()?;
-    let outcome = sample(copy.path(), "gradle-example/jmh/run", &[])?.success()?;
-    let results: Value =
-        serde_json::from_str(&read(copy.path().join("gradle-example/jmh/target/result.json"))?)?;
+    let folder = copy.path().join("gradle-example/jmh");
+    let outcome = sample(copy.path(), "gradle-example/jmh/run", &["Sign"])?.success()?;
+    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
     let metrics = &results[0]["secondaryMetrics"];
     let score = |name: &str| metrics[name]["score"].as_f64().unwrap_or(f64::NAN);
-    // While measured, three of four numbers are positive; while warming up, none is, on a path of the same loop.
-    let (first, second) = (score("trodden.path1"), score("trodden.path2"));
-    assert!((first / second - 3.0).abs() < 1e-6, "{first} {second}");
+    // While measured, three of four numbers are positive; while warming up, none is, on a path of the same
+    // loop.
+    let path =
+        |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive, path {number}: {route}");
+    let positive = path(
+        1,
+        "header line 37, line 37 not-taken, line 38 not-taken, header line 37",
+    );
+    let negative = path(
+        2,
+        "header line 37, line 37 not-taken, line 38 taken, header line 37",
+    );
+    let (first, second) = (score(&positive), score(&negative));
+    assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");
     assert!((99.0..100.0).contains(&(first + second)), "{metrics}");
-    assert_eq!(metrics["trodden.path1"]["scoreUnit"], "%");
+    assert_eq!(metrics[&positive]["scoreUnit"], "%");
     // Four of positive() and four of numbers().
     assert!((score("trodden.paths") - 8.0).abs() < 1e-9, "{metrics}");
-    let told = &outcome.stdout;
+    let text = &outcome.stdout;
     assert!(
-        told.contains("Top paths, of all that ended while measured"),
-        "{told}"
+        text.contains("Top paths, of all that ended while measured"),
+        "{text}"
     );
     let top = "shop.SignBenchmark.positive, path 1: header line 37, line 37 not-taken, line 38 not-taken, header line 37";
-    assert!(told.contains(top), "{told}");
+    assert!(text.contains(top), "{text}");
     // numbers() ran in all iterations; counted are the thousand numbers of each of the two that are measured.
     assert!(
-        told.contains("line 30         taken         1,500  not taken           500"),
-        "{told}"
+        text.contains("line 30         taken         1,500  not taken           500"),
+        "{text}"
     );
+    Ok(())
+}
+
+/// A benchmark whose first fork goes another way than its second.
+const FORKS: &str = "package shop;
+import org.openjdk.jmh.annotations.*;
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@Warmup(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Measurement(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Fork(2)
+public class ForkBenchmark {
+    private boolean first;
+    @Setup
+    public void look() throws java.io.IOException {
+        first = new java.io.File(\"first-fork\").createNewFile();
+    }
+    @Benchmark
+    public int way() {
+        if (first) {
+            return 1;
+        }
+        return 2;
+    }
+}
+";
+
+#[test]
+fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
+    if !there("mvn") {
+        return Ok(());
+    }
+    let copy = checkout()?;
+    let folder = copy.path().join("gradle-example/jmh");
+    fs::write(folder.join("src/main/java/shop/ForkBenchmark.java"), FORKS)?;
+    // Builds it.
+    sample(copy.path(), "gradle-example/jmh/run", &["-l"])?.success()?;
+    let artefacts = artefacts::artefacts()?;
+    let run = |arguments: &[&str]| {
+        let mut jmh = Command::new("java");
+        jmh.current_dir(folder.join("target"))
+            .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main"])
+            .args(arguments)
+            .env("TRODDEN", &artefacts.cli)
+            .env("TRODDEN_AGENT", &artefacts.agent)
+            .env_remove("JAVA_TOOL_OPTIONS");
+        process::run(&mut jmh, Duration::from_secs(300))?.success()
+    };
+    let profiler = "trodden.jmh.TroddenProfiler:probe=counters;top=1";
+    run(&["Fork", "-prof", profiler, "-rf", "json", "-rff", "result.json"])?;
+    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
+    let metrics = results[0]["secondaryMetrics"].as_object().ok_or("no metrics")?;
+    let ways: Vec<_> = metrics
+        .iter()
+        .filter(|(name, _)| name.starts_with("trodden shop.ForkBenchmark.way, path "))
+        .collect();
+    // Each path has a value in each fork, whichever it was first among the top in.
+    assert_eq!(ways.len(), 2, "{metrics:#?}");
+    for (name, metric) in ways {
+        let score = metric["score"].as_f64().ok_or("no score")?;
+        assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
+        assert!(name.contains(": entry line 16, line 16 "), "{name}");
+    }
+    // Another run leaves the profiles of this one as they are.
+    let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {
+        let entries = fs::read_dir(folder.join("target/trodden-jmh"))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            found.push((entry.path(), entry.metadata()?.modified()?));
+        }
+        found.sort();
+        Ok(found)
+    };
+    let before = profiles()?;
+    run(&["Fork", "-f", "1", "-prof", profiler])?;
+    let after = profiles()?;
+    assert_eq!(after.len(), before.len() + 1);
+    assert!(before.iter().all(|file| after.contains(file)));
+    // The list of profilers has it, where there is no trodden, too.
+    let mut list = Command::new("java");
+    list.current_dir(folder.join("target"))
+        .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main", "-lprof"])
+        .env_remove("TRODDEN")
+        .env_remove("TRODDEN_AGENT");
+    let listed = process::run(&mut list, Duration::from_secs(60))?
+        .success()?
+        .stdout;
+    assert!(listed.contains("trodden.jmh.TroddenProfiler"), "{listed}");
     Ok(())
 }
 
@@ -229,5 +443,50 @@ fn gradle_sample() -> Result<()> {
         "{}",
         outcome.stdout
     );
+    Ok(())
+}
+
+#[test]
+fn gradle_says_what_it_cannot_measure() -> Result<()> {
+    if !there("gradle") {
+        return Ok(());
+    }
+    let copy = checkout()?;
+    let folder = copy.path().join("gradle-example");
+    let script = folder.join("build.gradle");
+    // Sources for a release are found, a rule that speaks of nothing is said to.
+    fs::create_dir_all(folder.join("src/main/java11/shop"))?;
+    fs::write(folder.join("src/main/java11/shop/Newer.java"), NEWER)?;
+    edit(
+        &script,
+        "trodden {",
+        "compileJava { options.compilerArgs += file('src/main/java11/shop/Newer.java').absolutePath }\ntrodden {",
+    )?;
+    let rule = "-Prule=in no.Such: lines >= 1%";
+    let outcome = sample(copy.path(), "gradle-example/run", &[rule])?;
+    assert!(!outcome.status.success());
+    let problem = "the rules cannot be checked: rule 'in no.Such: lines >= 1%'";
+    let output = |outcome: &Outcome| outcome.stdout.clone() + &outcome.stderr;
+    assert!(output(&outcome).contains(problem), "{}", output(&outcome));
+    let lcov = read(folder.join("build/reports/trodden/lcov.info"))?;
+    assert!(lcov.contains("/src/main/java11/shop/Newer.java\n"), "{lcov}");
+    genhtml_reads(&folder.join("build/reports/trodden/lcov.info"))?;
+    edit(&script, "trodden {", "trodden {\n    haltOnFailure = false")?;
+    let outcome = sample(copy.path(), "gradle-example/run", &[rule])?.success()?;
+    assert!(output(&outcome).contains(problem), "{}", output(&outcome));
+
+    // Without the agent no test leaves a profile.
+    edit(&script, "trodden {", "trodden {\n    tests = false")?;
+    fs::remove_dir_all(folder.join("build"))?;
+    let outcome = sample(copy.path(), "gradle-example/run", &[])?.success()?;
+    let missed = "tests ran, but no profile is in";
+    for task in ["report", "check"] {
+        let warning = format!("so there is nothing to {task}. ");
+        assert!(output(&outcome).contains(&warning), "{}", output(&outcome));
+    }
+    edit(&script, "trodden {", "trodden {\n    failOnNoProfile = true")?;
+    let outcome = sample(copy.path(), "gradle-example/run", &[])?;
+    assert!(!outcome.status.success());
+    assert!(output(&outcome).contains(missed), "{}", output(&outcome));
     Ok(())
 }

@@ -1,9 +1,11 @@
-//! Class-file readers that share nothing with ours read a sample of a JDK's classes before and after probes were put
-//! in, and must see the same class but for the code.
+//! Class-file readers that share nothing with ours read a sample of a JDK's classes before and after probes
+//! were put in, and must see the same class but for the code.
 //!
-//! - `krakatau2` disassembles and assembles again, to the same bytes: it has understood every byte that we wrote;
+//! - `krakatau2` disassembles and assembles again, to the same bytes: it has understood every byte that we
+//!   wrote;
 //! - `ristretto_classfile` decodes every attribute and instruction;
-//! - `classfile-parser` is the least clever: it leaves attributes as bytes, and cannot read some classes at all.
+//! - `classfile-parser` is the least clever: it leaves attributes as bytes, and cannot read some classes at
+//!   all.
 
 use std::mem::discriminant;
 
@@ -91,10 +93,7 @@ fn other_readers_see_the_same_class_but_for_its_code() -> Result<()> {
 /// The class with probes; `None` if it takes none.
 fn instrument(instrumenter: &Instrumenter, class: &[u8], number: u32) -> Option<Vec<u8>> {
     // Ids of all widths.
-    let ids = ClassIds {
-        first_counter: number * 7,
-        first_method: number * 11,
-    };
+    let ids = ClassIds::new(number * 7, number * 11);
     match instrumenter.prepare(class) {
         Ok(Preparation::Ready(prepared)) => Some(prepared.emit(ids)),
         _ => None,
@@ -324,8 +323,9 @@ fn other_readers_notice_a_change() -> Result<()> {
     let class = std::fs::read(target.classes()?.join("Loops.class"))?;
     let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Counters));
     let good = instrument(&instrumenter, &class, 1).ok_or("no probes")?;
-    // Another access flag of a method, another name of a field or method, one byte less of code or attributes: every
-    // byte behind the constant pool matters to some reader, but for those that only say what the new code is.
+    // Another access flag of a method, another name of a field or method, one byte less of code or
+    // attributes: every byte behind the constant pool matters to some reader, but for those that only say
+    // what the new code is.
     let mut noticed = [0usize; 3];
     let changes = good.len() / 3..good.len();
     let tried = changes.clone().step_by(7).count();

@@ -1,4 +1,5 @@
-//! A real program, javac, under the event probes: its trace replayed and its live profile against brute force.
+//! A real program, javac, under the event probes: its trace replayed and its live profile against brute
+//! force.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,8 +13,9 @@ use trodden_tests::{Result, artefacts, process, recorded};
 
 const LIMIT: Duration = Duration::from_secs(300);
 const K: usize = 5;
-/// Without these javac does not the same twice: tables sorted by identity hash codes, caches that a collection empties. (On JDK 25, three
-/// of twelve runs took other paths than the rest; with them, none of forty.)
+/// Without these javac does not the same twice: tables sorted by identity hash codes, caches that a
+/// collection empties. (On JDK 25, three of twelve runs took other paths than the rest; with them, none of
+/// forty.)
 const REPEATABLE: [&str; 3] = [
     "-XX:+UnlockExperimentalVMOptions",
     "-XX:hashCode=2",

@@ -1,4 +1,5 @@
-//! Short versions of `trodden_tests::stress`; the long ones: `cargo run --release -p trodden-tests --bin stress`.
+//! Short versions of `trodden_tests::stress`; the long ones: `cargo run --release -p trodden-tests --bin
+//! stress`.
 
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;

@@ -66,7 +66,7 @@ fn phases(jdk: &Jdk) -> Result<()> {
 
 fn cycles(jdk: &Jdk) -> Result<()> {
     let cycles = auto::cycles(jdk, ",profile=structural", 4, Duration::from_secs(12))?;
-    match cycles.retransformations >= 20 && cycles.rounds > 10 {
+    match cycles.retransformations >= 8 && cycles.rounds > 10 {
         true => Ok(()),
         false => Err(format!("{cycles:?}").into()),
     }

@@ -8,7 +8,8 @@ use trodden_tests::subpaths::{Blocks, Section, Subpath, counted, estimates, live
 const EVEN: &str = ":7";
 const ODD: &str = ":9";
 
-/// The loop of OSP section 5: each way is hot, and so are both together. It is the example of docs/subpaths.md.
+/// The loop of OSP section 5: each way is hot, and so are both together. It is the example of
+/// docs/subpaths.md.
 #[test]
 fn a_loop_of_odd_and_even_iterations_shows_both_together() -> Result<()> {
     for jdk in Jdk::ends()? {
@@ -55,8 +56,9 @@ fn probability(length: usize) -> f64 {
     1.0 / length as f64 / LENGTHS.iter().map(|&n| 1.0 / n as f64).sum::<f64>()
 }
 
-/// Live samples, skipped by probes or by the consumer, against exact counts of a recorded run that share no code with
-/// either: no estimate is off by more than chance allows. The program and all seeds are fixed, so nothing here fails by chance.
+/// Live samples, skipped by probes or by the consumer, against exact counts of a recorded run that share no
+/// code with either: no estimate is off by more than chance allows. The program and all seeds are fixed, so
+/// nothing here fails by chance.
 #[test]
 fn live_estimates_are_unbiased() -> Result<()> {
     // One block in 64 begins a sample, from the first to the last, and there is room for all.

@@ -24,8 +24,8 @@ fn one_class_in_two_hundred_is_accepted() -> Result<()> {
     Ok(())
 }
 
-/// A judge that accepts everything is worth nothing: methods that return null where an int is due, in classes of
-/// the boot loader and of a jar, must be refused, and all others of the same container accepted.
+/// A judge that accepts everything is worth nothing: methods that return null where an int is due, in classes
+/// of the boot loader and of a jar, must be refused, and all others of the same container accepted.
 #[test]
 fn the_judge_refuses_broken_classes() -> Result<()> {
     const ICONST_1_IRETURN: [u8; 6] = [0, 0, 0, 2, 0x04, 0xac];

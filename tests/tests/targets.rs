@@ -1,5 +1,5 @@
-//! Every target on the oldest and the newest JDK: the agent changes nothing that can be seen, its exact counts are
-//! what the target's comments say, and they are what the oracle saw. One trial per target and JDK.
+//! Every target on the oldest and the newest JDK: the agent changes nothing that can be seen, its exact
+//! counts are what the target's comments say, and they are what the oracle saw. One trial per target and JDK.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,15 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
     let plain = profile::run_plain(target, jdk)?;
     let folder = tempfile::tempdir()?;
     let mut profiles = BTreeMap::new();
-    for probe in ["yieldpoint", "counters", AUTO, "safepoint", "events", KPATHS] {
+    for probe in [
+        "yieldpoint",
+        "counters",
+        AUTO,
+        "safepoint",
+        "events",
+        KPATHS,
+        CUTS,
+    ] {
         let file = folder.path().join("profile.trodden");
         let outcome = profile::run_profiled(target, jdk, probe, &file)?;
         same(probe, &plain, &outcome)?;
@@ -57,7 +65,7 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
         }
         profiles.insert(probe, found);
     }
-    for probe in ["counters", AUTO, "events", KPATHS] {
+    for probe in ["counters", AUTO, "events", KPATHS, CUTS] {
         let exact = &profiles[probe];
         // These programs end before anything is known well enough to be counted no more.
         if !exact.run.exact {
@@ -66,7 +74,13 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
         let judged = || {
             right(expect::check(&expectations, exact)?)?;
             match &activations {
-                Some(activations) => compare_with_oracle(activations, exact, &target.uncounted),
+                Some(activations) => {
+                    compare_with_oracle(activations, exact, &target.uncounted)?;
+                    match probe {
+                        CUTS => compare_cuts(activations, exact, target),
+                        _ => Ok(()),
+                    }
+                }
                 None => Ok(()),
             }
         };
@@ -90,10 +104,34 @@ fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
 
 /// Longest sequences of paths that are compared.
 const K: usize = 4;
-/// With a budget within which all of this is cheap, so that nothing loses its probes however slow the machine is.
+/// With a budget within which all of this is cheap, so that nothing loses its probes however slow the machine
+/// is.
 const AUTO: &str = "auto,budget=100%";
 /// Probe and options that profile them.
 const KPATHS: &str = "events,profile=paths+kpaths,k=4";
+
+/// Probe and options that count paths that are cut off, in methods with a single path too.
+const CUTS: &str = "counters,cut-paths=count,single-path-methods=probe";
+
+fn compare_cuts(activations: &[Activation], profile: &Profile, target: &Target) -> Result<()> {
+    let (mut expected, mut found) = (
+        profile::oracle_cuts(activations, profile)?,
+        profile::cut_counts(profile),
+    );
+    let is_counted =
+        |id: &MethodId| !target.uncounted.contains(&id.name) && !target.unsteady.contains(&id.name);
+    expected.retain(|id, _| is_counted(id));
+    found.retain(|id, _| is_counted(id));
+    for method in expected.keys().chain(found.keys()) {
+        let (expected, found) = (expected.get(method), found.get(method));
+        if expected != found {
+            return Err(
+                format!("cut paths of {method:?}:\nexpected {expected:?}\nfound    {found:?}").into(),
+            );
+        }
+    }
+    Ok(())
+}
 
 fn single(counts: profile::Counts) -> SequenceCounts {
     let sequences =

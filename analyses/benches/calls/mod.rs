@@ -35,8 +35,8 @@ impl Random {
     }
 }
 
-/// What a program looks like to a profiler of calls: a loop that does *tasks*, some of them very often. A task is always the
-/// same tree of calls but for a few calls that go elsewhere.
+/// What a program looks like to a profiler of calls: a loop that does *tasks*, some of them very often. A
+/// task is always the same tree of calls but for a few calls that go elsewhere.
 struct Program {
     tasks: u64,
     /// Calls of a task, on average.

@@ -76,7 +76,8 @@ fn stream(
     }
 }
 
-/// Loops whose iterations repeat in long runs, as in k-BLPP figure 6: 20 methods, runs of 100 to 500 iterations.
+/// Loops whose iterations repeat in long runs, as in k-BLPP figure 6: 20 methods, runs of 100 to 500
+/// iterations.
 fn regular(random: &mut Random, out: &mut Vec<ActivationEvent>) {
     let method = random.below(20);
     out.extend([Enter(method as u32), Path(0)]);
@@ -103,8 +104,9 @@ fn alternating(random: &mut Random, out: &mut Vec<ActivationEvent>) {
     out.extend([Path(9), Exit]);
 }
 
-/// An interpreter's loop: 200 paths, the rarer the higher their number, in 150 fixed sequences of 5 to 40 that come in
-/// any order and are repeated up to eight times. The likeliest paths are followed by a hundred others.
+/// An interpreter's loop: 200 paths, the rarer the higher their number, in 150 fixed sequences of 5 to 40
+/// that come in any order and are repeated up to eight times. The likeliest paths are followed by a hundred
+/// others.
 fn high_fanout(random: &mut Random, out: &mut Vec<ActivationEvent>) {
     out.extend([Enter(0), Path(0)]);
     for _ in 0..40 {

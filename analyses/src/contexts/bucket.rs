@@ -1,15 +1,16 @@
 //! Space Saving with buckets of equal counters.
 
-use super::{Bounds, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 
 const NONE: u32 = u32::MAX;
 
-/// Space Saving with the *stream summary* of its authors (HCCT section 4.1): counters of equal value are in one bucket,
-/// buckets are in increasing order. Each increase moves a counter to another bucket, in O(1) for weights of 1.
+/// Space Saving with the *stream summary* of its authors (HCCT section 4.1): counters of equal value are in
+/// one bucket, buckets are in increasing order. Each increase moves a counter to another bucket, in O(1) for
+/// weights of 1.
 ///
-/// Has the same guarantee and the same number of counters as [`LazySpaceSaving`](super::LazySpaceSaving), which the paper
-/// found faster and smaller; it is here to be compared with. The two may give different counters, because Space Saving leaves
-/// open which one of several smallest counters goes.
+/// Has the same guarantee and the same number of counters as [`LazySpaceSaving`](super::LazySpaceSaving),
+/// which the paper found faster and smaller; it is here to be compared with. The two may give different
+/// counters, because Space Saving leaves open which one of several smallest counters goes.
 #[derive(Clone, Debug)]
 pub struct BucketSpaceSaving {
     thresholds: Thresholds,
@@ -171,7 +172,13 @@ impl BucketSpaceSaving {
         }
     }
 
-    fn start(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn start(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         let counter = if self.counters.len() < self.capacity {
             self.counters.push(Counter {
                 inherited: 0,
@@ -207,7 +214,13 @@ impl Monitor for BucketSpaceSaving {
     const PRUNES: bool = true;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         if tree.is_monitored(context) {
             self.increase(self.counter_of[context.0 as usize], weight);
         } else {
@@ -215,7 +228,7 @@ impl Monitor for BucketSpaceSaving {
         }
     }
 
-    fn monitored(&self, _: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, _: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for counter in &self.counters {
             let upper = self.buckets[counter.bucket as usize].value;
             let lower = upper - counter.inherited;

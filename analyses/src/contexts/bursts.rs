@@ -13,9 +13,9 @@ use super::{ContextError, ContextSink};
 pub enum BurstKind {
     /// All of them.
     Static,
-    /// Those that begin in a context in which none did before (Zhuang et al., PLDI 2006; HCCT section 5.5); and of the
-    /// others one in `reenable`, at random (the paper's RR is its reciprocal), which counts `reenable`-fold so that hot contexts are
-    /// not made to look rare. `None`: no others.
+    /// Those that begin in a context in which none did before (Zhuang et al., PLDI 2006; HCCT section 5.5);
+    /// and of the others one in `reenable`, at random (the paper's RR is its reciprocal), which counts
+    /// `reenable`-fold so that hot contexts are not made to look rare. `None`: no others.
     Adaptive {
         /// Of bursts in a context where there was one before, one in this many takes place.
         reenable: Option<NonZeroU32>,
@@ -51,14 +51,15 @@ impl BurstTally {
 /// Hands on what happens in bursts, and before each the stack as it is then.
 ///
 /// An *event* is a call, a return, or an unwinding. At the beginning of a burst the inner sink gets a
-/// [`gap`](ContextSink::gap) and then every open activation ([`place`](ContextSink::place)): what a walk of the stack would
-/// show. So each call within a burst is counted in its true context, and between bursts the inner sink costs nothing. In
-/// a replayed stream the stack comes from following all events; in a running program, from the program.
+/// [`gap`](ContextSink::gap) and then every open activation ([`place`](ContextSink::place)): what a walk of
+/// the stack would show. So each call within a burst is counted in its true context, and between bursts the
+/// inner sink costs nothing. In a replayed stream the stack comes from following all events; in a running
+/// program, from the program.
 ///
-/// What the inner algorithm guarantees holds for the calls (and weights) that it was given. How near their distribution is
-/// to the whole run's is a matter of sampling, and no guarantee.
+/// What the inner algorithm guarantees holds for the calls (and weights) that it was given. How near their
+/// distribution is to the whole run's is a matter of sampling, and no guarantee.
 #[derive(Clone, Debug)]
-pub struct Bursts<S> {
+pub struct ContextBursts<S> {
     inner: S,
     interval: u64,
     length: u64,
@@ -76,9 +77,9 @@ pub struct Bursts<S> {
     tally: BurstTally,
 }
 
-impl<S: ContextSink> Bursts<S> {
-    /// A burst of `length` events at the beginning of every `interval` of events. `seed` is for re-enabling: equal seeds and
-    /// streams give equal bursts. Fails if bursts overlap.
+impl<S: ContextSink> ContextBursts<S> {
+    /// A burst of `length` events at the beginning of every `interval` of events. `seed` is for re-enabling:
+    /// equal seeds and streams give equal bursts. Fails if bursts overlap.
     pub fn new(
         inner: S,
         interval: NonZeroU64,
@@ -90,7 +91,7 @@ impl<S: ContextSink> Bursts<S> {
         if length > interval {
             return Err(ContextError::BurstLength { interval, length });
         }
-        Ok(Bursts {
+        Ok(ContextBursts {
             inner,
             interval,
             length,
@@ -121,7 +122,8 @@ impl<S: ContextSink> Bursts<S> {
         self.tally
     }
 
-    /// Lets the inner sink forget its counts; open activations and the current burst go on. Contexts count as new again.
+    /// Lets the inner sink forget its counts; open activations and the current burst go on. Contexts count as
+    /// new again.
     pub fn reset(&mut self, forget: impl FnOnce(&mut S)) {
         forget(&mut self.inner);
         self.visited.clear();
@@ -193,7 +195,7 @@ fn hash(stack: &[Frame]) -> u64 {
     hasher.finish()
 }
 
-impl<S: ContextSink> ContextSink for Bursts<S> {
+impl<S: ContextSink> ContextSink for ContextBursts<S> {
     #[inline]
     fn enter(&mut self, frame: Frame, weight: u64) {
         self.before();

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use trodden_profile::{PhiOutOfRange, Profile};
 
 use super::snapshot::{HotNode, HotTree};
-use super::{Accuracy, Bounds, ContextSink, ContextTree, Contexts, Exact, Frame, UNKNOWN_SITE};
+use super::{
+    Bounds, CallingContextTree, ContextAccuracy, ContextSink, ContextTreeBuilder, Exact, Frame, UNKNOWN_SITE,
+};
 
 /// What the metrics of HCCT section 5.1 say, and how large the trees were.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +15,7 @@ pub struct ContextComparison {
     /// From which share of all calls on a context is hot.
     pub phi: f64,
     /// The metrics.
-    pub accuracy: Accuracy,
+    pub accuracy: ContextAccuracy,
     /// Calls counted: exactly, and in the estimate.
     pub calls: [u64; 2],
     /// Contexts of the exact tree.
@@ -25,13 +27,14 @@ pub struct ContextComparison {
 }
 
 /// Bytes of a context in a tree that is never pruned.
-const EXACT_NODE: u64 = ContextTree::EXACT_NODE_BYTES as u64;
+const EXACT_NODE: u64 = CallingContextTree::EXACT_NODE_BYTES as u64;
 
 /// Numbers for the methods of both.
 type Methods<'p> = HashMap<(&'p str, &'p [u8; 32], &'p str, &'p str), u32>;
 
-/// Compares. `phi` is the one that the estimate was counted with if it is `None` (1e-4 if it is exact); `taus` as in
-/// [`Accuracy::of`]. `None` if one of the two has no contexts. If the first one is not exact, its lower bounds are taken for the truth.
+/// Compares. `phi` is the one that the estimate was counted with if it is `None` (1e-4 if it is exact);
+/// `taus` as in [`ContextAccuracy::of`]. `None` if one of the two has no contexts. If the first one is not
+/// exact, its lower bounds are taken for the truth.
 ///
 /// # Errors
 /// If `phi` is out of range.
@@ -50,7 +53,7 @@ pub fn compare(
     let truth_frames = frames(exact, truth, &mut methods);
     let judged_frames = frames(estimate, judged, &mut methods);
 
-    let mut tree = Contexts::new(Exact);
+    let mut tree = ContextTreeBuilder::new(Exact);
     for (node, frame) in truth.tree.nodes().iter().zip(truth_frames) {
         tree.unwind(node.depth - 1);
         tree.enter(frame, node.estimate());
@@ -76,7 +79,7 @@ pub fn compare(
     let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
     Ok(Some(ContextComparison {
         phi,
-        accuracy: Accuracy::of(&hot, &tree, taus),
+        accuracy: ContextAccuracy::of(&hot, &tree, taus),
         calls: [truth.calls, judged.calls],
         exact_contexts: contexts,
         peak_contexts_share: share(judged.peak_nodes, contexts),

@@ -1,8 +1,9 @@
 //! The whole calling context tree.
 
-use super::{Bounds, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 
-/// Counts every context and forgets none: the calling context tree of Ammons, Ball and Larus (HCCT section 2.1).
+/// Counts every context and forgets none: the calling context tree of Ammons, Ball and Larus (HCCT section
+/// 2.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Exact;
 
@@ -10,11 +11,11 @@ impl Monitor for Exact {
     const PRUNES: bool = false;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, _: &mut Vec<NodeId>) {
+    fn update(&mut self, tree: &mut CallingContextTree, context: NodeId, weight: u64, _: &mut Vec<NodeId>) {
         tree.add(context, weight);
     }
 
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for node in tree.contexts() {
             let count = tree.count(node);
             if count > 0 {

@@ -1,4 +1,4 @@
-//! What tells one child of a context from another.
+//! What distinguishes the children of a context.
 
 use rustc_hash::FxHashMap;
 
@@ -13,8 +13,8 @@ pub struct Frame {
     pub method: u32,
     /// Bytecode index of the call in the caller, or [`UNKNOWN_SITE`].
     pub site: u16,
-    /// The caller's path register at the call, which with the call site stands for one acyclic path prefix in the
-    /// caller. `None` unless contexts are path-sensitive.
+    /// The caller's path register at the call, which with the call site stands for one acyclic path prefix in
+    /// the caller. `None` unless contexts are path-sensitive.
     pub prefix: Option<u64>,
 }
 

@@ -1,17 +1,19 @@
 //! Space Saving with a lazy priority queue.
 
-use super::{Bounds, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 
-/// Space Saving over a fixed number of counters; the smallest one is found lazily (HCCT section 4.1, figure 5).
+/// Space Saving over a fixed number of counters; the smallest one is found lazily (HCCT section 4.1, figure
+/// 5).
 ///
-/// A monitored context only has its counter increased, in its node; the queue does not hear of it. When a new context needs
-/// a counter, the search for one that has the smallest value goes on where the last one stopped, and starts over with the
-/// next smallest value at the end. That is O(1) amortised for weights of 1 (the paper's lemma 1), O(w) for
-/// weights up to w; for weights such as times there is [`WeightedSpaceSaving`](super::WeightedSpaceSaving).
+/// A monitored context only has its counter increased, in its node; the queue does not hear of it. When a new
+/// context needs a counter, the search for one that has the smallest value goes on where the last one
+/// stopped, and starts over with the next smallest value at the end. That is O(1) amortised for weights of 1
+/// (the paper's lemma 1), O(w) for weights up to w; for weights such as times there is
+/// [`WeightedSpaceSaving`](super::WeightedSpaceSaving).
 ///
-/// Different from the paper: the queue keeps the value that it last saw of each counter. Counters only grow, so one whose
-/// last value is above the smallest need not be looked at, and a search reads few nodes of the tree.
-/// And each counter keeps the value that it took over, its largest possible error.
+/// Different from the paper: the queue keeps the value that it last saw of each counter. Counters only grow,
+/// so one whose last value is above the smallest need not be looked at, and a search reads few nodes of the
+/// tree. And each counter keeps the value that it took over, its largest possible error.
 #[derive(Clone, Debug)]
 pub struct LazySpaceSaving {
     thresholds: Thresholds,
@@ -41,7 +43,13 @@ impl LazySpaceSaving {
     }
 
     #[inline(never)]
-    fn start(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn start(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         let (mut value, mut inherited) = (weight, 0);
         if self.contexts.len() < self.capacity {
             self.contexts.push(context);
@@ -62,7 +70,7 @@ impl LazySpaceSaving {
     }
 
     /// Leaves the index of a smallest counter in `at` and its value in `min`.
-    fn find_min(&mut self, tree: &ContextTree) -> usize {
+    fn find_min(&mut self, tree: &CallingContextTree) -> usize {
         while self.at < self.seen.len() {
             let seen = &mut self.seen[self.at];
             if *seen == self.min {
@@ -93,13 +101,19 @@ impl Monitor for LazySpaceSaving {
     const PRUNES: bool = true;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         if !tree.add_if_monitored(context, weight) {
             self.start(tree, context, weight, victims);
         }
     }
 
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for (&context, &inherited) in self.contexts.iter().zip(&self.inherited) {
             let upper = tree.count(context);
             let lower = upper - inherited;
@@ -112,8 +126,8 @@ impl Monitor for LazySpaceSaving {
     }
 
     fn absent(&self) -> u64 {
-        // Nobody was ever turned away while there were counters left. Afterwards, the last value that a context lost
-        // its counter with.
+        // Nobody was ever turned away while there were counters left. Afterwards, the last value that a
+        // context lost its counter with.
         self.min
     }
 

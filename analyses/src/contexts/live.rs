@@ -1,8 +1,9 @@
-//! Contexts from bursts of a running program: probes are off between them, so the stream is nothing but bursts.
+//! Contexts from bursts of a running program: probes are off between them, so the stream is nothing but
+//! bursts.
 
 use trodden_profile::events::{CALL_UNDER_WAY, Event, Word};
 
-use super::stream::{Answers, Driver, Known};
+use super::stream::{Driver, Known, QueryableSink};
 use super::{BurstTally, Frame, UNKNOWN_SITE};
 use crate::stream::StackTally;
 
@@ -16,9 +17,9 @@ struct Open {
 
 /// Calls and returns from the words of bursts (`trodden_profile::events`, kinds `Burst` and `Call`).
 ///
-/// Each burst brings the stack along, so nothing is carried over from one to the next. Within a burst every activation
-/// tells its end, however it ends; constructors that die in `super(…)` do not, and are noticed by the next word of
-/// whoever called them.
+/// Each burst brings the stack along, so nothing is carried over from one to the next. Within a burst every
+/// activation reports its end, however it ends; constructors that die in `super(…)` do not, and are noticed
+/// by the next word of whoever called them.
 pub(super) struct BurstWords<S> {
     sink: S,
     open: Vec<Open>,
@@ -30,7 +31,7 @@ pub(super) struct BurstWords<S> {
     bursts: BurstTally,
 }
 
-impl<S: Answers> BurstWords<S> {
+impl<S: QueryableSink> BurstWords<S> {
     pub fn new(sink: S) -> Self {
         BurstWords {
             sink,
@@ -78,8 +79,8 @@ impl<S: Answers> BurstWords<S> {
         }
     }
 
-    /// Ends what is above the last activation of `method`: a word of it says that it is the topmost one. Returns whether there
-    /// is such a one.
+    /// Ends what is above the last activation of `method`: a word of it says that it is the topmost one.
+    /// Returns whether there is such a one.
     #[inline]
     fn surface(&mut self, method: u32) -> bool {
         if self.open.last().is_some_and(|top| top.method == method) {
@@ -142,7 +143,7 @@ impl<S: Answers> BurstWords<S> {
     }
 }
 
-impl<S: Answers> Driver for BurstWords<S> {
+impl<S: QueryableSink> Driver for BurstWords<S> {
     fn consume(&mut self, words: &[u64]) {
         for &word in words {
             match Word(word).decode() {

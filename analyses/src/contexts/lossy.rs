@@ -1,13 +1,13 @@
 //! Lossy Counting.
 
-use super::{Bounds, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 
-/// Lossy Counting (HCCT section 4.2): at the end of each bucket of [`Thresholds::width`] calls, contexts that could not
-/// have been hot so far lose their counters.
+/// Lossy Counting (HCCT section 4.2): at the end of each bucket of [`Thresholds::width`] calls, contexts that
+/// could not have been hot so far lose their counters.
 ///
-/// Deterministic; may need more counters than Space Saving, by a factor that grows with the logarithm of the number of
-/// calls, in practice fewer. A context is reported if its upper bound is hot, not, as in the paper, whenever its counter comes
-/// within `epsilon` of that: the same guarantee with fewer false positives.
+/// Deterministic; may need more counters than Space Saving, by a factor that grows with the logarithm of the
+/// number of calls, in practice fewer. A context is reported if its upper bound is hot, not, as in the paper,
+/// whenever its counter comes within `epsilon` of that: the same guarantee with fewer false positives.
 #[derive(Clone, Debug)]
 pub struct LossyCounting {
     thresholds: Thresholds,
@@ -39,7 +39,7 @@ impl LossyCounting {
     }
 
     #[inline(never)]
-    fn end_bucket(&mut self, tree: &mut ContextTree, victims: &mut Vec<NodeId>) {
+    fn end_bucket(&mut self, tree: &mut CallingContextTree, victims: &mut Vec<NodeId>) {
         // A weight may complete many buckets at once.
         self.buckets = self.total / self.width;
         let buckets = self.buckets;
@@ -54,7 +54,7 @@ impl LossyCounting {
     }
 
     #[inline(never)]
-    fn start(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64) {
+    fn start(&mut self, tree: &mut CallingContextTree, context: NodeId, weight: u64) {
         tree.set_count(context, weight);
         tree.set_monitored(context, true);
         self.counters.push((context, self.buckets));
@@ -66,7 +66,13 @@ impl Monitor for LossyCounting {
     const PRUNES: bool = true;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         if !tree.add_if_monitored(context, weight) {
             self.start(tree, context, weight);
         }
@@ -76,7 +82,7 @@ impl Monitor for LossyCounting {
         }
     }
 
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for &(context, before) in &self.counters {
             let lower = tree.count(context);
             let upper = lower.saturating_add(before);

@@ -2,7 +2,7 @@
 
 use super::snapshot::HotTree;
 use super::tree::{NONE, ROOT};
-use super::{Contexts, Exact, NodeId, Thresholds};
+use super::{ContextTreeBuilder, Exact, NodeId, Thresholds};
 
 /// Errors of the counters of hot contexts, relative to the true ones, in percent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -17,7 +17,7 @@ pub struct CounterError {
 ///
 /// "Weight" is always the true one, from the exact tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Accuracy {
+pub struct ContextAccuracy {
     /// Contexts of the hot tree, ancestors included.
     pub contexts: u64,
     /// Contexts reported as hot.
@@ -46,10 +46,10 @@ pub struct Accuracy {
     pub upper: CounterError,
 }
 
-impl Accuracy {
-    /// Compares. `taus` are the thresholds of hot edge coverage: shares of the hottest context's weight. If the hot tree
-    /// was counted in bursts, its counters are scaled up to the whole.
-    pub fn of(hot: &HotTree, exact: &Contexts<Exact>, taus: &[f64]) -> Accuracy {
+impl ContextAccuracy {
+    /// Compares. `taus` are the thresholds of hot edge coverage: shares of the hottest context's weight. If
+    /// the hot tree was counted in bursts, its counters are scaled up to the whole.
+    pub fn of(hot: &HotTree, exact: &ContextTreeBuilder<Exact>, taus: &[f64]) -> ContextAccuracy {
         let (tree, frames) = exact.parts();
         let total = exact.total();
         let threshold = Thresholds::floor(hot.phi(), total);
@@ -59,7 +59,7 @@ impl Accuracy {
         let mut covered = vec![false; tree.end()];
         let mut at = Vec::with_capacity(hot.nodes().len());
         let mut reported_hot = 0;
-        let mut accuracy = Accuracy {
+        let mut accuracy = ContextAccuracy {
             contexts: hot.nodes().len() as u64,
             hot: hot.hot().count() as u64,
             truly_hot: 0,

@@ -1,13 +1,14 @@
 //! Hot calling contexts in small space.
 //!
-//! After D'Elia, Demetrescu and Finocchi, *Mining Hot Calling Contexts in Small Space* (PLDI 2011, "HCCT"). *In*: the calls
-//! and returns of a thread, each call with its call site ([`ContextSink`]). *Out*: the calling context tree, exact or
-//! pruned on line to the contexts that a streaming algorithm monitors and their ancestors ([`Snapshot`]), and of that the hot
-//! contexts for any threshold ([`HotTree`]), each counter with its bounds.
+//! After D'Elia, Demetrescu and Finocchi, *Mining Hot Calling Contexts in Small Space* (PLDI 2011, "HCCT").
+//! *In*: the calls and returns of a thread, each call with its call site ([`ContextSink`]). *Out*: the
+//! calling context tree, exact or pruned on line to the contexts that a streaming algorithm monitors and
+//! their ancestors ([`Snapshot`]), and of that the hot contexts for any threshold ([`HotTree`]), each counter
+//! with its bounds.
 //!
 //! | type | what it is |
 //! | --- | --- |
-//! | [`Contexts`] | the tree, a cursor per thread, and one of the algorithms below (HCCT section 3.2) |
+//! | [`ContextTreeBuilder`] | tree, a cursor per thread, an algorithm from below (HCCT section 3.2) |
 //! | [`Exact`] | every context, no error: the yardstick |
 //! | [`LazySpaceSaving`] | the default: Space Saving with a lazy priority queue (section 4.1) |
 //! | [`BucketSpaceSaving`] | Space Saving with the bucket list of its authors |
@@ -15,20 +16,21 @@
 //! | [`LossyCounting`] | section 4.2 |
 //! | [`StickySampling`] | Manku and Motwani's; holds with a probability |
 //! | [`NullContexts`] | nothing: the floor under every other one's cost |
-//! | [`Bursts`] | hands on what happens in static or adaptive bursts only (section 5.5) |
-//! | [`Accuracy`] | the paper's metrics against the exact tree (section 5.1) |
+//! | [`ContextBursts`] | hands on what happens in static or adaptive bursts only (section 5.5) |
+//! | [`ContextAccuracy`] | the paper's metrics against the exact tree (section 5.1) |
 //!
-//! **Guarantee.** Let `N` be the sum of all weights (of calls, unless something else is counted). For any `phi` not below the one
-//! that the algorithm was made for, [`Snapshot::hot`] returns every context of weight `floor(phi * N)` or more. Of the
-//! others it returns none of weight below `floor((phi - epsilon) * N)`, and none of just that either as soon
-//! as `N >= 32 / epsilon`. Each reported context comes with a lower and an upper bound, less than `epsilon * N + 1` apart.
-//! With [`StickySampling`] all of this holds with probability `1 - delta` only. Merging threads keeps it.
+//! **Guarantee.** Let `N` be the sum of all weights (of calls, unless something else is counted). For any
+//! `phi` not below the one that the algorithm was made for, [`Snapshot::hot`] returns every context of weight
+//! `floor(phi * N)` or more. Of the others it returns none of weight below `floor((phi - epsilon) * N)`, and
+//! none of just that either as soon as `N >= 32 / epsilon`. Each reported context comes with a lower and an
+//! upper bound, less than `epsilon * N + 1` apart. With [`StickySampling`] all of this holds with probability
+//! `1 - delta` only. Merging threads keeps it.
 //!
 //! ```
-//! use trodden_analyses::contexts::{ContextSink, Contexts, Frame, LazySpaceSaving, Thresholds};
+//! use trodden_analyses::contexts::{ContextSink, ContextTreeBuilder, Frame, LazySpaceSaving, Thresholds};
 //!
 //! let thresholds = Thresholds::new(0.1, 0.02).unwrap();
-//! let mut contexts = Contexts::new(LazySpaceSaving::new(thresholds));
+//! let mut contexts = ContextTreeBuilder::new(LazySpaceSaving::new(thresholds));
 //! contexts.enter(Frame::new(0, 0), 1); // main
 //! for i in 0..1000u32 {
 //!     contexts.enter(Frame::new(1 + i % 4 / 3, 20), 1); // method 1 three times, then method 2
@@ -41,6 +43,7 @@
 //! ```
 
 mod bucket;
+mod builder;
 mod bursts;
 mod compare;
 mod exact;
@@ -49,7 +52,6 @@ mod lazy;
 mod live;
 mod lossy;
 mod metrics;
-mod profile;
 pub(crate) mod random;
 mod section;
 mod sink;
@@ -61,20 +63,20 @@ mod tree;
 mod weighted;
 
 pub use bucket::BucketSpaceSaving;
-pub use bursts::{BurstKind, BurstTally, Bursts};
+pub use builder::{ContextStats, ContextTreeBuilder};
+pub use bursts::{BurstKind, BurstTally, ContextBursts};
 pub use compare::{ContextComparison, compare};
 pub use exact::Exact;
 pub use frame::{Frame, UNKNOWN_SITE};
 pub use lazy::LazySpaceSaving;
 pub use lossy::LossyCounting;
-pub use metrics::{Accuracy, CounterError};
-pub use profile::{ContextStats, Contexts};
+pub use metrics::{ContextAccuracy, CounterError};
 pub use sink::{ContextSink, NullContexts};
 pub use snapshot::{HotNode, HotTree, Snapshot};
 pub use sticky::StickySampling;
 pub use stream::{BurstOptions, ContextOptions, ContextResult, ContextStream, ContextThread};
 pub use thresholds::Thresholds;
-pub use tree::{ContextTree, NodeId};
+pub use tree::{CallingContextTree, NodeId};
 pub use trodden_profile::options::ContextAlgorithm as Algorithm;
 pub use weighted::WeightedSpaceSaving;
 
@@ -92,16 +94,23 @@ pub struct Bounds {
 /// Counters live in the tree's nodes, and so does the flag that says whether one is monitored, so that no
 /// dictionary is needed (HCCT section 4.1): the cursor leads to both.
 pub trait Monitor {
-    /// May contexts that are not monitored leave the tree? If not, [`is_monitored`](ContextTree::is_monitored) is
-    /// never looked at, and there are no victims.
+    /// May contexts that are not monitored leave the tree? If not,
+    /// [`is_monitored`](CallingContextTree::is_monitored) is never looked at, and there are no victims.
     const PRUNES: bool;
 
-    /// `weight` (not 0) is added to `context`. Contexts that are no longer monitored are pushed to `victims`, which
-    /// is empty when this is called; `context` itself may be among them. Each must have been monitored before.
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>);
+    /// `weight` (not 0) is added to `context`. Contexts that are no longer monitored are pushed to `victims`,
+    /// which is empty when this is called; `context` itself may be among them. Each must have been monitored
+    /// before.
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    );
 
     /// Calls back with every monitored context and its bounds.
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds));
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds));
 
     /// Number of monitored contexts. The exact tree has no list of them and says 0.
     fn len(&self) -> usize;
@@ -117,7 +126,7 @@ pub trait Monitor {
     /// What the guarantee holds for. `None` if counters are exact.
     fn thresholds(&self) -> Option<Thresholds>;
 
-    /// Bytes held besides the tree, by capacity.
+    /// Bytes held in addition to the tree, by capacity.
     fn bytes(&self) -> usize;
 
     /// Forgets all counts, when the tree is replaced by an empty one.

@@ -4,8 +4,8 @@ use super::frame::Frame;
 
 /// Something that follows the stack of one thread at a time. This is what the event pipeline drives.
 pub trait ContextSink {
-    /// A call: an activation of `frame.method` begins, and its context gets `weight` (1 to count calls; 0 if only
-    /// [`charge`](Self::charge) counts).
+    /// A call: an activation of `frame.method` begins, and its context gets `weight` (1 to count calls; 0 if
+    /// only [`charge`](Self::charge) counts).
     fn enter(&mut self, frame: Frame, weight: u64);
 
     /// The innermost activation ends.
@@ -17,8 +17,8 @@ pub trait ContextSink {
     /// Events are missing from here on: nothing is known of the stack, as if the thread had entered nothing.
     fn gap(&mut self);
 
-    /// An activation that was already there and was found by walking the stack, on top of those found before. It is
-    /// not a call, and gets no weight.
+    /// An activation that was already there and was found by walking the stack, on top of those found before.
+    /// It is not a call, and gets no weight.
     fn place(&mut self, frame: Frame);
 
     /// Adds weight, such as time passed or bytes allocated, to the current context.

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::frame::{Frame, Frames, Key};
 use super::tree::{NONE, ROOT};
-use super::{Bounds, ContextError, ContextTree, Monitor, NodeId, Thresholds, TooManyContexts};
+use super::{Bounds, CallingContextTree, ContextError, Monitor, NodeId, Thresholds, TooManyContexts};
 
 /// Contexts and the bounds of the monitored ones: the paper's MCCT, or the whole tree.
 #[derive(Clone, Debug)]
@@ -52,7 +52,12 @@ impl Default for Snapshot {
 }
 
 impl Snapshot {
-    pub(super) fn of<A: Monitor>(tree: &ContextTree, algorithm: &A, frames: &Frames, total: u64) -> Self {
+    pub(super) fn of<A: Monitor>(
+        tree: &CallingContextTree,
+        algorithm: &A,
+        frames: &Frames,
+        total: u64,
+    ) -> Self {
         let mut at = vec![NONE; tree.end()];
         let mut nodes = Vec::with_capacity(tree.len() as usize);
         for node in tree.preorder() {
@@ -110,9 +115,10 @@ impl Snapshot {
         self.thresholds
     }
 
-    /// Adds what is known of another thread. Bounds stay bounds of the sum, and the guarantee holds for the sum with the larger
-    /// `phi` and `epsilon` of the two. Contexts that can no longer be hot are dropped when there are many, so that memory does not
-    /// grow with the number of threads. Fails if there are too many contexts; nothing has changed then.
+    /// Adds what is known of another thread. Bounds stay bounds of the sum, and the guarantee holds for the
+    /// sum with the larger `phi` and `epsilon` of the two. Contexts that can no longer be hot are dropped
+    /// when there are many, so that memory does not grow with the number of threads. Fails if there are too
+    /// many contexts; nothing has changed then.
     pub fn merge(&mut self, other: &Snapshot) -> Result<(), TooManyContexts> {
         let both = self.nodes.len() as u64 + other.nodes.len() as u64;
         if both >= u64::from(u32::MAX) {
@@ -194,7 +200,8 @@ impl Snapshot {
         self.index = None;
     }
 
-    /// Nodes that are wanted and those above them, the root in any case; and the place of each node among them.
+    /// Nodes that are wanted and those above them, the root in any case; and the place of each node among
+    /// them.
     fn closure(&self, wanted: impl Fn(&Known) -> bool) -> (Vec<u32>, Vec<u32>) {
         let mut keep: Vec<bool> = self.nodes.iter().map(wanted).collect();
         for (at, known) in self.nodes.iter().enumerate().rev() {
@@ -210,8 +217,8 @@ impl Snapshot {
         (kept, places)
     }
 
-    /// All contexts, parents before children: the innermost frame, the place of the caller among them, and what is known of the
-    /// count.
+    /// All contexts, parents before children: the innermost frame, the place of the caller among them, and
+    /// what is known of the count.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = (Frame, Option<u32>, Option<Bounds>)> + '_ {
         self.nodes[1..].iter().map(|known| {
             let parent = known.parent.checked_sub(1);
@@ -223,8 +230,8 @@ impl Snapshot {
         })
     }
 
-    /// The (phi, epsilon)-HCCT (HCCT section 3.1): hot contexts and those above them. `phi` may be any above the one that was
-    /// counted with; fails if it is smaller, or not from 0 to 1.
+    /// The (phi, epsilon)-HCCT (HCCT section 3.1): hot contexts and those above them. `phi` may be any above
+    /// the one that was counted with; fails if it is smaller, or not from 0 to 1.
     pub fn hot(&self, phi: f64) -> Result<HotTree, ContextError> {
         let least = self.thresholds.map_or(0.0, Thresholds::phi);
         if !(least..=1.0).contains(&phi) {
@@ -267,7 +274,8 @@ pub struct HotNode {
     pub parent: Option<u32>,
     /// Activations in the context, from 1.
     pub depth: u32,
-    /// How often the context occurred, callees not included. `None` if it is not monitored, but above one that is.
+    /// How often the context occurred, callees not included. `None` if it is not monitored, but above one
+    /// that is.
     pub bounds: Option<Bounds>,
     /// Is it reported as hot, and not only as an ancestor?
     pub hot: bool,

@@ -1,14 +1,14 @@
 //! Sticky Sampling.
 
 use super::random::Random;
-use super::{Bounds, ContextError, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, ContextError, Monitor, NodeId, Thresholds};
 
-/// Sticky Sampling (Manku and Motwani, VLDB 2002; HCCT section 2.2): a context that has no counter gets one with a
-/// probability that falls as the run goes on; from then on it is counted exactly.
+/// Sticky Sampling (Manku and Motwani, VLDB 2002; HCCT section 2.2): a context that has no counter gets one
+/// with a probability that falls as the run goes on; from then on it is counted exactly.
 ///
-/// Everything that is said of its counters holds with probability `1 - delta`. It needs `2 / epsilon * ln(1 / (phi * delta))`
-/// counters at most on average, however long the stream. The paper found it slower and less accurate than the others;
-/// it is here to be compared with.
+/// Everything that is said of its counters holds with probability `1 - delta`. It needs `2 / epsilon * ln(1 /
+/// (phi * delta))` counters at most on average, however long the stream. The paper found it slower and less
+/// accurate than the others; it is here to be compared with.
 #[derive(Clone, Debug)]
 pub struct StickySampling {
     thresholds: Thresholds,
@@ -54,7 +54,7 @@ impl StickySampling {
     }
 
     #[inline(never)]
-    fn start(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64) {
+    fn start(&mut self, tree: &mut CallingContextTree, context: NodeId, weight: u64) {
         // Each unit of the weight is an occurrence of its own; those from the first sampled one on count.
         let skipped = self.random.failures(self.rate);
         if skipped < weight {
@@ -64,18 +64,20 @@ impl StickySampling {
         }
     }
 
-    /// Half as many occurrences are sampled from now on: makes the counters what they would be had that always been so.
+    /// Half as many occurrences are sampled from now on: makes the counters what they would be had that
+    /// always been so.
     #[inline(never)]
-    fn halve(&mut self, tree: &mut ContextTree, victims: &mut Vec<NodeId>) {
+    fn halve(&mut self, tree: &mut CallingContextTree, victims: &mut Vec<NodeId>) {
         self.rate += 1;
         // 2t occurrences at rate 1, 2t at rate 1/2, 4t at 1/4, 8t at 1/8, ...
         self.until = (2.0 * self.period * 2f64.powi(self.rate as i32)).ceil() as u64;
         let random = &mut self.random;
         self.contexts.retain(|&context| {
             let count = tree.count(context);
-            // The occurrence that was sampled would have been so at the new rate in one of two cases. If not, the
-            // next one is to be sampled that would have been. (Manku and Motwani toss fair coins for those, too: but they
-            // were not sampled at the old rate, they came after one that was. That leaves too many counters.)
+            // The occurrence that was sampled would have been so at the new rate in one of two cases. If not,
+            // the next one is to be sampled that would have been. (Manku and Motwani toss fair coins for
+            // those, too: but they were not sampled at the old rate, they came after one that was. That
+            // leaves too many counters.)
             let lost = match random.failures(1) {
                 0 => 0,
                 _ => 1 + random.failures(self.rate),
@@ -96,7 +98,13 @@ impl Monitor for StickySampling {
     const PRUNES: bool = true;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         self.total = self.total.saturating_add(weight);
         while self.total > self.until && self.rate < 62 {
             self.halve(tree, victims);
@@ -106,7 +114,7 @@ impl Monitor for StickySampling {
         }
     }
 
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         let error = self.absent();
         for &context in &self.contexts {
             let lower = tree.count(context);

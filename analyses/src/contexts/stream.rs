@@ -9,9 +9,9 @@ use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ContextWeig
 use super::live::BurstWords;
 use super::section;
 use super::{
-    BucketSpaceSaving, BurstKind, BurstTally, Bursts, ContextError, ContextSink, ContextStats, Contexts,
-    Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot, StickySampling,
-    Thresholds, UNKNOWN_SITE, WeightedSpaceSaving,
+    BucketSpaceSaving, BurstKind, BurstTally, ContextBursts, ContextError, ContextSink, ContextStats,
+    ContextTreeBuilder, Exact, Frame, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot,
+    StickySampling, Thresholds, UNKNOWN_SITE, WeightedSpaceSaving,
 };
 use crate::MethodPlaces;
 use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
@@ -66,11 +66,11 @@ impl ContextOptions {
     pub fn of(options: &ProfileOptions) -> Result<Self, ContextError> {
         let (phi, epsilon) = options.thresholds();
         Ok(ContextOptions {
-            algorithm: options.algorithm,
+            algorithm: options.contexts.algorithm,
             thresholds: Thresholds::new(phi, epsilon)?,
-            weight: options.weight,
-            bursts: BurstOptions::of(options.burst),
-            in_program: Some(options.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
+            weight: options.contexts.weight,
+            bursts: BurstOptions::of(options.stream.burst),
+            in_program: Some(options.stream.burst).filter(|burst| matches!(burst, Burst::Timed { .. })),
             seed: options.seed,
         })
     }
@@ -112,13 +112,15 @@ impl BurstOptions {
 
 /// Counts calling contexts in an event stream ([`StreamAnalysis`]).
 ///
-/// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath` is a call and a return from
-/// an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive. `Enter` words after a `Gap` count as calls,
-/// except for as many as the gap's argument says: those rebuild the stack. `Charge` words are weights of the current context; calls
-/// have none of their own then. `Before` and `Below` words place activations from before profiling, which count no calls. With [`in_program`](ContextOptions::in_program) the stream is one of bursts.
+/// Words become calls and returns as [`ActivationWords`](crate::stream::ActivationWords) has it. `OnlyPath`
+/// is a call and a return from an unknown call site. A `Prefix` word makes the next `Enter` path-sensitive.
+/// `Enter` words after a `Gap` count as calls, except for as many as the gap's argument says: those rebuild
+/// the stack. `Charge` words are weights of the current context; calls have none of their own then. `Before`
+/// and `Below` words place activations from before profiling, which count no calls. With
+/// [`in_program`](ContextOptions::in_program) the stream is one of bursts.
 ///
-/// The profile gets the section [`contexts`](trodden_profile::Contexts), unless the algorithm is the null one, and facts whose names begin with
-/// `contexts_`.
+/// The profile gets the section [`contexts`](trodden_profile::Contexts), unless the algorithm is the null
+/// one, and facts whose names begin with `contexts_`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContextStream {
     options: ContextOptions,
@@ -148,7 +150,7 @@ impl ContextStream {
     /// Fails if bursts are longer than their intervals.
     pub fn new(options: ContextOptions) -> Result<Self, ContextError> {
         if let Some(bursts) = options.bursts {
-            Bursts::new(NullContexts, bursts.interval, bursts.length, bursts.kind, 0)?;
+            ContextBursts::new(NullContexts, bursts.interval, bursts.length, bursts.kind, 0)?;
         }
         Ok(ContextStream { options })
     }
@@ -159,7 +161,7 @@ impl ContextStream {
     }
 
     /// Words of this stream into that sink.
-    fn words<S: Answers + 'static>(&self, sink: S) -> Box<dyn Driver> {
+    fn words<S: QueryableSink + 'static>(&self, sink: S) -> Box<dyn Driver> {
         match self.options.in_program {
             Some(_) => Box::new(BurstWords::new(sink)),
             None => Box::new(Words::new(sink, self.options.weight)),
@@ -167,7 +169,7 @@ impl ContextStream {
     }
 
     fn driver<A: Monitor + Send + 'static>(&self, algorithm: A, seed: u64) -> Box<dyn Driver> {
-        let contexts = Contexts::new(algorithm);
+        let contexts = ContextTreeBuilder::new(algorithm);
         let Some(BurstOptions {
             interval,
             length,
@@ -176,7 +178,7 @@ impl ContextStream {
         else {
             return self.words(contexts);
         };
-        match Bursts::new(contexts, interval, length, kind, seed) {
+        match ContextBursts::new(contexts, interval, length, kind, seed) {
             Ok(bursts) => self.words(bursts),
             Err(_) => self.words(NullContexts), // `new` has refused these options
         }
@@ -309,12 +311,12 @@ pub(super) trait Driver: Send {
 }
 
 /// What can be driven, and asked afterwards.
-pub(super) trait Answers: ContextSink + Send {
+pub(super) trait QueryableSink: ContextSink + Send {
     fn known(&self) -> Option<Known>;
     fn forget(&mut self);
 }
 
-impl Answers for NullContexts {
+impl QueryableSink for NullContexts {
     fn known(&self) -> Option<Known> {
         None
     }
@@ -322,7 +324,7 @@ impl Answers for NullContexts {
     fn forget(&mut self) {}
 }
 
-impl<A: Monitor + Send> Answers for Contexts<A> {
+impl<A: Monitor + Send> QueryableSink for ContextTreeBuilder<A> {
     fn known(&self) -> Option<Known> {
         Some(Known {
             snapshot: self.snapshot(),
@@ -336,7 +338,7 @@ impl<A: Monitor + Send> Answers for Contexts<A> {
     }
 }
 
-impl<A: Monitor + Send> Answers for Bursts<Contexts<A>> {
+impl<A: Monitor + Send> QueryableSink for ContextBursts<ContextTreeBuilder<A>> {
     fn known(&self) -> Option<Known> {
         let known = self.inner().known()?;
         Some(Known {
@@ -346,7 +348,7 @@ impl<A: Monitor + Send> Answers for Bursts<Contexts<A>> {
     }
 
     fn forget(&mut self) {
-        self.reset(Contexts::reset);
+        self.reset(ContextTreeBuilder::reset);
     }
 }
 
@@ -355,9 +357,9 @@ struct Words<S> {
     sink: S,
     /// Methods of the open activations.
     methods: Vec<u32>,
-    /// Where the stream tells paths to calls: of each of them, the path to its call under way.
+    /// If the stream has paths to calls: of each activation, the path to its current call.
     along: Vec<Option<u32>>,
-    /// How many of them, the lowest ones, are from before profiling: those are not counted where the stream tells depths.
+    /// How many of them, the lowest ones, are from before profiling: the stream's depths do not count these.
     before: usize,
     /// Where the topmost one of those has its call under way.
     call: Option<u16>,
@@ -403,14 +405,15 @@ impl<S: ContextSink> Words<S> {
         }
     }
 
-    /// The call site of what an activation from before profiling calls: it has no probes that could tell.
+    /// The call site of what an activation from before profiling calls: it has no probes, so it reports none.
     #[cold]
     fn call_from_before(&self) -> Option<u16> {
         let calls = self.before > 0 && self.methods.len() == self.before;
         self.call.filter(|_| calls)
     }
 
-    /// No activation that tells of itself is open; of those from before profiling, as many as it says are told next.
+    /// No activation with probes is open. Next come as many activations from before profiling as this word
+    /// says.
     #[cold]
     fn forget_before(&mut self) {
         self.abandon(0);
@@ -419,7 +422,7 @@ impl<S: ContextSink> Words<S> {
 
     #[cold]
     fn begun_before(&mut self, method: u32, call: Option<u16>) {
-        // Between the list's words nothing else is told.
+        // Between the list's words there is no other word.
         let frame = Frame::new(method, self.call_from_before().unwrap_or(UNKNOWN_SITE));
         self.methods.push(method);
         self.before = self.methods.len();
@@ -427,8 +430,9 @@ impl<S: ContextSink> Words<S> {
         self.sink.place(frame);
     }
 
-    /// The path that led to a call: told right before it, or as for the caller's last callee, if it is still the same call (code without
-    /// probes calls back). The JVM calls initialisers by itself: no path is theirs.
+    /// The path that led to a call: the word right before it, or as for the caller's last callee, if it is
+    /// still the same call (code without probes calls back). The JVM calls initialisers by itself: no path is
+    /// theirs.
     #[inline(never)]
     fn tell_prefix(&mut self, frame: &mut Frame) {
         // Its own, and of no activation that was there before.
@@ -438,14 +442,15 @@ impl<S: ContextSink> Words<S> {
             self.prefix = None;
             return;
         };
-        let told = self.prefix.take().or(self.along[caller]);
-        self.along[caller] = told;
+        let path = self.prefix.take().or(self.along[caller]);
+        self.along[caller] = path;
         if frame.site != UNKNOWN_SITE {
-            frame.prefix = told.map(u64::from);
+            frame.prefix = path.map(u64::from);
         }
     }
 
-    /// The topmost activation must be one of `method`. If not, one of `method` begins whose callers are not known.
+    /// The topmost activation must be one of `method`. If not, one of `method` begins whose callers are not
+    /// known.
     #[inline]
     fn surface(&mut self, method: u32) {
         if self.methods.last() != Some(&method) {
@@ -466,7 +471,7 @@ impl<S: ContextSink> Words<S> {
         self.below + self.methods.len() - self.before
     }
 
-    /// Knows no activation any more, but that so many are open.
+    /// Forgets all activations; only their number is known.
     fn abandon(&mut self, open: usize) {
         self.rebuild = 0;
         self.before = 0;
@@ -497,7 +502,8 @@ impl<S: ContextSink> Words<S> {
                 self.methods.truncate(known);
                 self.sink.unwind(known as u32);
             }
-            // None is left that is known; or more are than were ever entered: those on the stack may be any of them.
+            // None is left that is known; or more are than were ever entered: those on the stack may be any
+            // of them.
             _ => self.abandon(depth),
         }
     }
@@ -547,7 +553,7 @@ impl<S: ContextSink> Words<S> {
     }
 }
 
-impl<S: Answers> Driver for Words<S> {
+impl<S: QueryableSink> Driver for Words<S> {
     fn consume(&mut self, words: &[u64]) {
         for &word in words {
             let word = Word(word);

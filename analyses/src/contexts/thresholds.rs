@@ -44,13 +44,13 @@ impl Thresholds {
         self.epsilon
     }
 
-    /// Counters of Space Saving, and calls in a bucket of Lossy Counting: with `w` of them counters are wrong by
-    /// `floor(N / w)` at most.
+    /// Counters of Space Saving, and calls in a bucket of Lossy Counting: with `w` of them counters are wrong
+    /// by `floor(N / w)` at most.
     ///
-    /// The paper takes `1 / epsilon`. With that, rounding `phi * N` down lets a context through that has exactly
-    /// `floor((phi - epsilon) * N)`, against its definition 1. One counter more in 32 excludes that from
-    /// `N = 32 / epsilon` on. At least `2 / phi`, so that `floor(N / w) < floor(phi * N)` even if `epsilon` is
-    /// nearly `phi`: nothing hot is ever without a counter.
+    /// The paper takes `1 / epsilon`. With that, rounding `phi * N` down lets a context through that has
+    /// exactly `floor((phi - epsilon) * N)`, against its definition 1. One counter more in 32 excludes that
+    /// from `N = 32 / epsilon` on. At least `2 / phi`, so that `floor(N / w) < floor(phi * N)` even if
+    /// `epsilon` is nearly `phi`: nothing hot is ever without a counter.
     pub fn width(self) -> u64 {
         let for_error = (33.0 / (32.0 * self.epsilon)).ceil();
         for_error.max((2.0 / self.phi).ceil()) as u64
@@ -86,7 +86,8 @@ mod tests {
             let thresholds = Thresholds::new(phi, epsilon).unwrap();
             for n in 1..100_000u64 {
                 let (error, hot) = ((n - 1) / thresholds.width(), Thresholds::floor(phi, n));
-                // Nothing hot can be without a counter (while there are no more calls than counters, all have one).
+                // Nothing hot can be without a counter (while there are no more calls than counters, all have
+                // one).
                 assert!(n <= thresholds.width() || error < hot, "{phi} {epsilon} {n}");
                 if n as f64 >= 32.0 / epsilon {
                     assert!(

@@ -15,12 +15,12 @@ const MONITORED: u32 = 1 << 31;
 const PINNED: u32 = 1 << 30;
 const INDEXED: u32 = 1 << 29;
 
-/// Children that are looked at one by one. What has more of them is *wide*, and has all of its children in a hash
-/// table of indices. HCCT section 4 finds 2 to 3 steps on average in C programs; a server's event loop has
-/// thousands of children.
+/// Children that are looked at one by one. What has more of them is *wide*, and has all of its children in a
+/// hash table of indices. HCCT section 4 finds 2 to 3 steps on average in C programs; a server's event loop
+/// has thousands of children.
 const SCAN: u32 = 8;
 
-/// A context of a [`ContextTree`].
+/// A context of a [`CallingContextTree`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(pub(super) u32);
 
@@ -36,12 +36,12 @@ struct Node {
     previous: u32,
 }
 
-const _: () = assert!(size_of::<Node>() == ContextTree::NODE_BYTES);
+const _: () = assert!(size_of::<Node>() == CallingContextTree::NODE_BYTES);
 
 /// Contexts and their counters. An algorithm reads and writes counters and says which contexts are monitored;
-/// what the tree looks like is [`Contexts`](super::Contexts)' affair.
+/// what the tree looks like is [`ContextTreeBuilder`](super::Contexts)' affair.
 #[derive(Clone, Debug)]
-pub struct ContextTree {
+pub struct CallingContextTree {
     nodes: Vec<Node>,
     /// Unused nodes, chained by `next`.
     free: u32,
@@ -57,13 +57,13 @@ fn hash(parent: u32, key: u64) -> u64 {
     (mixed ^ mixed >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-impl ContextTree {
+impl CallingContextTree {
     /// Bytes of a node: counter 8, key (method, call site, prefix) 8, parent and flags, first child, next and
     /// previous sibling 4 each.
     pub const NODE_BYTES: usize = 32;
 
-    /// Bytes that a node of a tree needs which is never pruned: without parent and previous sibling. Shares of the
-    /// exact tree's memory are taken of this, so that they are not flattered by our own larger nodes.
+    /// Bytes that a node of a tree needs which is never pruned: without parent and previous sibling. Shares
+    /// of the exact tree's memory are taken of this, so that they are not flattered by our own larger nodes.
     pub const EXACT_NODE_BYTES: usize = 24;
 
     pub(super) fn new() -> Self {
@@ -75,7 +75,7 @@ impl ContextTree {
             next: NONE,
             previous: NONE,
         };
-        ContextTree {
+        CallingContextTree {
             nodes: vec![root],
             free: NONE,
             unused: 0,
@@ -328,8 +328,8 @@ impl ContextTree {
         self.nodes[parent as usize].first = node;
     }
 
-    /// HCCT figure 4 for one victim: removes it if it is a leaf that is not monitored, then its parent if that has
-    /// become one, and so on; not `current`, nor what a thread stands on that is not running.
+    /// HCCT figure 4 for one victim: removes it if it is a leaf that is not monitored, then its parent if
+    /// that has become one, and so on; not `current`, nor what a thread stands on that is not running.
     pub(super) fn prune(&mut self, victim: u32, current: u32) {
         let mut at = victim;
         while at != current {
@@ -383,7 +383,7 @@ impl ContextTree {
 mod tests {
     use super::*;
 
-    fn labels(tree: &ContextTree, parent: u32) -> Vec<u64> {
+    fn labels(tree: &CallingContextTree, parent: u32) -> Vec<u64> {
         let mut out = Vec::new();
         let (mut at, mut before) = (tree.nodes[parent as usize].first, NONE);
         while at != NONE {
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn wide_nodes_keep_every_child() {
-        let mut tree = ContextTree::new();
+        let mut tree = CallingContextTree::new();
         let children: Vec<u32> = (0..200).map(|l| tree.child(ROOT, Key(l)).unwrap()).collect();
         for round in 1..6 {
             for label in (0..200).rev().step_by(round) {
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn removed_nodes_are_used_again() {
-        let mut tree = ContextTree::new();
+        let mut tree = CallingContextTree::new();
         for label in 0..40 {
             let child = tree.child(ROOT, Key(label)).unwrap();
             tree.set_monitored(NodeId(child), label % 5 == 0);
@@ -441,7 +441,7 @@ mod tests {
 
     #[test]
     fn pruning_climbs_to_what_must_stay() {
-        let mut tree = ContextTree::new();
+        let mut tree = CallingContextTree::new();
         let mut at = ROOT;
         let chain: Vec<u32> = (0..10)
             .map(|label| {

@@ -1,13 +1,13 @@
 //! Space Saving for weights of any size.
 
-use super::{Bounds, ContextTree, Monitor, NodeId, Thresholds};
+use super::{Bounds, CallingContextTree, Monitor, NodeId, Thresholds};
 
 /// Space Saving with a heap of counters, smallest first, that is put right lazily.
 ///
-/// For weights such as time or bytes (HCCT section 3.3). Values are then hardly ever equal, so the lazy queue of
-/// [`LazySpaceSaving`](super::LazySpaceSaving) would look through all counters for each new context. Here, too, an
-/// increase touches the node only; a counter that has grown sinks when it gets to the top of the heap, which costs
-/// O(log) and happens at most once per increase.
+/// For weights such as time or bytes (HCCT section 3.3). Values are then hardly ever equal, so the lazy queue
+/// of [`LazySpaceSaving`](super::LazySpaceSaving) would look through all counters for each new context. Here,
+/// too, an increase touches the node only; a counter that has grown sinks when it gets to the top of the
+/// heap, which costs O(log) and happens at most once per increase.
 #[derive(Clone, Debug)]
 pub struct WeightedSpaceSaving {
     thresholds: Thresholds,
@@ -36,7 +36,13 @@ impl WeightedSpaceSaving {
     }
 
     #[inline(never)]
-    fn start(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn start(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         let mut counter = Counter {
             seen: weight,
             inherited: 0,
@@ -60,7 +66,7 @@ impl WeightedSpaceSaving {
     }
 
     /// Makes the top of the heap a smallest counter.
-    fn surface_min(&mut self, tree: &ContextTree) -> Counter {
+    fn surface_min(&mut self, tree: &CallingContextTree) -> Counter {
         loop {
             let top = &mut self.heap[0];
             let now = tree.count(top.context);
@@ -109,13 +115,19 @@ impl Monitor for WeightedSpaceSaving {
     const PRUNES: bool = true;
 
     #[inline(always)]
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         if !tree.add_if_monitored(context, weight) {
             self.start(tree, context, weight, victims);
         }
     }
 
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         for counter in &self.heap {
             let upper = tree.count(counter.context);
             let lower = upper - counter.inherited;

@@ -17,13 +17,14 @@ pub enum ActivationEvent {
 ///
 /// * [`enter`](Self::enter) opens an activation of a method (its index as given out with the probes);
 ///   [`path`](Self::path) belongs to the innermost open one; [`exit`](Self::exit) closes that one. A call in
-///   between does not break the caller's sequence of paths, and a recursive call opens an activation of its own.
-/// * An exception that leaves activations closes each of them: [`unwind`](Self::unwind), with how many. The path
-///   it abandons is not reported. A handler in the same activation just starts the next path.
-/// * A stream may begin in mid-run. `path` and `exit` events of activations that were open before (no `enter` was
-///   seen for them) come when the stack is empty, and are ignored.
-/// * Where events were lost or not recorded, and when the thread dies, [`abandon`](Self::abandon) says so. What was
-///   learned stays; what belongs to activations opened before is ignored from there on.
+///   between does not break the caller's sequence of paths, and a recursive call opens an activation of its
+///   own.
+/// * An exception that leaves activations closes each of them: [`unwind`](Self::unwind), with how many. The
+///   path it abandons is not reported. A handler in the same activation just starts the next path.
+/// * A stream may begin in mid-run. `path` and `exit` events of activations that were open before (no `enter`
+///   was seen for them) come when the stack is empty, and are ignored.
+/// * Where events were lost or not recorded, and when the thread dies, [`abandon`](Self::abandon) says so.
+///   What was learned stays; what belongs to activations opened before is ignored from there on.
 pub trait ActivationAnalysis {
     /// An activation of `method` begins.
     fn enter(&mut self, method: u32);
@@ -38,7 +39,8 @@ pub trait ActivationAnalysis {
     fn abandon(&mut self);
 
     /// The innermost open activation ended these paths: the low halves of words as in
-    /// [`trodden_profile::events`], each below 2^31. The same as [`path`](Self::path) with each of them, only faster.
+    /// [`trodden_profile::events`], each below 2^31. The same as [`path`](Self::path) with each of them, only
+    /// faster.
     fn paths(&mut self, words: &[u64]) {
         for &word in words {
             self.path(u64::from(word as u32));
@@ -52,7 +54,8 @@ pub trait ActivationAnalysis {
         self.exit();
     }
 
-    /// A whole activation of `method` without calls: it ended the paths in the low halves of these words, each below 2^31.
+    /// A whole activation of `method` without calls: it ended the paths in the low halves of these words,
+    /// each below 2^31.
     fn activation(&mut self, method: u32, words: &[u64]) {
         self.enter(method);
         self.paths(words);
@@ -80,8 +83,8 @@ pub trait ActivationAnalysis {
 
 /// Where paths end up, given the state of the activation that each of them belongs to.
 ///
-/// The states are kept outside, on a stack ([`Activations`]): paths only come for the last activation that began and has
-/// not ended.
+/// The states are kept outside, on a stack ([`Activations`]): paths only come for the last activation that
+/// began and has not ended.
 pub trait PathSink {
     /// What has to be known of an activation between two of its paths.
     type Activation: Clone;
@@ -175,8 +178,8 @@ impl<S: PathSink> Activations<S> {
         self.stack.len()
     }
 
-    /// Learns into another sink from here on. The open activations, of these methods from the outermost to the
-    /// innermost, go on as if they had just begun. Returns the sink so far.
+    /// Learns into another sink from here on. The open activations, of these methods from the outermost to
+    /// the innermost, go on as if they had just begun. Returns the sink so far.
     pub fn restart(&mut self, sink: S, methods: &[u32]) -> S {
         self.abandon();
         self.stack

@@ -161,8 +161,8 @@ impl Arena {
             self.wide.insert(key(parent, label), child);
             return Some(child);
         };
-        // To move it to the front its predecessor must be found, step by step. Hits pay for the steps, one for
-        // one, so a hit costs one step more on average and hot children get to the front all the same.
+        // To move it to the front its predecessor must be found, step by step. Hits pay for the steps, one
+        // for one, so a hit costs one step more on average and hot children get to the front all the same.
         self.credit += 1;
         if self.credit > 0 {
             let (mut previous, mut at) = (previous, rest);

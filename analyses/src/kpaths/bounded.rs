@@ -11,43 +11,47 @@ use super::{ForestError, MAX_K};
 /// A sequence is *hot* when it makes more than one in so many of its first path's occurrences.
 const HOT: u64 = 100;
 
-/// Once nodes have been pruned, a node for something new is only made with a probability, such that a sequence just hot
-/// will, down to its last path, have had to wait for a node in one in so many of its occurrences.
+/// Once nodes have been pruned, a node for something new is only made with a probability, such that a
+/// sequence just hot will, down to its last path, have had to wait for a node in one in so many of its
+/// occurrences.
 const WAIT: u64 = 4;
 
-/// A k-iteration path forest that never has more than `budget` nodes below its roots: cold ones are pruned while the
-/// stream goes on.
+/// A k-iteration path forest that never has more than `budget` nodes below its roots: cold ones are pruned
+/// while the stream goes on.
 ///
-/// **Structure.** The forest of the sequences themselves ([`IterationForest`]), not a k-slab forest: that has a node for a
-/// sequence at each of the `k - 1` places of a chunk where it may begin, each with a part of the count. Here a sequence
-/// is one node. Each of the last `k - 1` paths of an activation has begun a sequence, and all that are still in
-/// the forest go on with each path: this costs up to `k - 1` steps per path where a slab forest needs two.
+/// **Structure.** The forest of the sequences themselves ([`IterationForest`]), not a k-slab forest: that has
+/// a node for a sequence at each of the `k - 1` places of a chunk where it may begin, each with a part of the
+/// count. Here a sequence is one node. Each of the last `k - 1` paths of an activation has begun a sequence,
+/// and all that are still in the forest go on with each path: this costs up to `k - 1` steps per path where a
+/// slab forest needs two.
 ///
 /// **Budget.** Roots are not pruned and come on top: one per different Ball-Larus path, so no more than a
 /// hash-table profiler has entries.
 ///
-/// **Pruning.** When the budget is used up, nodes below half of 1 % of their root's count go: those that
-/// have the least share first, a quarter of the budget at most. Where hardly any are so cold, a few others go: by share up to 1
-/// %, and then, where nearly all are *hot* (above 1 %), the rarest of these. As in lossy counting and Space Saving, what a node may have had before it was
-/// made counts for it, so what is new survives what is cold.
+/// **Pruning.** When the budget is used up, nodes below half of 1 % of their root's count go: those that have
+/// the least share first, a quarter of the budget at most. Where hardly any are so cold, a few others go: by
+/// share up to 1 %, and then, where nearly all are *hot* (above 1 %), the rarest of these. As in lossy
+/// counting and Space Saving, what a node may have had before it was made counts for it, so what is new
+/// survives what is cold.
 ///
-/// **Growth.** After the first pruning, a new sequence gets a node only if the sequence without its last path would not have
-/// been pruned itself. Below a frequent root sequences grow by one path each time they are met, and only now and then:
-/// what is frequent comes again. So a stream in which all is new does not make nodes in vain.
+/// **Growth.** After the first pruning, a new sequence gets a node only if the sequence without its last path
+/// would not have been pruned itself. Below a frequent root sequences grow by one path each time they are
+/// met, and only now and then: what is frequent comes again. So a stream in which all is new does not make
+/// nodes in vain.
 ///
-/// **Guarantee**, for the forest that [`iteration_forest`](Self::iteration_forest) returns, with `lost(m, n)` its
-/// [`missing`](IterationForest::missing):
+/// **Guarantee**, for the forest that [`iteration_forest`](Self::iteration_forest) returns, with `lost(m, n)`
+/// its [`missing`](IterationForest::missing):
 ///
 /// 1. No counter is too high.
 /// 2. Level 1 is exact: the Ball-Larus profile.
-/// 3. Over all sequences of `n` paths of method `m`, the counters miss `lost(m, n)` occurrences in all, at most. Hence each
-///    one by itself: `count <= true count <= count + lost(m, n)`; and no sequence that occurred more than
-///    `lost(m, n)` times is left out.
-///    The upper bound of a sequence is never above that of its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
+/// 3. Over all sequences of `n` paths of method `m`, the counters miss `lost(m, n)` occurrences in all, at
+///    most. Hence each one by itself: `count <= true count <= count + lost(m, n)`; and no sequence that
+///    occurred more than `lost(m, n)` times is left out. The upper bound of a sequence is never above that of
+///    its beginning ([`PathNode::at_most`](super::PathNode::at_most)).
 /// 4. Counters never rise along a branch.
 ///
-/// As long as the budget is enough for all that comes, every counter is exact. Where it is not, the bound is measured, not
-/// promised in advance: how large it gets depends on the stream and the budget.
+/// As long as the budget is enough for all that comes, every counter is exact. Where it is not, the bound is
+/// measured, not promised in advance: how large it gets depends on the stream and the budget.
 #[derive(Clone, Debug)]
 pub struct BoundedForest {
     k: u32,
@@ -113,7 +117,8 @@ fn is_cold(rank: u64) -> bool {
 }
 
 impl BoundedForest {
-    /// An empty forest. Fails unless `k` is one that [`SlabForest::new`] takes and `budget` is at least `4 * k`.
+    /// An empty forest. Fails unless `k` is one that [`SlabForest::new`] takes and `budget` is at least `4 *
+    /// k`.
     pub fn new(k: u32, budget: u32) -> Result<Self, ForestError> {
         SlabForest::new(k)?;
         let least = 4 * k;
@@ -199,7 +204,8 @@ impl BoundedForest {
     }
 
     /// Adds a forest of another thread, then prunes to this one's budget. Activations of this forest go on.
-    /// Fails if `k` differs (nothing changes) or if there would be too many nodes (part of `other` has been added).
+    /// Fails if `k` differs (nothing changes) or if there would be too many nodes (part of `other` has been
+    /// added).
     pub fn merge(&mut self, other: &BoundedForest) -> Result<(), ForestError> {
         if self.k != other.k {
             return Err(ForestError::DifferentK(self.k, other.k));
@@ -231,7 +237,8 @@ impl BoundedForest {
         self.keep_open(activation, |_, _| false);
     }
 
-    /// Ends those sequences of an activation of which `stays` does not hold: their longer forms are not counted.
+    /// Ends those sequences of an activation of which `stays` does not hold: their longer forms are not
+    /// counted.
     fn keep_open(&mut self, activation: &BoundedActivation, stays: impl Fn(&BoundedForest, &Place) -> bool) {
         let mut kept = activation.from;
         for at in activation.from..self.open.len() {
@@ -375,13 +382,14 @@ struct Sweep<'a> {
     accounts: &'a mut [Account],
     losses: &'a mut Losses,
     pruning: u32,
-    /// Nodes of a lower rank go, and so many of this one.
+    /// Nodes of a lower rank go, and this number of nodes of this rank.
     cut: u64,
     ties: usize,
 }
 
 impl Sweep<'_> {
-    /// Prunes below `node`, whose children stand for sequences of `length` paths. Returns the highest rank there.
+    /// Prunes below `node`, whose children stand for sequences of `length` paths. Returns the highest rank
+    /// there.
     fn below(&mut self, method: u32, node: u32, root: u64, length: usize) -> u64 {
         let (mut previous, mut at, mut highest) = (NONE, self.arena.get(node).first, 0);
         while at != NONE {

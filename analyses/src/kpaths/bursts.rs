@@ -8,20 +8,21 @@ use super::activation::ActivationAnalysis;
 
 /// Hands on only the activations that a schedule samples, each of them whole.
 ///
-/// The schedule of path ends (PEP section 4.4), read in activations: after a clock tick some activations are skipped,
-/// then as many as the schedule says are taken. `sag:64:17` takes 64 activations in a row after skipping 0 to 16, in
-/// rotation. A tick during a window starts a new one. Before the first tick nothing is sampled.
+/// The schedule of path ends (PEP section 4.4), read in activations: after a clock tick some activations are
+/// skipped, then as many as the schedule says are taken. `sag:64:17` takes 64 activations in a row after
+/// skipping 0 to 16, in rotation. A tick during a window starts a new one. Before the first tick nothing is
+/// sampled.
 ///
-/// *Resynchronisation is exact.* Whether an activation is sampled is decided when it is entered and holds until it ends,
-/// though the window be over: all of its paths are handed on, none of its caller's or callees' unless those are sampled
-/// themselves. An activation that was open when the window began is not sampled, in that window or a later one. So
-/// what the inner analysis sees of a sampled activation is what it would have seen of it without bursts, and every
-/// sequence it counts was executed; only how many are counted is less.
+/// *Resynchronisation is exact.* Whether an activation is sampled is decided when it is entered and holds
+/// until it ends, though the window be over: all of its paths are handed on, none of its caller's or callees'
+/// unless those are sampled themselves. An activation that was open when the window began is not sampled, in
+/// that window or a later one. So what the inner analysis sees of a sampled activation is what it would have
+/// seen of it without bursts, and every sequence it counts was executed; only how many are counted is less.
 ///
-/// *What this cannot see:* an activation that runs for ever, such as a main loop, is sampled only if it begins in
-/// a window. And a sampled one that runs for ever is followed to its end.
+/// *What this cannot see:* an activation that runs for ever, such as a main loop, is sampled only if it
+/// begins in a window. And a sampled one that runs for ever is followed to its end.
 #[derive(Clone, Debug)]
-pub struct Bursts<A> {
+pub struct ActivationBursts<A> {
     inner: A,
     schedule: Schedule,
     every: Option<NonZeroU64>,
@@ -37,10 +38,10 @@ pub struct Bursts<A> {
     sampled: u64,
 }
 
-impl<A: ActivationAnalysis> Bursts<A> {
+impl<A: ActivationAnalysis> ActivationBursts<A> {
     /// Windows begin when [`tick`](Self::tick) is called, say by a clock.
     pub fn new(schedule: Schedule, inner: A) -> Self {
-        Bursts {
+        ActivationBursts {
             inner,
             schedule,
             every: None,
@@ -56,7 +57,7 @@ impl<A: ActivationAnalysis> Bursts<A> {
     /// Ticks by itself, before the first activation and then after every `activations` of them: windows that
     /// depend on the stream alone, as a replay needs them.
     pub fn every(activations: NonZeroU64, schedule: Schedule, inner: A) -> Self {
-        let mut bursts = Bursts::new(schedule, inner);
+        let mut bursts = ActivationBursts::new(schedule, inner);
         bursts.every = Some(activations);
         bursts.tick();
         bursts
@@ -74,8 +75,8 @@ impl<A: ActivationAnalysis> Bursts<A> {
         self.since = 0;
     }
 
-    /// Has every activation of the current window been entered? Until the next tick nobody needs events of new
-    /// activations then, and none at all once [`open_sampled`](Self::open_sampled) is 0.
+    /// Has every activation of the current window been entered? Until the next tick nobody needs events of
+    /// new activations then, and none at all once [`open_sampled`](Self::open_sampled) is 0.
     pub fn is_over(&self) -> bool {
         self.since > self.window.1 || self.window.0 > self.window.1
     }
@@ -85,13 +86,14 @@ impl<A: ActivationAnalysis> Bursts<A> {
         self.open.iter().filter(|&&sampled| sampled).count()
     }
 
-    /// Activations entered and, of these, sampled. Counts times their quotient estimate those of the whole run.
+    /// Activations entered and, of these, sampled. Counts times their quotient estimate those of the whole
+    /// run.
     pub fn activations(&self) -> (u64, u64) {
         (self.entered, self.sampled)
     }
 
-    /// What consumes the sampled activations, to be changed. Afterwards none of the open activations is sampled,
-    /// and entered and sampled ones are counted anew; the windows go on.
+    /// What consumes the sampled activations, to be changed. Afterwards none of the open activations is
+    /// sampled, and entered and sampled ones are counted anew; the windows go on.
     pub fn restart(&mut self) -> &mut A {
         self.open.fill(false);
         (self.entered, self.sampled) = (0, 0);
@@ -109,7 +111,7 @@ impl<A: ActivationAnalysis> Bursts<A> {
     }
 }
 
-impl<A: ActivationAnalysis> ActivationAnalysis for Bursts<A> {
+impl<A: ActivationAnalysis> ActivationAnalysis for ActivationBursts<A> {
     fn enter(&mut self, method: u32) {
         if self.every.is_some_and(|every| self.since == every.get()) {
             self.tick();

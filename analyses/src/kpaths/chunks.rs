@@ -10,8 +10,8 @@ use super::trees::Labels;
 use super::{ForestError, IterationForest};
 use keys::{Item, equal, hash, hash_of_both, pack, unpack};
 
-/// Most paths of a chunk that is longer than `k - 1`. Long ones save work where paths repeat; where they do not, there are
-/// more and more different ones, until they do not fit into the CPU's caches.
+/// Most paths of a chunk that is longer than `k - 1`. Long ones save work where paths repeat; where they do
+/// not, there are more and more different ones, until they do not fit into the CPU's caches.
 const CHUNK: u32 = 10;
 
 /// Bytes that chunks longer than `k - 1` may take before they are folded.
@@ -52,23 +52,26 @@ pub struct OpenChunks {
     from: usize,
 }
 
-/// How often each two chunks followed each other: everything that a [`SlabForest`] knows, much faster to update.
+/// How often each two chunks followed each other: everything that a [`SlabForest`] knows, much faster to
+/// update.
 ///
-/// A k-slab forest cuts an activation into chunks of `k - 1` paths (k-BLPP definition 3), and counts for each path
-/// the chunk before and its own chunk so far. These counters follow from how often each *pair* of chunks occurred, an
-/// activation's last chunk being shorter. So paths are only put aside until a chunk is full, and then
+/// A k-slab forest cuts an activation into chunks of `k - 1` paths (k-BLPP definition 3), and counts for each
+/// path the chunk before and its own chunk so far. These counters follow from how often each *pair* of chunks
+/// occurred, an activation's last chunk being shorter. So paths are only put aside until a chunk is full, and
+/// then
 ///
-/// * compared with the chunk that followed last time. If it is the same, its pair is counted: no hash, no look-up. (Where
-///   that guess is seldom right, it is not made.)
-/// * Else the pair is looked up by the hashes of both chunks; only if it is new, the chunk is looked up by itself.
+/// * compared with the chunk that followed last time. If it is the same, its pair is counted: no hash, no
+///   look-up. (Where that guess is seldom right, it is not made.)
+/// * Else the pair is looked up by the hashes of both chunks; only if it is new, the chunk is looked up by
+///   itself.
 ///
-/// Where `k` is small, chunks are some multiple of `k - 1`: the slab forest's chunks are then found inside. Long
-/// chunks that hardly repeat would fill the memory with what a small `k` does not ask for. So when they take
-/// much of it, they are *folded*: added to a slab forest, and forgotten; and if they were rare, chunks are shorter from there
-/// on.
+/// Where `k` is small, chunks are some multiple of `k - 1`: the slab forest's chunks are then found inside.
+/// Long chunks that hardly repeat would fill the memory with what a small `k` does not ask for. So when they
+/// take much of it, they are *folded*: added to a slab forest, and forgotten; and if they were rare, chunks
+/// are shorter from there on.
 ///
-/// Activations of up to four paths are counted as a whole, by a key that holds the method and all of its paths (if they are small
-/// numbers).
+/// Activations of up to four paths are counted as a whole, by a key that holds the method and all of its
+/// paths (if they are small numbers).
 ///
 /// The open activations form *one* stack: only the paths of the last one begun can be added.
 #[derive(Clone, Debug)]
@@ -125,8 +128,8 @@ impl ChunkPairs {
         })
     }
 
-    /// The same with other lengths of chunks: `times` times `k - 1` paths, folded when they take `room` bytes.
-    /// The result is the same.
+    /// The same with other lengths of chunks: `times` times `k - 1` paths, folded when they take `room`
+    /// bytes. The result is the same.
     pub fn with_chunks(k: u32, times: u32, room: usize) -> Result<Self, ForestError> {
         let mut pairs = ChunkPairs::new(k)?;
         pairs.chunk = times.clamp(1, 1 << 10) * (k - 1);
@@ -156,7 +159,8 @@ impl ChunkPairs {
         self.dropped
     }
 
-    /// The slab forest of all paths: also of the ones that `open`, the stack of open activations, are in the middle of.
+    /// The slab forest of all paths: also of the ones that `open`, the stack of open activations, are in the
+    /// middle of.
     pub fn slab_forest(&self, open: &[OpenChunks]) -> Result<SlabForest, ForestError> {
         let mut forest = SlabForest::new(self.k)?;
         self.add_to(open, &mut forest)?;
@@ -168,8 +172,8 @@ impl ChunkPairs {
         Ok(IterationForest::of(&self.slab_forest(open)?))
     }
 
-    /// Adds [`slab_forest`](Self::slab_forest) to another. Fails if `k` differs or if there would be too many nodes
-    /// (part of it has been added then).
+    /// Adds [`slab_forest`](Self::slab_forest) to another. Fails if `k` differs or if there would be too many
+    /// nodes (part of it has been added then).
     pub fn add_to(&self, open: &[OpenChunks], forest: &mut SlabForest) -> Result<(), ForestError> {
         if self.k != forest.k() {
             return Err(ForestError::DifferentK(self.k, forest.k()));
@@ -283,7 +287,7 @@ impl ChunkPairs {
     fn look_up<I: Item>(&mut self, open: &mut OpenChunks, items: &[I], last: bool) {
         let hash = hash(open.method, items);
         let Some(pair) = self.find(hash, open, items) else {
-            // No room for so many: the activation goes on as a new one.
+            // No room for all of them: the activation goes on as a new one.
             self.dropped += items.len() as u64;
             open.pair = NONE;
             return;
@@ -301,8 +305,8 @@ impl ChunkPairs {
 
     /// The pair of the activation's last chunk and this one, made if there is none.
     ///
-    /// A known pair is found by both chunks' hashes. So where to look does not depend on what the last look-up found, and
-    /// the CPU works on several chunks at once.
+    /// A known pair is found by both chunks' hashes. So where to look does not depend on what the last
+    /// look-up found, and the CPU works on several chunks at once.
     #[inline(always)]
     fn find<I: Item>(&mut self, hash: u32, open: &OpenChunks, items: &[I]) -> Option<u32> {
         let Some(previous) = self.pairs.get(open.pair as usize) else {

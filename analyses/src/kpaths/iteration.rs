@@ -9,9 +9,10 @@ use super::trees::{ForestStats, Trees};
 
 /// A k-iteration path forest (k-BLPP section 2.2, definition 2).
 ///
-/// Per method, each branch from a root is a sequence of up to `k` paths that followed each other in an activation; the
-/// counter at its end says how often that sequence occurred. Counters never rise along a branch, level 1 is
-/// the plain Ball-Larus profile, and the forest of a smaller `k` is the upper part of this one.
+/// Per method, each branch from a root is a sequence of up to `k` paths that followed each other in an
+/// activation; the counter at its end says how often that sequence occurred. Counters never rise along a
+/// branch, level 1 is the plain Ball-Larus profile, and the forest of a smaller `k` is the upper part of this
+/// one.
 #[derive(Clone, Debug)]
 pub struct IterationForest {
     pub(super) k: u32,
@@ -73,8 +74,8 @@ impl IterationForest {
         self.losses.is_empty()
     }
 
-    /// How many occurrences of sequences of `length` paths of this method are missing, at most, in all their counters
-    /// together. 0 where counters are exact, in particular for length 1.
+    /// How many occurrences of sequences of `length` paths of this method are missing, at most, in all their
+    /// counters together. 0 where counters are exact, in particular for length 1.
     pub fn missing(&self, method: u32, length: usize) -> u64 {
         self.losses.of(method, length)
     }
@@ -102,13 +103,14 @@ impl IterationForest {
         roots
     }
 
-    /// Every sequence as method, path numbers and counter; sorted. Two forests of the same stream give the same.
+    /// Every sequence as method, path numbers and counter; sorted. Two forests of the same stream give the
+    /// same.
     pub fn sequences(&self) -> Vec<(u32, Vec<u64>, u64)> {
         self.trees.sorted()
     }
 
-    /// Every sequence as method, length, last path and counter, sorted by method and then by sequence: each one stands
-    /// right before those that go on from it.
+    /// Every sequence as method, length, last path and counter, sorted by method and then by sequence: each
+    /// one stands right before those that go on from it.
     pub fn preorder(&self) -> Vec<(u32, u32, u64, u64)> {
         let mut rows = Vec::with_capacity(self.trees.arena.len() as usize);
         let path = |node| self.trees.labels.path(self.trees.arena.get(node).label);

@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-/// Per method and length `n` at least 2: how many occurrences of sequences of that length are missing, at most.
+/// Per method and length `n` at least 2: how many occurrences of sequences of that length are missing, at
+/// most.
 ///
-/// Kept as differences between one length and the one before (modulo 2^64), so that what is missing from some length on
-/// is one addition.
+/// Kept as differences between one length and the one before (modulo 2^64), so that what is missing from some
+/// length on is one addition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Losses(FxHashMap<u32, Vec<u64>>);
 

@@ -10,14 +10,12 @@
 //! | [`SlabForest`] | k-SF, the structure that is fast to update (k-BLPP section 4, figure 11) |
 //! | [`ChunkPairs`] | what a k-SF knows, faster to update still |
 //! | [`IterationForest`] | k-IPF, the result (section 2.2; figure 12) |
-//! | [`LiveIterationForest`] | the same k-IPF, brought up to date on demand while the stream goes on |
 //! | [`BoundedForest`] | k-IPF within a budget of nodes, with a known error |
-//! | [`Bursts`] | hands on whole activations of sampled windows only |
-//! | [`HashProfile`] | Ball-Larus profiling in a hash table: what k-BLPP is measured against |
-//! | [`NullActivations`] | nothing: the floor under every other one's cost |
+//! | [`ActivationBursts`] | hands on whole activations of sampled windows only |
 //!
 //! A sink such as [`SlabForest`] keeps what was learned; [`Activations`] adds the stack of a thread's open
-//! activations and makes it an [`ActivationAnalysis`]. One forest per thread, merged at the end, needs no locks.
+//! activations and makes it an [`ActivationAnalysis`]. One forest per thread, merged at the end, needs no
+//! locks.
 //!
 //! ```
 //! use trodden_analyses::kpaths::{ActivationAnalysis, Activations, IterationForest, SlabForest};
@@ -35,24 +33,20 @@
 
 mod activation;
 mod arena;
-mod baseline;
 mod bounded;
 mod bursts;
 mod chunks;
 mod iteration;
-mod live;
 mod losses;
 mod slab;
 mod tables;
 mod trees;
 
 pub use activation::{ActivationAnalysis, ActivationEvent, Activations, PathSink};
-pub use baseline::{HashProfile, NullActivations};
 pub use bounded::{BoundedActivation, BoundedForest};
-pub use bursts::Bursts;
+pub use bursts::ActivationBursts;
 pub use chunks::{ChunkPairs, OpenChunks};
 pub use iteration::{IterationForest, PathNode};
-pub use live::LiveIterationForest;
 pub use slab::{Cursor, SlabForest};
 pub use trees::ForestStats;
 

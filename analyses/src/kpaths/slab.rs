@@ -5,7 +5,8 @@ use super::arena::NONE;
 use super::trees::{ForestStats, Trees};
 use super::{ForestError, MAX_K};
 
-/// Where an activation stands in a k-slab forest: the paper's `n`, `τ` and `β`. Belongs to the forest that began it.
+/// Where an activation stands in a k-slab forest: the paper's `n`, `τ` and `β`. Belongs to the forest that
+/// began it.
 #[derive(Clone, Debug)]
 pub struct Cursor {
     pub(super) method: u32,
@@ -35,18 +36,19 @@ impl Cursor {
 
 /// A k-slab forest (k-BLPP section 4, definition 3), built from a stream as in its figure 11.
 ///
-/// An activation's paths are cut into chunks of `k - 1`. The forest holds each chunk (upper slab) and each chunk
-/// followed by the next (lower slab), so that any `k` paths in a row are found along some branch, and
+/// An activation's paths are cut into chunks of `k - 1`. The forest holds each chunk (upper slab) and each
+/// chunk followed by the next (lower slab), so that any `k` paths in a row are found along some branch, and
 /// each path that ends increments one counter: at the end of (previous chunk, current chunk so far), or in an
-/// activation's first chunk at the end of that chunk so far. The sum of all counters is the length of the stream.
+/// activation's first chunk at the end of that chunk so far. The sum of all counters is the length of the
+/// stream.
 ///
 /// Different from the paper, with the same result:
 ///
-/// * A child that is hit moves to the front of its siblings (the paper's own proposal for its outlier, section
-///   6.2), and nodes with many children find them through a hash table.
+/// * A child that is hit moves to the front of its siblings (the paper's own proposal for its outlier,
+///   section 6.2), and nodes with many children find them through a hash table.
 /// * A node of the lower slab knows the node of the upper slab that goes with it (a function of the path to
-///   it). So one child is looked up per path, not two, and the roots' table is used when an activation starts and when
-///   a node is new; not once per chunk.
+///   it). So one child is looked up per path, not two, and the roots' table is used when an activation starts
+///   and when a node is new; not once per chunk.
 #[derive(Clone, Debug)]
 pub struct SlabForest {
     pub(super) k: u32,
@@ -72,14 +74,15 @@ impl SlabForest {
         self.k
     }
 
-    /// Allows at most this many nodes; without it, 2^32 - 2. At the limit, paths that need a new node are dropped
-    /// and counted in [`dropped`](Self::dropped): an emergency stop. To live within a budget, use
+    /// Allows at most this many nodes; without it, 2^32 - 2. At the limit, paths that need a new node are
+    /// dropped and counted in [`dropped`](Self::dropped): an emergency stop. To live within a budget, use
     /// [`BoundedForest`](super::BoundedForest).
     pub fn set_node_limit(&mut self, nodes: u32) {
         self.trees.arena.set_limit(nodes);
     }
 
-    /// Paths that are in no counter because the forest was full. After a drop the activation goes on as a new one.
+    /// Paths that are in no counter because the forest was full. After a drop the activation goes on as a new
+    /// one.
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
@@ -110,8 +113,8 @@ impl SlabForest {
         self.trees.sorted()
     }
 
-    /// Adds a forest of another thread. Activations may be open in both, and go on. Fails if `k` differs (nothing
-    /// changes) or if there would be too many nodes (part of `other` has been added).
+    /// Adds a forest of another thread. Activations may be open in both, and go on. Fails if `k` differs
+    /// (nothing changes) or if there would be too many nodes (part of `other` has been added).
     pub fn merge(&mut self, other: &SlabForest) -> Result<(), ForestError> {
         if self.k != other.k {
             return Err(ForestError::DifferentK(self.k, other.k));
@@ -142,9 +145,10 @@ impl SlabForest {
         Some(())
     }
 
-    /// `process_bl_path_id` of figure 11, so many times. `None` when the forest is full.
+    /// `process_bl_path_id` of figure 11, repeated. `None` when the forest is full.
     ///
-    /// Two almost equal branches, for speed: inside a chunk the next lookup must not wait for the link of the last.
+    /// Two almost equal branches, for speed: inside a chunk the next lookup must not wait for the link of the
+    /// last.
     #[inline(always)]
     fn advance(&mut self, cursor: &mut Cursor, path: u64, times: u64) -> Option<()> {
         let label = self.trees.labels.label(path)?;
@@ -171,8 +175,8 @@ impl SlabForest {
         Some(())
     }
 
-    /// Increments a node of the lower slab and returns the one of the upper slab that goes with it: the one below
-    /// `top`, or a root.
+    /// Increments a node of the lower slab and returns the one of the upper slab that goes with it: the one
+    /// below `top`, or a root.
     #[inline(always)]
     fn count_lower(&mut self, node: u32, method: u32, top: u32, label: u32, times: u64) -> Option<u32> {
         let link = self.trees.arena.get(node).link;

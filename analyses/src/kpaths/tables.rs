@@ -1,4 +1,5 @@
-//! Two flat hash tables with linear probing, at most half full. Nothing is ever removed but everything at once.
+//! Two flat hash tables with linear probing, at most half full. Nothing is ever removed but everything at
+//! once.
 
 use super::arena::NONE;
 

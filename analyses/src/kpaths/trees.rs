@@ -223,8 +223,8 @@ pub struct ForestStats {
     pub bytes: u64,
     /// Children per node that has any (figure 19); `None` if none has.
     pub average_degree: Option<f64>,
-    /// Edges between a leaf and its root, on average over leaves (figure 20); a lone root is a leaf at 0. `None`
-    /// for an empty forest.
+    /// Edges between a leaf and its root, on average over leaves (figure 20); a lone root is a leaf at 0.
+    /// `None` for an empty forest.
     pub average_leaf_depth: Option<f64>,
     /// Edges between the deepest leaf and its root.
     pub depth: u32,

@@ -11,7 +11,8 @@ use trodden_profile::{PathForest, Profile, Schedule};
 use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError, add_fact};
 use crate::MethodPlaces;
 use crate::kpaths::{
-    Activations, BoundedForest, Bursts, ChunkPairs, ForestError, IterationForest, PathSink, SlabForest,
+    ActivationBursts, Activations, BoundedForest, ChunkPairs, ForestError, IterationForest, PathSink,
+    SlabForest,
 };
 
 /// How k-iteration paths are profiled.
@@ -40,9 +41,9 @@ impl KPathsOptions {
     /// What the profile's options say.
     pub fn of(options: &ProfileOptions) -> Self {
         KPathsOptions {
-            k: options.k,
-            nodes: options.budget,
-            bursts: match options.burst {
+            k: options.kpaths.k,
+            nodes: options.kpaths.budget,
+            bursts: match options.stream.burst {
                 Burst::Off => None,
                 Burst::Static { interval, length } => BurstWindows::new(interval, length),
                 // Refused when options are checked.
@@ -52,10 +53,10 @@ impl KPathsOptions {
     }
 }
 
-/// Windows of activations of a thread; see [`Bursts::every`].
+/// Windows of activations of a thread; see [`ActivationBursts::every`].
 ///
-/// Before each window some activations are skipped, in rotation (Arnold and Grove's stride, simplified as in PEP section
-/// 4.4), so that windows do not fall in step with what the program repeats.
+/// Before each window some activations are skipped, in rotation (Arnold and Grove's stride, simplified as in
+/// PEP section 4.4), so that windows do not fall in step with what the program repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstWindows {
     interval: NonZeroU64,
@@ -218,15 +219,15 @@ impl Pipeline {
     /// If the options are out of range.
     pub fn with_k_paths(self, options: &KPathsOptions) -> Result<Pipeline, ForestError> {
         Ok(match options.nodes {
-            None => self.with(KPaths::<ChunkPairs>::new(options)?),
-            Some(_) => self.with(KPaths::<BoundedForest>::new(options)?),
+            None => self.with(KPathStream::<ChunkPairs>::new(options)?),
+            Some(_) => self.with(KPathStream::<BoundedForest>::new(options)?),
         })
     }
 }
 
 /// The analysis: what each thread did by itself, merged in the result.
 #[derive(Clone, Debug)]
-pub struct KPaths<S: KSink> {
+pub struct KPathStream<S: KSink> {
     options: KPathsOptions,
     empty: S,
     none: S::Forest,
@@ -238,7 +239,7 @@ pub enum KPathsThread<S: KSink> {
     /// Of all its activations.
     All(ActivationWords<Activations<S>>),
     /// Of the sampled ones.
-    Bursts(ActivationWords<Bursts<Activations<S>>>),
+    Bursts(ActivationWords<ActivationBursts<Activations<S>>>),
 }
 
 /// What is known of several threads.
@@ -254,13 +255,13 @@ pub struct KPathsResult<F> {
     pub activations: Option<(u64, u64)>,
 }
 
-impl<S: KSink> KPaths<S> {
+impl<S: KSink> KPathStream<S> {
     /// The analysis with these options.
     ///
     /// # Errors
     /// If they are out of range.
     pub fn new(options: &KPathsOptions) -> Result<Self, ForestError> {
-        Ok(KPaths {
+        Ok(KPathStream {
             options: *options,
             empty: S::empty(options)?,
             none: S::Forest::empty(options)?,
@@ -268,7 +269,7 @@ impl<S: KSink> KPaths<S> {
     }
 }
 
-impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPaths<S> {
+impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
     type Thread = KPathsThread<S>;
     type Result = KPathsResult<S::Forest>;
 
@@ -281,7 +282,7 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPaths<S> {
         match self.options.bursts {
             None => KPathsThread::All(ActivationWords::new(all)),
             Some(windows) => {
-                let bursts = Bursts::every(windows.interval, windows.schedule(), all);
+                let bursts = ActivationBursts::every(windows.interval, windows.schedule(), all);
                 KPathsThread::Bursts(ActivationWords::new(bursts))
             }
         }

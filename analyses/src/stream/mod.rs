@@ -22,14 +22,17 @@
 //! | analysis | result | cost |
 //! | --- | --- | --- |
 //! | [`NullStream`] | none: the floor | reads each word |
-//! | [`PathCounts`] | exact count of each path; the same as with the probe `counters` | a hash-table entry per run of equal paths |
-//! | [`ContextStream`](crate::contexts::ContextStream) | hot calling contexts, or all | a few loads per call and return |
-//! | [`SubpathStream`](crate::subpaths::SubpathStream) | hot subpaths, from a sample | an addition per path that is passed over |
-//! | [`KPaths`] | k-iteration path forests | a few loads per path (k-BLPP section 4) |
+//! | [`PathCounts`] | exact count of each path, as `counters` has | a table entry per run of equal paths |
+//! | [`ContextStream`] | hot calling contexts, or all | a few loads per call and return |
+//! | [`SubpathStream`] | hot subpaths, from a sample | an addition per path that is passed over |
+//! | [`KPathStream`] | k-iteration path forests | a few loads per path (k-BLPP section 4) |
+//!
+//! [`ContextStream`]: crate::contexts::ContextStream
+//! [`SubpathStream`]: crate::subpaths::SubpathStream
 //!
 //! # To write another one
-//! Implement [`StreamAnalysis`]; see [`PathCounts`] for the shortest example. The stack of activations, with unwinding,
-//! gaps and late attach, is [`ActivationWords`]: it drives any
+//! Implement [`StreamAnalysis`]; see [`PathCounts`] for the shortest example. The stack of activations, with
+//! unwinding, gaps and late attach, is [`ActivationWords`]: it drives any
 //! [`ActivationAnalysis`](crate::kpaths::ActivationAnalysis).
 
 mod k_paths;
@@ -40,7 +43,7 @@ mod record;
 mod replay;
 mod stack;
 
-pub use k_paths::{BurstWindows, KForest, KPaths, KPathsOptions, KPathsResult, KPathsThread, KSink};
+pub use k_paths::{BurstWindows, KForest, KPathStream, KPathsOptions, KPathsResult, KPathsThread, KSink};
 pub use null::NullStream;
 pub use path_counts::{PathCounts, ThreadPathCounts};
 pub use pipeline::{Pipeline, Recorder, ThreadStream};
@@ -79,17 +82,21 @@ pub enum StreamError {
 
 /// An analysis that consumes the event stream.
 ///
-/// It holds options only. What it learns of a thread is in a [`Thread`](Self::Thread), which it is given back with each
-/// batch of words, and what it learned of all of them in a [`Result`](Self::Result). So threads need no locks among
-/// each other, a thread's state goes when the thread ends, and a result can be had at any time.
+/// It holds options only. What it learns of a thread is in a [`Thread`](Self::Thread), which it is given back
+/// with each batch of words, and what it learned of all of them in a [`Result`](Self::Result). So threads
+/// need no locks among each other, a thread's state goes when the thread ends, and a result can be had at any
+/// time.
 ///
-/// **The stream.** Each thread's words come in order, in batches of any size; it is all the same where one batch ends. An
-/// analysis must pass over words of kinds that it did not ask for, must make sense of paths whose `Enter` it never saw, and
-/// must never panic, whatever the words: they come from the running program, and from files.
+/// **The stream.** Each thread's words come in order, in batches of any size; it is all the same where one
+/// batch ends. An analysis must pass over words of kinds that it did not ask for, must make sense of paths
+/// whose `Enter` it never saw, and must never panic, whatever the words: they come from the running program,
+/// and from files.
 ///
-/// **Calls.** For one thread at a time only, but for different threads at once, from the thread itself or from another one.
+/// **Calls.** For one thread at a time only, but for different threads at once, from the thread itself or
+/// from another one.
 pub trait StreamAnalysis: Send + Sync + 'static {
-    /// What is known of one thread. Its memory should follow what the thread did: there may be 100,000 of them.
+    /// What is known of one thread. Its memory should follow what the thread did: there may be 100,000 of
+    /// them.
     type Thread: Send + 'static;
     /// What is known of several threads.
     type Result: Clone + Send + 'static;
@@ -103,7 +110,8 @@ pub trait StreamAnalysis: Send + Sync + 'static {
     /// The thread's next words. (One virtual call per batch; nothing dynamic per word.)
     fn consume(&self, thread: &mut Self::Thread, words: &[u64]);
 
-    /// May path ends be left out of the stream? Then [`wanted`](Self::wanted) has to be asked after each batch, and obeyed.
+    /// May path ends be left out of the stream? Then [`wanted`](Self::wanted) has to be asked after each
+    /// batch, and obeyed.
     fn skips(&self) -> bool {
         false
     }
@@ -126,9 +134,9 @@ pub trait StreamAnalysis: Send + Sync + 'static {
     /// If it does not fit in. The result may then hold part of it.
     fn add(&self, result: &mut Self::Result, thread: &Self::Thread) -> Result<(), StreamError>;
 
-    /// Writes the result into a profile that has all classes: into their counts, into sections of its own, and what
-    /// there is to say about the run as such into `profile.run.facts`. `places` tells where each method of the
-    /// stream is; others are to be counted in the fact `unknown`.
+    /// Writes the result into a profile that has all classes: into their counts, into sections of its own,
+    /// and what there is to say about the run as such into `profile.run.facts`. `places` gives where each
+    /// method of the stream is; others are to be counted in the fact `unknown`.
     ///
     /// # Errors
     /// If the profile cannot hold it.

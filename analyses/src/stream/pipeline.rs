@@ -15,8 +15,8 @@ use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
 
 /// Something that keeps the stream as it is, such as a trace.
 ///
-/// Called from many threads at once; the calls of one thread come in order. What goes wrong is its own affair:
-/// nothing of it must reach the program that is profiled.
+/// Called from many threads at once; the calls of one thread come in order. What goes wrong is its own
+/// affair: nothing of it must reach the program that is profiled.
 pub trait Recorder: Send + Sync {
     /// A thread begins.
     fn thread_start(&self, info: &ThreadInfo);
@@ -29,8 +29,8 @@ pub trait Recorder: Send + Sync {
 /// Analyses, and what they know of all threads so far.
 ///
 /// [`open`](Self::open) gives each thread its own [`ThreadStream`]; everything else may be called at any
-/// time, from any thread, while those go on consuming. A thread's stream waits only while that very thread is added
-/// to a [`profile`](Self::profile).
+/// time, from any thread, while those go on consuming. A thread's stream waits only while that very thread is
+/// added to a [`profile`](Self::profile).
 #[derive(Default)]
 pub struct Pipeline {
     stages: Vec<Box<dyn AnyStage>>,
@@ -53,15 +53,16 @@ impl Pipeline {
         Pipeline::default()
     }
 
-    /// The analyses that a profile's options ask for, over whole streams. What they have to know of methods while the stream runs, they look up in
-    /// [`methods`](Self::methods): whoever feeds the pipeline has to keep those up to date, as [`replay`](super::replay()) does.
+    /// The analyses that a profile's options ask for, over whole streams. What they have to know of methods
+    /// while the stream runs, they look up in [`methods`](Self::methods): whoever feeds the pipeline has to
+    /// keep those up to date, as [`replay`](super::replay()) does.
     ///
     /// # Errors
     /// If they are out of range.
     pub fn of(options: &ProfileOptions) -> Result<Self, StreamError> {
         let methods = Arc::new(SharedMethods::default());
         let mut whole = options.clone();
-        whole.skipping = Skipping::Consumer;
+        whole.subpaths.skipping = Skipping::Consumer;
         let mut pipeline = Self::with_lookup(
             &whole,
             Arc::clone(&methods) as Arc<dyn MethodLookup + Send + Sync>,
@@ -70,8 +71,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// The same with somebody else's knowledge of methods, and over streams from which path ends may be left out if it
-    /// [skips](Self::skips).
+    /// The same with somebody else's knowledge of methods, and over streams from which path ends may be left
+    /// out if it [skips](Self::skips).
     ///
     /// # Errors
     /// If options are out of range.
@@ -107,8 +108,8 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// Are path ends to be left out of each thread's stream as [`ThreadStream::wanted`] says? If nobody else looks at it, that is,
-    /// and the one analysis there is can do without.
+    /// Are path ends to be left out of each thread's stream as [`ThreadStream::wanted`] says? If nobody else
+    /// looks at it, that is, and the one analysis there is can do without.
     pub fn skips(&self) -> bool {
         self.recorder.is_none() && matches!(&self.stages[..], [only] if only.skips())
     }
@@ -173,8 +174,9 @@ impl Pipeline {
         self.counters.words.load(Ordering::Relaxed)
     }
 
-    /// What is known of all threads so far: classes, counts and the analyses' own sections. Of `run` only two things are
-    /// filled in: whether every path was counted (`exact`), and facts: those of the analyses, `events` and `threads`.
+    /// What is known of all threads so far: classes, counts and the analyses' own sections. Of `run` only two
+    /// things are filled in: whether every path was counted (`exact`), and facts: those of the analyses,
+    /// `events` and `threads`.
     ///
     /// # Errors
     /// If an analysis has no result.
@@ -193,8 +195,8 @@ impl Pipeline {
         Ok(profile)
     }
 
-    /// [`profile`](Self::profile) of a run about which more is known: it is exact if both say so, and has the facts of
-    /// both.
+    /// [`profile`](Self::profile) of a run about which more is known: it is exact if both say so, and has the
+    /// facts of both.
     ///
     /// # Errors
     /// If an analysis has no result.
@@ -224,8 +226,8 @@ pub struct ThreadStream {
 }
 
 impl ThreadStream {
-    /// The thread's next words. May be called by the thread itself or by another, but in order: by two at once makes no
-    /// sense (and does no harm but to the result).
+    /// The thread's next words. May be called by the thread itself or by another, but in order: by two at
+    /// once makes no sense (and does no harm but to the result).
     pub fn consume(&self, words: &[u64]) {
         self.counters
             .words

@@ -17,7 +17,7 @@ thread_local! {
 
 /// Writes the stream of a [`Pipeline`](super::Pipeline) into a trace.
 ///
-/// The first error ends the recording; [`finish`](Self::finish) tells about it. Words that come after that are dropped.
+/// The first error ends the recording; [`finish`](Self::finish) returns it. Later words are dropped.
 #[derive(Debug)]
 pub struct TraceRecorder<W: Write> {
     state: Mutex<State<W>>,

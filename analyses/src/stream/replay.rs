@@ -41,10 +41,12 @@ pub struct Replayed {
     pub truncation: Option<Truncation>,
 }
 
-/// Feeds a trace to a pipeline that nothing has been fed to. `progress` is called now and then with the bytes read.
+/// Feeds a trace to a pipeline that nothing has been fed to. `progress` is called now and then with the bytes
+/// read.
 ///
 /// # Errors
-/// If the trace is damaged, or lacks what the analyses need. One that is just cut off is replayed as far as it goes.
+/// If the trace is damaged, or lacks what the analyses need. One that is just cut off is replayed as far as
+/// it goes.
 pub fn replay<R: Read>(
     mut trace: TraceReader<R>,
     pipeline: &Pipeline,

@@ -7,8 +7,8 @@ use crate::kpaths::ActivationAnalysis;
 /// What did not fit together in a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StackTally {
-    /// Activations whose beginning was not in the stream: they had begun before recording did, or in a gap. Their
-    /// paths are counted as if they had begun with the first one seen.
+    /// Activations whose beginning was not in the stream: they had begun before recording did, or in a gap.
+    /// Their paths are counted as if they had begun with the first one seen.
     pub orphans: u64,
     /// Exits of activations that were not on the stack.
     pub lost_exits: u64,
@@ -47,14 +47,14 @@ fn run_of(method: u32, words: &[u64]) -> usize {
 
 /// Drives an [`ActivationAnalysis`] with one thread's words.
 ///
-/// It keeps the methods of the open activations that it knows, and the number of those below them that it does not (they
-/// had begun before the stream, or before a gap), and holds each word against the topmost one:
+/// It keeps the methods of the open activations that it knows, and the number of those below them that it
+/// does not (they had begun before the stream, or before a gap), and holds each word against the topmost one:
 ///
-/// * `Unwound` ends all activations but as many as it says, known or not. At the beginning of a stream it tells how many
-///   there are.
-/// * A path, or an exit, of another method than the topmost one's means that activations on the stack were not those of the
-///   program (something was lost, or began before the stream). All are abandoned, and the path counts as the first one of
-///   an *orphan*, an activation whose beginning is not known.
+/// * `Unwound` ends all activations but as many as it says, known or not. At the beginning of a stream it
+///   gives how many there are.
+/// * A path, or an exit, of another method than the topmost one's means that activations on the stack were
+///   not those of the program (something was lost, or began before the stream). All are abandoned, and the
+///   path counts as the first one of an *orphan*, an activation whose beginning is not known.
 /// * `Gap` abandons all activations; `Enter` words that follow build the stack anew from its bottom.
 /// * Bad words are counted and passed over.
 #[derive(Clone, Debug)]
@@ -97,8 +97,8 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         let mut rest = words;
         while let Some(&word) = rest.first() {
             let word = Word(word);
-            // Kind 0 makes the upper half of a path end the method itself: all paths of the topmost activation up to
-            // the next other event at once.
+            // Kind 0 makes the upper half of a path end the method itself: all paths of the topmost
+            // activation up to the next other event at once.
             if word.0 >> 60 == Kind::PathEnd as u64 && word.0 & LARGE == 0 {
                 let method = word.upper();
                 let run = run_of(method, rest);
@@ -158,7 +158,7 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         self.analysis.enter(method);
     }
 
-    /// Knows no activation any more, but that so many are open.
+    /// Forgets all activations; only their number is known.
     fn abandon(&mut self, open: usize) {
         self.below = open;
         if !self.methods.is_empty() {
@@ -220,7 +220,8 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 self.methods.truncate(known);
                 self.analysis.unwind(above as u32);
             }
-            // None is left that is known; or more are than were ever entered: those on the stack may be any of them.
+            // None is left that is known; or more are than were ever entered: those on the stack may be any
+            // of them.
             _ => self.abandon(depth),
         }
     }

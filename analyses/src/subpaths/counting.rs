@@ -27,8 +27,8 @@ const TEXT: usize = 256;
 
 /// The analysis with `counts=exact`: an [`ExactSubpaths`] per thread, and what each subpath looks like.
 ///
-/// Subpaths are described when a window onto the stream comes for the second time, so that the many that are executed once
-/// take a count each and no more; they are told as a number.
+/// Subpaths are described when a window onto the stream comes for the second time, so that the many that are
+/// executed once take a count each and no more; only their number is reported.
 #[derive(Clone)]
 pub struct SubpathCounting {
     options: Arc<SubpathOptions>,
@@ -94,8 +94,8 @@ impl BlockStream for Described {
 }
 
 impl SubpathCounting {
-    /// What a profile's options say: the lengths, and how much memory. A preference for beginnings makes no difference where
-    /// all are counted; nothing fades.
+    /// What a profile's options say: the lengths, and how much memory. A preference for beginnings makes no
+    /// difference where all are counted; nothing fades.
     ///
     /// # Errors
     /// If the options are out of range, or only those that begin at loop headers are to be counted.
@@ -104,7 +104,7 @@ impl SubpathCounting {
         methods: Arc<dyn MethodLookup + Send + Sync>,
     ) -> Result<Self, SubpathError> {
         let windows = match options.is_given("footprint") {
-            true => (options.footprint as usize / BYTES).max(1),
+            true => (options.subpaths.footprint as usize / BYTES).max(1),
             false => WINDOWS,
         };
         let settings = SubpathOptions::of(options);

@@ -34,8 +34,8 @@ impl Draws {
         }
     }
 
-    /// How many of `count` survive, each by itself with probability `keep`: exactly binomial, in time proportional to
-    /// the rarer of survivors and victims.
+    /// How many of `count` survive, each by itself with probability `keep`: exactly binomial, in time
+    /// proportional to the rarer of survivors and victims.
     pub fn survivors(&mut self, count: u64, keep: f64) -> u64 {
         if keep > 0.5 {
             count - self.hits(count, 1.0 - keep)

@@ -9,8 +9,8 @@ use super::shapes::PathShapes;
 
 /// Counts all subpaths of some lengths, of one thread.
 ///
-/// Time: a look-up per block and length. Memory: 24 bytes or so per different window onto the stream. Where that becomes too much, the
-/// longest lengths are given up, one after the other.
+/// Time: a look-up per block and length. Memory: 24 bytes or so per different window onto the stream. Where
+/// that becomes too much, the longest lengths are given up, one after the other.
 #[derive(Clone, Debug)]
 pub struct ExactSubpaths {
     identity: Identity,
@@ -52,7 +52,7 @@ struct ByLength {
     length: usize,
     /// [`BASE`] to the power of the length.
     power: u64,
-    /// Rolling hash of the latest so many blocks.
+    /// Rolling hash of the latest `length` blocks.
     hash: u64,
     /// By the hash of a window: how often it came, and the identity of its blocks.
     windows: FxHashMap<u64, (u64, u64)>,
@@ -84,7 +84,8 @@ fn plus(a: u64, b: u64) -> u64 {
 }
 
 impl ExactSubpaths {
-    /// Counts subpaths of these lengths (0 is left out), as long as there are at most so many different windows.
+    /// Counts subpaths of these lengths (0 is left out), while there are at most `most_windows` different
+    /// windows.
     pub fn new(lengths: &[u32], identity: Identity, most_windows: usize) -> Self {
         let mut lengths: Vec<usize> = lengths.iter().map(|&n| n as usize).filter(|&n| n > 0).collect();
         lengths.sort_unstable();

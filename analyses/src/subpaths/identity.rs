@@ -1,9 +1,9 @@
 //! Which subpaths are the same one.
 //!
-//! OSP section 2.3 ("Encoding") wishes for a code that tells orders of the same blocks apart, but not where in a
-//! circle a subpath begins: then all the windows onto a loop are one subpath. Its prototype makes do with xor and length
-//! (section 3, "Encoding"). Here the wish is the default: the least rotation is the same for all rotations and for
-//! nothing else.
+//! OSP section 2.3 ("Encoding") wishes for a code that distinguishes orders of the same blocks, but not where
+//! in a circle a subpath begins: then all the windows onto a loop are one subpath. Its prototype makes do
+//! with xor and length (section 3, "Encoding"). Here the wish is the default: the least rotation is the same
+//! for all rotations and for nothing else.
 
 use trodden_profile::least_rotation;
 
@@ -26,8 +26,8 @@ impl Identity {
         }
     }
 
-    /// The identity of a sequence of blocks, each of them known by a number: 64 bits. Among a million different subpaths,
-    /// two share theirs by chance once in 37 million runs.
+    /// The identity of a sequence of blocks, each of them known by a number: 64 bits. Among a million
+    /// different subpaths, two share theirs by chance once in 37 million runs.
     pub fn key(self, blocks: &[u64]) -> u64 {
         let length = mix(blocks.len() as u64, 0x9e37_79b9_7f4a_7c15);
         match self {
@@ -48,7 +48,8 @@ impl Identity {
     }
 }
 
-/// Folds a 128-bit product. (Polynomial hashes collide on sequences such as Thue and Morse's, which programs do execute.)
+/// Folds a 128-bit product. (Polynomial hashes collide on sequences such as Thue and Morse's, which programs
+/// do execute.)
 fn mix(key: u64, item: u64) -> u64 {
     let product = u128::from(key ^ 0xa076_1d64_78bd_642f) * u128::from(item ^ 0xe703_7ed1_a0b4_28db);
     (product as u64 ^ (product >> 64) as u64).rotate_left(23) ^ item.wrapping_mul(0x8ebc_6af0_9c88_c6e3)

@@ -17,11 +17,12 @@ pub(super) fn magnitude(length: u32) -> usize {
     length.clamp(1, MAX_SUBPATH).ilog2() as usize
 }
 
-/// The lengths that subpaths may have, and how likely each is drawn (OSP section 2.3, "Subpaths" and "Path Length Bias").
+/// The lengths that subpaths may have, and how likely each is drawn (OSP section 2.3, "Subpaths" and "Path
+/// Length Bias").
 ///
 /// | in options | lengths | probability |
 /// | --- | --- | --- |
-/// | `pow2:LIMIT` | powers of two from 2 to LIMIT | of 2^n proportional to 2^-n: the paper's choice, and the default with limit 1024 |
+/// | `pow2:LIMIT` | powers of two from 2 to LIMIT | of 2^n proportional to 2^-n: the default, to 1024 |
 /// | `pow2-uniform:LIMIT` | the same | equal |
 /// | `any:LIMIT` | all from 2 to LIMIT | of n proportional to 1/n (OSP section 3.1, "Arbitrary Length") |
 /// | `any-uniform:LIMIT` | the same | equal |
@@ -61,7 +62,8 @@ impl Lengths {
     /// Any lengths with any weights (OSP section 2.4). `name` is what reports call it.
     ///
     /// # Errors
-    /// If there is no length, one is twice there, 0 or beyond [`MAX_SUBPATH`], or a weight is not a positive number.
+    /// If there is no length, one is twice there, 0 or beyond [`MAX_SUBPATH`], or a weight is not a positive
+    /// number.
     pub fn weighted(name: &str, weights: &[(u32, f64)]) -> Result<Self, SubpathError> {
         let mut sorted = weights.to_vec();
         sorted.sort_by_key(|&(length, _)| length);

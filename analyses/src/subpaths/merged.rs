@@ -14,8 +14,9 @@ use crate::MethodPlaces;
 
 /// The samples of several threads.
 ///
-/// Threads and lengths are sampled at different distances `f`. Their elements stay apart by `f`: so those of a short thread keep their worth beside
-/// those of a long one. Only when the whole exceeds [`LIMIT`] footprints, the densest ones are resampled to twice their distance.
+/// Threads and lengths are sampled at different distances `f`. Their elements stay apart by `f`: so those of
+/// a short thread keep their worth beside those of a long one. Only when the whole exceeds [`LIMIT`]
+/// footprints, the densest ones are resampled to twice their distance.
 #[derive(Clone, Debug)]
 pub struct MergedSubpaths {
     entries: BTreeMap<u64, Entry>,
@@ -23,7 +24,7 @@ pub struct MergedSubpaths {
     stats: SubpathStats,
 }
 
-/// A merged sample may have so many times a thread's footprint.
+/// A merged sample may have this many times a thread's footprint.
 pub const LIMIT: usize = 16;
 
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ pub struct SubpathStats {
     pub f: (u64, u64),
     /// Bytes of the largest sample of a thread.
     pub peak_bytes: u64,
-    /// Bytes that a thread needed besides, at most: for samples that are being taken ...
+    /// Further bytes that a thread needed, at most: for samples that are being taken ...
     pub working_bytes: u64,
     /// ... and for the order of blocks.
     pub order_bytes: u64,
@@ -90,7 +91,7 @@ pub struct Subpath {
 /// What of a sample is reported (OSP section 2.3, "Reporting the Results").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
-    /// At most so many subpaths.
+    /// At most this number of subpaths.
     pub top: usize,
     /// Only such as are in the sample at least so often.
     pub least: u64,
@@ -309,8 +310,8 @@ impl MergedSubpaths {
 
 /// For a profile.
 impl MergedSubpaths {
-    /// The section of a profile whose methods are at these places. Samples of other methods are left out and counted in
-    /// `unknown`.
+    /// The section of a profile whose methods are at these places. Samples of other methods are left out and
+    /// counted in `unknown`.
     pub(super) fn section(
         &self,
         options: &SubpathOptions,

@@ -1,8 +1,8 @@
 //! Hot subpaths that begin anywhere and go across loops and calls.
 //!
-//! After Oren, Matias and Sagiv, *Online Subpath Profiling* (CC 2002, "OSP"). *In*: a thread's path ends, from which the
-//! stream of its basic blocks follows ([`Order`]). *Out*, at any time: subpaths of 2, 4, 8, … blocks with estimated counts and
-//! intervals ([`MergedSubpaths::report`]), from a sample in bounded memory.
+//! After Oren, Matias and Sagiv, *Online Subpath Profiling* (CC 2002, "OSP"). *In*: a thread's path ends,
+//! from which the stream of its basic blocks follows ([`Order`]). *Out*, at any time: subpaths of 2, 4, 8, …
+//! blocks with estimated counts and intervals ([`MergedSubpaths::report`]), from a sample in bounded memory.
 //!
 //! | type | what it is |
 //! | --- | --- |
@@ -11,13 +11,14 @@
 //! | [`SubpathOptions`] | lengths and their bias, footprint, distances, where to begin, ageing |
 //! | [`Identity`] | which subpaths are the same: canonical rotation, or the paper's xor |
 //! | [`MergedSubpaths`], [`Estimate`] | all threads together, and what that says |
-//! | [`ExactSubpaths`], [`SubpathCounting`] | every subpath counted: the yardstick, and the same as an analysis |
+//! | [`ExactSubpaths`], [`SubpathCounting`] | every subpath counted: the yardstick, also as an analysis |
 //! | [`WordOrder`], [`MethodShapes`] | from words of the event stream to blocks |
 //! | [`SubpathStream`] | all of that for the threads of a run |
 //!
-//! The paper's prototype pays for a call per basic block, most of which only decrements a counter. Here no probe is needed
-//! but those at path ends, and skipping is by whole paths: a path's number tells how many blocks it has. In the agent, probes
-//! skip by themselves: a path end that no sample needs costs a decrement ([`Sampler::skipping`]).
+//! The paper's prototype pays for a call per basic block, most of which only decrements a counter. Here no
+//! probe is needed but those at path ends, and skipping is by whole paths: a path's number gives its number
+//! of blocks. In the agent, probes skip by themselves: a path end that no sample needs costs a decrement
+//! ([`Sampler::skipping`]).
 //!
 //! ```
 //! use std::sync::Arc;

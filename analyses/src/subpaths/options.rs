@@ -15,19 +15,20 @@ pub struct SubpathOptions {
     pub lengths: Lengths,
     /// Most bytes of a thread's sample, tables and descriptions included.
     pub footprint: usize,
-    /// The mean distance between samples, in blocks, at the beginning of a run. See [`expecting`](Self::expecting).
+    /// The mean distance between samples, in blocks, at the beginning of a run. See
+    /// [`expecting`](Self::expecting).
     pub start: u32,
-    /// The mean distance that is not gone below for long (OSP section 3.1, "Sampling and Efficiency Tradeoff"): once
-    /// there are [`ENOUGH`] samples, the distance grows until it is there. At least `start`.
+    /// The mean distance that is not gone below for long (OSP section 3.1, "Sampling and Efficiency
+    /// Tradeoff"): once there are [`ENOUGH`] samples, the distance grows until it is there. At least `start`.
     pub floor: u32,
-    /// The same where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample costs more there
-    /// than what lies between samples does.
+    /// The same where probes skip ([`Sampler::skipping`](super::Sampler::skipping)): beginning a sample costs
+    /// more there than what lies between samples does.
     pub skipping_floor: u32,
     /// Where subpaths are to begin.
     pub starts: Starts,
     /// Which subpaths are the same.
     pub identity: Identity,
-    /// After so many blocks of a thread, what was counted before counts half (OSP section 2.4, "aging").
+    /// After this number of blocks of a thread, older counts weigh half (OSP section 2.4, "aging").
     pub half_life: Option<u64>,
     /// Determines, with the stream, all that is random.
     pub seed: u64,
@@ -36,8 +37,9 @@ pub struct SubpathOptions {
 /// Samples after which the mean distance between them begins to grow towards the floor.
 pub const ENOUGH: u64 = 8192;
 
-/// So many samples per byte of footprint are plenty: then the mean distance grows beyond the floor, and sampling costs ever less of a
-/// longer run (OSP section 2.2: o(1) per block). With 64 KB, a subpath that a hundredth of them are of is known to within 5 %.
+/// So many samples per byte of footprint are plenty: then the mean distance grows beyond the floor, and
+/// sampling costs ever less of a longer run (OSP section 2.2: o(1) per block). With 64 KB, a subpath that a
+/// hundredth of them are of is known to within 5 %.
 pub const PLENTY: u64 = 2;
 
 /// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
@@ -48,7 +50,7 @@ pub enum Starts {
     /// At any block.
     #[default]
     Anywhere,
-    /// At any block, but so many times as likely at a loop's header. Estimates allow for that.
+    /// At any block, but this many times as likely at a loop's header. Estimates allow for that.
     Prefer(f64),
     /// At loops' headers only; counts are then of subpaths that begin there.
     HeadersOnly,
@@ -71,8 +73,8 @@ impl Default for SubpathOptions {
 }
 
 impl SubpathOptions {
-    /// With the mean distance of OSP's equation 1, for a stream of so many blocks and an expected gain (average count of
-    /// a subpath in the sample).
+    /// With the mean distance of OSP's equation 1, for a stream of this number of blocks and an expected gain
+    /// (average count of a subpath in the sample).
     #[must_use]
     pub fn expecting(mut self, blocks: u64, gain: f64) -> Self {
         let subpaths = sample::capacity(self.footprint) as f64;
@@ -87,8 +89,8 @@ impl SubpathOptions {
     pub fn of(options: &ProfileOptions) -> Self {
         let choices = options.subpaths;
         let plain = SubpathOptions {
-            lengths: options.lengths.into(),
-            footprint: options.footprint as usize,
+            lengths: choices.lengths.into(),
+            footprint: choices.footprint as usize,
             starts: match choices.starts {
                 SubpathStarts::Anywhere => Starts::Anywhere,
                 SubpathStarts::Prefer(weight) => Starts::Prefer(f64::from(weight.get())),
@@ -142,8 +144,8 @@ impl SubpathOptions {
         }
     }
 
-    /// How many samples are expected of an item when the mean distance is `f`: one that begins elsewhere, and one that begins
-    /// at a loop's header.
+    /// How many samples are expected of an item when the mean distance is `f`: one that begins elsewhere, and
+    /// one that begins at a loop's header.
     pub(super) fn rates(&self, f: u64) -> Rates {
         let one = 1.0 / f as f64;
         let (elsewhere, header) = match self.starts {

@@ -1,19 +1,20 @@
 //! From words to blocks: in which order the blocks of a thread follow each other.
 //!
-//! A path end tells of all its path's blocks at once, when the last of them has been executed. By then the methods that
-//! were called on the way have told of theirs. So there are two streams that can be made of it.
+//! A path end reports all blocks of its path at once, when the last of them has been executed. By then the
+//! methods that were called on the way have reported theirs. So there are two streams that can be made of it.
 //!
-//! * [`Order::PathEnds`]: a path's blocks stand together, where the path ended. Blocks of what was called from the path
-//!   stand before them. Path ends are all that is needed: no activations, no call sites. Sequences of a loop's iterations
-//!   are those of the program; where calls are made, those of the path ends.
-//! * [`Order::Calls`]: blocks stand where they were entered; those of a callee come after the block of the caller that
-//!   has the call. That needs to be told, at the call, how far the caller has got: a word `Prefix` with the
-//!   caller's path register right before the word `Enter` with the call's bytecode index. Register and block together are
-//!   a unique beginning of a path (PEP section 3.2). Where that is missing (activations that are told of by
-//!   `OnlyPath`, calls whose `Prefix` or call site is missing), it is as with `PathEnds`.
+//! * [`Order::PathEnds`]: a path's blocks stand together, where the path ended. Blocks of what was called
+//!   from the path stand before them. Path ends are all that is needed: no activations, no call sites.
+//!   Sequences of a loop's iterations are those of the program; where calls are made, those of the path ends.
+//! * [`Order::Calls`]: blocks stand where they were entered; those of a callee come after the block of the
+//!   caller that has the call. That needs to know, at the call, how far the caller has got: a word `Prefix`
+//!   with the caller's path register right before the word `Enter` with the call's bytecode index. Register
+//!   and block together are a unique beginning of a path (PEP section 3.2). Where that is missing
+//!   (activations that are reported by `OnlyPath`, calls whose `Prefix` or call site is missing), it is as
+//!   with `PathEnds`.
 //!
-//! In both, a path that an exception broke off is missing from where it is not known any more, and so are loop
-//! iterations that the probes were told not to report.
+//! In both, a path that an exception broke off is missing from where it is not known any more, and so are
+//! loop iterations that the probes do not report.
 
 use trodden_profile::events::{Event, Kind, Word};
 
@@ -26,7 +27,7 @@ pub enum Order {
     /// By the ends of paths.
     #[default]
     PathEnds,
-    /// By the beginnings of blocks, where `Prefix` words tell.
+    /// By the beginnings of blocks, where there are `Prefix` words.
     Calls,
 }
 

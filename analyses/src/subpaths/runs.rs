@@ -1,8 +1,8 @@
 //! What a subpath looks like: runs of paths, and those packed into few bytes.
 //!
-//! A sampled subpath is kept as the path ends it was read off, not as blocks: "path descriptions need not be there before
-//! a report" (OSP section 3, "Path Representation"). A loop's iterations that follow the same path take a few bytes however
-//! many there are.
+//! A sampled subpath is kept as the path ends it was read off, not as blocks: "path descriptions need not be
+//! there before a report" (OSP section 3, "Path Representation"). A loop's iterations that follow the same
+//! path take a few bytes however many there are.
 
 /// A stretch of one path, once or several times in a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
-//! The concise sample: subpaths and how often each was sampled, in bounded memory (OSP section 2.3, "Concise Samples and
-//! Resampling"; the technique is Gibbons and Matias's).
+//! The concise sample: subpaths and how often each was sampled, in bounded memory (OSP section 2.3, "Concise
+//! Samples and Resampling"; the technique is Gibbons and Matias's).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -58,10 +58,11 @@ pub(super) struct Sampled<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
-/// Subpaths with counts, in the order of their first samples, so that nothing depends on where a hash table put what.
+/// Subpaths with counts, in the order of their first samples, so that nothing depends on where a hash table
+/// put what.
 ///
-/// **Descriptions.** Most of a sample of long subpaths came once, and descriptions take more than counts do. So those that came once are
-/// described only while there is much room; then when they come again.
+/// **Descriptions.** Most of a sample of long subpaths came once, and descriptions take more than counts do.
+/// So those that came once are described only while there is much room; then when they come again.
 #[derive(Clone, Debug)]
 pub(super) struct ConciseSample {
     entries: Vec<Entry>,
@@ -77,12 +78,13 @@ pub(super) struct ConciseSample {
 /// Bytes before a description.
 const HEAD: usize = 6;
 
-/// Bytes of an index with so many buckets: each costs 4 bytes and a control byte; 16 control bytes are extra.
+/// Bytes of an index with this number of buckets: each costs 4 bytes and a control byte; 16 control bytes are
+/// extra.
 fn index_bytes(buckets: usize) -> usize {
     buckets * 5 + 16
 }
 
-/// Buckets that a table of so many bytes can have, entries included.
+/// Buckets that a table of this number of bytes can have, entries included.
 fn buckets(bytes: usize) -> usize {
     // 7/8 of the buckets are used at most.
     let fits = |buckets: usize| index_bytes(buckets) + buckets / 8 * 7 * size_of::<Entry>() <= bytes;
@@ -99,7 +101,7 @@ pub(super) fn capacity(footprint: usize) -> usize {
 }
 
 impl ConciseSample {
-    /// Empty, never to exceed so many bytes. Memory is taken as it is needed.
+    /// Empty, never to exceed this number of bytes. Memory is taken as it is needed.
     pub fn new(footprint: usize) -> Self {
         ConciseSample {
             entries: Vec::new(),
@@ -135,14 +137,15 @@ impl ConciseSample {
 
     /// Bytes that one description may take.
     pub fn text_limit(&self) -> usize {
-        // A quarter is left for descriptions at least. One may exceed the limit by one run, of 25 bytes at most.
+        // A quarter is left for descriptions at least. One may exceed the limit by one run, of 25 bytes at
+        // most.
         (self.footprint / 4 / 8)
             .saturating_sub(25 + HEAD)
             .clamp(16, 60_000)
     }
 
-    /// A subpath of `length` blocks was sampled once more. `text` appends its description, if that is wanted. Nothing is counted
-    /// if there is no room.
+    /// A subpath of `length` blocks was sampled once more. `text` appends its description, if that is wanted.
+    /// Nothing is counted if there is no room.
     pub fn add(
         &mut self,
         key: u64,
@@ -205,8 +208,8 @@ impl ConciseSample {
         Ok(at)
     }
 
-    /// Sees to it that `more` bytes of descriptions fit beside tables of that size: by dropping those of subpaths that came once, if need
-    /// be.
+    /// Sees to it that `more` bytes of descriptions fit beside tables of that size: by dropping those of
+    /// subpaths that came once, if need be.
     fn make_room(&mut self, tables: usize, more: usize) -> Result<(), Full> {
         let room = self.footprint.saturating_sub(tables);
         if self.texts.len() + more > room {
@@ -293,7 +296,8 @@ impl ConciseSample {
         (0..MAGNITUDES).max_by_key(|&at| bytes[at]).unwrap_or(0)
     }
 
-    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are none.
+    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are
+    /// none.
     pub fn thin(&mut self, draws: &mut Draws, keep: impl Fn(usize) -> Option<Rates>) {
         for at in 0..self.entries.len() {
             let (length, _) = self.length_and_record(&self.entries[at]);

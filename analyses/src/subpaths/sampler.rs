@@ -30,23 +30,25 @@ impl Open {
 
 /// Samples the subpaths of one thread.
 ///
-/// **What is sampled.** At each block of the stream a subpath of each length begins. The one of length `l` is taken with
-/// probability `P(l) / f`, by itself: samples may overlap, unlike in OSP's figure 3, where nothing begins while a sample is
-/// being taken. So whatever follows another closely is as likely as anything else, and a count in the sample is exactly
-/// binomial.
+/// **What is sampled.** At each block of the stream a subpath of each length begins. The one of length `l` is
+/// taken with probability `P(l) / f`, by itself: samples may overlap, unlike in OSP's figure 3, where nothing
+/// begins while a sample is being taken. So whatever follows another closely is as likely as anything else,
+/// and a count in the sample is exactly binomial.
 ///
-/// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as a
-/// whole, by one addition; nothing is known of its blocks.
+/// **Skipping.** Where the next sample begins is drawn in advance. A path that ends before is passed over as
+/// a whole, by one addition; nothing is known of its blocks.
 ///
-/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are [`PLENTY`] of samples. Then each element of the sample, and each one that is
-/// just being taken, stays with probability `f / f'`, and the next beginning is drawn anew. `f'` is determined before
-/// chance decides who stays, hence each step leaves the expectation of count times `f` where it was: estimates are
-/// unbiased at any time, however `f` got there.
+/// **Resampling.** `f` only grows: up to the floor of the options, and beyond it when there are [`PLENTY`] of
+/// samples. Then each element of the sample, and each one that is just being taken, stays with probability `f
+/// / f'`, and the next beginning is drawn anew. `f'` is determined before chance decides who stays, hence
+/// each step leaves the expectation of count times `f` where it was: estimates are unbiased at any time,
+/// however `f` got there.
 ///
-/// **The footprint is shared out.** When the sample does not fit its footprint any more, only the lengths that take most of it are
-/// resampled: each magnitude of lengths has a distance of its own, of which `f` is the smallest. A sample that begins with
-/// such a length is taken with the probability that its distance leaves. Else the long subpaths, most of which come once, would
-/// push out the short ones, which gain most from a concise sample.
+/// **The footprint is shared out.** When the sample does not fit its footprint any more, only the lengths
+/// that take most of it are resampled: each magnitude of lengths has a distance of its own, of which `f` is
+/// the smallest. A sample that begins with such a length is taken with the probability that its distance
+/// leaves. Else the long subpaths, most of which come once, would push out the short ones, which gain most
+/// from a concise sample.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     options: Arc<SubpathOptions>,
@@ -54,7 +56,8 @@ pub struct Sampler {
     f: u64,
     /// The distances of lengths, by magnitude: at least `f`.
     apart: [u64; MAGNITUDES],
-    /// Samples begun so far, taken or not, each for its share in what would be there had all been begun at this `f`.
+    /// Samples begun so far, taken or not, each for its share in what would be there had all been begun at
+    /// this `f`.
     begun: u64,
     /// Blocks so far.
     position: u64,
@@ -102,7 +105,8 @@ pub struct SamplerTally {
 }
 
 impl Sampler {
-    /// A sampler. `number` tells it from others with the same seed; `f` is its mean distance between samples at first.
+    /// A sampler. `number` distinguishes it from others with the same seed; `f` is its mean distance between
+    /// samples at first.
     pub fn new(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
         let mut sampler = Sampler {
             draws: Draws::new(options.seed, number),
@@ -130,8 +134,8 @@ impl Sampler {
         sampler
     }
 
-    /// A sampler for a stream without the path ends that [`wanted`](Self::wanted) leaves out. A half-life is in estimated
-    /// blocks then.
+    /// A sampler for a stream without the path ends that [`wanted`](Self::wanted) leaves out. A half-life is
+    /// in estimated blocks then.
     pub fn skipping(options: Arc<SubpathOptions>, number: u64, f: u32) -> Self {
         let mut sampler = Sampler::new(options, number, f);
         sampler.f = Picker::distance(sampler.f);
@@ -157,8 +161,8 @@ impl Sampler {
         self.f
     }
 
-    /// The mean distance between samples, if all were of lengths like this one: a subpath in the sample stands for so many
-    /// of them, divided by the probability of its length.
+    /// The mean distance between samples, if all were of lengths like this one: a subpath in the sample
+    /// stands for that number of them, divided by the probability of its length.
     pub fn distance(&self, length: u32) -> u64 {
         self.apart[magnitude(length)]
     }
@@ -377,7 +381,7 @@ impl Sampler {
             Some(_) => u64::from(self.options.skipping_floor),
             None => u64::from(self.options.floor),
         };
-        // Or if the footprint is too small for so many: beginning them costs all the same.
+        // Or if the footprint is too small for them: beginning them costs all the same.
         let enough = self.sample.total() >= ENOUGH || self.begun >= 2 * ENOUGH;
         if self.f < floor && enough {
             self.raise(floor.min(2 * self.f));
@@ -405,7 +409,8 @@ impl Sampler {
         self.draw_beginnings();
     }
 
-    /// Resamples the lengths that take most of the footprint. Returns their magnitude and the shares that stay.
+    /// Resamples the lengths that take most of the footprint. Returns their magnitude and the shares that
+    /// stay.
     fn make_room(&mut self) -> (usize, Rates) {
         let at = self.sample.heaviest();
         let before = self.apart[at];
@@ -431,7 +436,8 @@ impl Sampler {
         (at, keep)
     }
 
-    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are none.
+    /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are
+    /// none.
     fn thin(&mut self, keep: impl Fn(usize) -> Option<Rates>) {
         let Sampler {
             sample, draws, open, ..
@@ -443,7 +449,8 @@ impl Sampler {
         });
     }
 
-    /// Draws where samples begin from here on. (Gaps have no memory: what was passed already does not matter.)
+    /// Draws where samples begin from here on. (Gaps have no memory: what was passed already does not
+    /// matter.)
     fn draw_beginnings(&mut self) {
         let rates = self.options.rates(self.f);
         self.next = self.position.saturating_add(self.draws.gap(rates.elsewhere));

@@ -21,11 +21,11 @@ pub trait PathShapes {
     /// The shape of a path; `None` if there is no such path.
     fn shape(&self, method: u32, path: u32) -> Option<Shape>;
 
-    /// Appends the path's blocks from number `from` on, so many of them. Fewer, if it has fewer.
+    /// Appends at most this number of the path's blocks, from number `from` on.
     fn blocks(&self, method: u32, path: u32, from: u32, count: u32, out: &mut Vec<u32>);
 
-    /// How many blocks of the running path were entered, that of the call included, when a call at this bytecode index
-    /// is made and the path register holds `register`.
+    /// How many blocks of the running path were entered, that of the call included, when a call at this
+    /// bytecode index is made and the path register holds `register`.
     fn entered(&self, method: u32, register: u32, call_site: u16) -> Option<u32>;
 }
 
@@ -121,7 +121,8 @@ impl PathShapes for MethodShapes {
     }
 }
 
-/// A thread's own memory of shapes: small, and without locks. Two paths that fall on the same place push each other out.
+/// A thread's own memory of shapes: small, and without locks. Two paths that fall on the same place push each
+/// other out.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeCache {
     /// Path and shape; a power of two of them.

@@ -1,25 +1,27 @@
-//! Skipping in the probes: whoever feeds the sampler is told how many path ends it may leave out.
+//! Skipping in the probes: the sampler says how many path ends the probes may leave out.
 //!
-//! The stream costs most where it is produced: a word per path end, most of which the sampler only passes over. But
-//! where a sample begins is drawn in advance. So the sampler says after each batch how many path ends it can do without, the
-//! probes count down, and what a path end costs is a decrement (OSP section 2.1, `skip`, by path instead of by block).
+//! The stream costs most where it is produced: a word per path end, most of which the sampler only passes
+//! over. But where a sample begins is drawn in advance. So the sampler says after each batch how many path
+//! ends it can do without, the probes count down, and what a path end costs is a decrement (OSP section 2.1,
+//! `skip`, by path instead of by block).
 //!
-//! How many blocks the left-out paths have is not known then, so chance has two steps. A path end is *picked* with
-//! probability `BLOCKS / f`, by itself. In a picked path, one block of every `BLOCKS` consecutive ones begins a sample, each of
-//! them as likely; where the last ones are fewer, the draw may fall behind the path's end. So each block begins one with
-//! probability `1 / f`, as without skipping, and estimates are unbiased. What differs: blocks of one path that lie
-//! further apart than `BLOCKS` begin samples together, and the number of blocks is an estimate as well.
+//! How many blocks the left-out paths have is not known then, so chance has two steps. A path end is *picked*
+//! with probability `BLOCKS / f`, by itself. In a picked path, one block of every `BLOCKS` consecutive ones
+//! begins a sample, each of them as likely; where the last ones are fewer, the draw may fall behind the
+//! path's end. So each block begins one with probability `1 / f`, as without skipping, and estimates are
+//! unbiased. What differs: blocks of one path that lie further apart than `BLOCKS` begin samples together,
+//! and the number of blocks is an estimate as well.
 
 //!
-//! Where loop headers are preferred, a path end is picked as often as the likelier of the two needs it, and chance decides anew, path by
-//! path, whether blocks anywhere or the header begin one. Where only headers count, one in `f` path ends is picked, and
-//! if its path begins at a header, a sample does.
+//! Where loop headers are preferred, a path end is picked as often as the likelier of the two needs it, and
+//! chance decides anew, path by path, whether blocks anywhere or the header begin one. Where only headers
+//! count, one in `f` path ends is picked, and if its path begins at a header, a sample does.
 
 use super::draws::Draws;
 use super::options::Starts;
 
-/// One of so many consecutive blocks of a picked path begins a sample. Most paths have fewer, so that two samples seldom begin
-/// in one path, as if each were drawn by itself.
+/// One of this number of consecutive blocks of a picked path begins a sample. Most paths have fewer, so that
+/// two samples seldom begin in one path, as if each were drawn by itself.
 pub(super) const BLOCKS: u32 = 8;
 
 /// Words that are asked for at once at most.
@@ -28,9 +30,9 @@ const BATCH: u64 = 64;
 /// What a thread's stream has to have from here on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// Exactly so many path ends are to be left out first.
+    /// Number of path ends to leave out first, exactly.
     pub skip: u32,
-    /// Then so many are to be handed on before it is asked again: at least one, and fewer will do.
+    /// Then hand on up to this number, at least one, before asking again.
     pub words: u32,
 }
 
@@ -49,7 +51,8 @@ pub(super) struct Picker {
     chances: Chances,
     /// Path ends before the next that is picked.
     left: u64,
-    /// Estimated number of blocks, and of loop headers at which paths begin; with ageing, old ones count less.
+    /// Estimated number of blocks, and of loop headers at which paths begin; with ageing, old ones count
+    /// less.
     pub blocks: f64,
     /// See [`blocks`](Self::blocks).
     pub headers: f64,
@@ -121,8 +124,8 @@ impl Picker {
         self.left = draws.gap(self.chances.pick);
     }
 
-    /// A path end with so many blocks was handed on. If it is picked, chance has this to decide yet. `header`: does its path begin at a loop's
-    /// header?
+    /// A path end with this number of blocks was handed on. If it is picked, chance has this to decide yet.
+    /// `header`: does its path begin at a loop's header?
     pub fn path(&mut self, draws: &mut Draws, f: u64, blocks: u32, header: bool) -> Option<Chances> {
         self.seen = (self.seen.0 + 1, self.seen.1 + u64::from(blocks));
         match self.left.checked_sub(1) {
@@ -143,7 +146,7 @@ impl Picker {
         }
     }
 
-    /// What is to come next, if samples that are being taken lack so many blocks. The answer is binding for both.
+    /// What is to come next, if samples under way lack this number of blocks. The answer binds both sides.
     pub fn wanted(&mut self, lacking: u64) -> Wanted {
         if lacking > 0 {
             let (paths, blocks) = (self.seen.0.max(1), self.seen.1.max(1));

@@ -72,7 +72,8 @@ impl SubpathStream {
         Ok(stream)
     }
 
-    /// The same for a stream from which path ends are left out that it can do without, if it is in the order of path ends.
+    /// The same for a stream from which path ends are left out that it can do without, if it is in the order
+    /// of path ends.
     #[must_use]
     pub fn skipping(mut self) -> Self {
         self.skips = self.order == Order::PathEnds;
@@ -94,8 +95,8 @@ impl SubpathStream {
         self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// With which distance a thread begins: the more samples there are of others, the larger, so that the 100,000th thread
-    /// does not start from scratch.
+    /// With which distance a thread begins: the more samples there are of others, the larger, so that the
+    /// 100,000th thread does not start from scratch.
     fn start(&self) -> u32 {
         let start = self.options.start;
         let floor = if self.skips {

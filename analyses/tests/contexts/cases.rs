@@ -127,7 +127,7 @@ fn a_million_frames() {
     let thresholds = Thresholds::of_phi(0.01).unwrap();
     fn deep<A: Monitor>(algorithm: A, width: u64) {
         let exact = algorithm.thresholds().is_none();
-        let mut contexts = Contexts::new(algorithm);
+        let mut contexts = ContextTreeBuilder::new(algorithm);
         for _ in 0..DEPTH {
             contexts.enter(Frame::new(1, 3), 1);
         }
@@ -152,8 +152,8 @@ fn a_million_frames() {
         assert_eq!(contexts.stats().orphans, 1);
         let chain = snapshot.hot(0.01).unwrap();
         assert_eq!(chain.threshold(), 10_000);
-        // Once one of the deepest is monitored, all of the chain up to it stays. But no context is hot, and the
-        // uppers of those last in are at most what counters had by then.
+        // Once one of the deepest is monitored, all of the chain up to it stays. But no context is hot, and
+        // the uppers of those last in are at most what counters had by then.
         assert!(chain.hot().count() <= width as usize);
         if exact {
             assert_eq!(chain.hot().count(), 0);
@@ -171,7 +171,7 @@ fn a_million_frames() {
 
 #[test]
 fn exceptions_through_many_frames() {
-    let mut contexts = Contexts::new(Exact);
+    let mut contexts = ContextTreeBuilder::new(Exact);
     contexts.enter(Frame::new(0, 0), 1);
     for round in 0..100u32 {
         for depth in 0..500 {
@@ -190,9 +190,10 @@ fn exceptions_through_many_frames() {
 
 #[test]
 fn virtual_threads_keep_their_places() {
-    // 1000 threads that call main -> serve -> own method, each resumed many times in a random order; one tree.
+    // 1000 threads that call main -> serve -> own method, each resumed many times in a random order; one
+    // tree.
     let thresholds = Thresholds::of_phi(0.01).unwrap();
-    let mut contexts = Contexts::new(LazySpaceSaving::new(thresholds));
+    let mut contexts = ContextTreeBuilder::new(LazySpaceSaving::new(thresholds));
     let mut oracle = Oracle::default();
     let mut random = Random(5);
     for i in 0..100_000u64 {
@@ -261,7 +262,7 @@ fn exact_trees_of_threads_merge() {
         prefixes: 2,
         gaps: true,
     };
-    let (mut sum, mut oracle) = (Contexts::new(Exact), Oracle::default());
+    let (mut sum, mut oracle) = (ContextTreeBuilder::new(Exact), Oracle::default());
     for seed in 0..4 {
         let ops = stream(shape(seed));
         sum.merge(&run(Exact, &ops));
@@ -274,7 +275,7 @@ fn exact_trees_of_threads_merge() {
 #[test]
 fn weights_are_what_was_spent() {
     // Calls get nothing, time is charged to whoever ran.
-    let mut contexts = Contexts::new(WeightedSpaceSaving::new(Thresholds::of_phi(0.1).unwrap()));
+    let mut contexts = ContextTreeBuilder::new(WeightedSpaceSaving::new(Thresholds::of_phi(0.1).unwrap()));
     contexts.charge(5); // nobody runs
     contexts.enter(Frame::new(0, 0), 0);
     contexts.charge(100);
@@ -305,7 +306,7 @@ fn weights_are_what_was_spent() {
 
 #[test]
 fn a_full_tree_still_follows_the_stack() {
-    let mut contexts = Contexts::new(Exact);
+    let mut contexts = ContextTreeBuilder::new(Exact);
     contexts.set_limit(3);
     for depth in 0..10 {
         contexts.enter(Frame::new(depth, 0), 1);
@@ -331,7 +332,7 @@ fn a_full_tree_still_follows_the_stack() {
 
 #[test]
 fn a_prefix_tells_contexts_apart() {
-    let mut contexts = Contexts::new(LazySpaceSaving::new(Thresholds::default()));
+    let mut contexts = ContextTreeBuilder::new(LazySpaceSaving::new(Thresholds::default()));
     contexts.enter(Frame::new(0, 0), 1);
     for i in 0..90 {
         contexts.enter(Frame::new(1, 7).with_prefix(i % 3 / 2), 1);
@@ -364,14 +365,15 @@ fn adaptive_bursts_skip_what_was_seen_and_weigh_the_rest() {
     let (interval, length) = (NonZeroU64::new(40).unwrap(), NonZeroU64::new(4).unwrap());
     let bursts = |reenable, seed| {
         let kind = BurstKind::Adaptive { reenable };
-        let mut bursts = Bursts::new(Contexts::new(Exact), interval, length, kind, seed).unwrap();
+        let mut bursts =
+            ContextBursts::new(ContextTreeBuilder::new(Exact), interval, length, kind, seed).unwrap();
         feed(&mut bursts, &ops);
         bursts
     };
     let once = bursts(None, 0);
     // Bursts begin in main, or in one of the 20 methods below it.
     assert!(once.tally().bursts <= 22 && once.tally().skipped > 9_000);
-    let mut statically = windows_of(40, 4, Contexts::new(Exact));
+    let mut statically = windows_of(40, 4, ContextTreeBuilder::new(Exact));
     feed(&mut statically, &ops);
     let expected = statically.inner().total() as f64;
     for n in [5, 10, 20] {
@@ -388,7 +390,7 @@ fn adaptive_bursts_skip_what_was_seen_and_weigh_the_rest() {
     assert_eq!((a.tally(), a.inner().total()), (b.tally(), b.inner().total()));
     let sizes = [(NonZeroU64::MIN, NonZeroU64::MAX)];
     for (interval, length) in sizes {
-        let refused = Bursts::new(NullContexts, interval, length, BurstKind::Static, 0);
+        let refused = ContextBursts::new(NullContexts, interval, length, BurstKind::Static, 0);
         assert!(matches!(refused, Err(ContextError::BurstLength { .. })));
     }
 }
@@ -405,7 +407,7 @@ fn accuracy_by_hand() {
     ops.extend([Op::Enter(Frame::new(4, 0), 1), Op::Exit].repeat(100));
     let exact = run(Exact, &ops);
     let hot = exact.snapshot().hot(0.2).unwrap(); // floor(200 * 0.2) = 40: a, d, and main above them
-    let accuracy = Accuracy::of(&hot, &exact, &[0.05, 0.3, 0.31]);
+    let accuracy = ContextAccuracy::of(&hot, &exact, &[0.05, 0.3, 0.31]);
     assert_eq!((accuracy.contexts, accuracy.hot, accuracy.truly_hot), (3, 2, 2));
     assert_eq!(
         (
@@ -424,11 +426,11 @@ fn accuracy_by_hand() {
     assert_eq!(accuracy.full_coverage_above, 0.3);
     assert_eq!((accuracy.lower.max, accuracy.upper.average), (0.0, 0.0));
     // Counts of another, shorter run are scaled up.
-    let mut few = Contexts::new(Exact);
+    let mut few = ContextTreeBuilder::new(Exact);
     few.enter(Frame::new(0, 0), 1);
     few.enter(Frame::new(1, 0), 75);
     few.enter(Frame::new(4, 0), 24);
-    let accuracy = Accuracy::of(&few.snapshot().hot(0.2).unwrap(), &exact, &[]);
+    let accuracy = ContextAccuracy::of(&few.snapshot().hot(0.2).unwrap(), &exact, &[]);
     assert_eq!(accuracy.lower.max, 150.0); // 75 * 200 / 100 in place of 60
     assert_eq!(accuracy.lower.average, (150.0 + 52.0) / 2.0);
     assert_eq!(accuracy.false_positives, 0);
@@ -439,7 +441,13 @@ struct LastOnly(Option<NodeId>);
 
 impl Monitor for LastOnly {
     const PRUNES: bool = true;
-    fn update(&mut self, tree: &mut ContextTree, context: NodeId, weight: u64, victims: &mut Vec<NodeId>) {
+    fn update(
+        &mut self,
+        tree: &mut CallingContextTree,
+        context: NodeId,
+        weight: u64,
+        victims: &mut Vec<NodeId>,
+    ) {
         if tree.add_if_monitored(context, weight) {
             return;
         }
@@ -450,7 +458,7 @@ impl Monitor for LastOnly {
         tree.set_count(context, weight);
         tree.set_monitored(context, true);
     }
-    fn monitored(&self, tree: &ContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
+    fn monitored(&self, tree: &CallingContextTree, each: &mut dyn FnMut(NodeId, Bounds)) {
         if let Some(node) = self.0 {
             let count = tree.count(node);
             each(
@@ -481,7 +489,7 @@ impl Monitor for LastOnly {
 
 #[test]
 fn another_algorithm_can_be_plugged_in() {
-    let mut contexts = Contexts::new(LastOnly(None));
+    let mut contexts = ContextTreeBuilder::new(LastOnly(None));
     for depth in 0..50 {
         contexts.enter(Frame::new(depth % 3, 0), 1);
     }

@@ -187,8 +187,8 @@ pub fn stream(shape: Shape) -> Vec<Op> {
     ops
 }
 
-pub fn run<A: Monitor>(algorithm: A, ops: &[Op]) -> Contexts<A> {
-    let mut contexts = Contexts::new(algorithm);
+pub fn run<A: Monitor>(algorithm: A, ops: &[Op]) -> ContextTreeBuilder<A> {
+    let mut contexts = ContextTreeBuilder::new(algorithm);
     feed(&mut contexts, ops);
     contexts
 }
@@ -293,10 +293,10 @@ pub fn thresholds() -> impl Strategy<Value = Thresholds> {
     (0.002f64..0.5, 0.01f64..0.999).prop_map(|(phi, ratio)| Thresholds::new(phi, phi * ratio).unwrap())
 }
 
-pub fn windows_of<S: ContextSink>(interval: u64, length: u64, sink: S) -> Bursts<S> {
+pub fn windows_of<S: ContextSink>(interval: u64, length: u64, sink: S) -> ContextBursts<S> {
     let (interval, length) = (
         NonZeroU64::new(interval).unwrap(),
         NonZeroU64::new(length).unwrap(),
     );
-    Bursts::new(sink, interval, length, BurstKind::Static, 0).unwrap()
+    ContextBursts::new(sink, interval, length, BurstKind::Static, 0).unwrap()
 }

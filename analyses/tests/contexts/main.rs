@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn at_any_time(shape in shapes(), thresholds in thresholds()) {
         let ops = stream(shape);
-        let mut contexts = Contexts::new(LazySpaceSaving::new(thresholds));
+        let mut contexts = ContextTreeBuilder::new(LazySpaceSaving::new(thresholds));
         let mut oracle = Oracle::default();
         for part in ops.chunks(1 + ops.len() / 7) {
             feed(&mut contexts, part);
@@ -97,8 +97,8 @@ proptest! {
     ) {
         let ops = stream(shape);
         let length = ((interval as f64 * share) as u64).max(1);
-        let mut lazy = windows_of(interval, length, Contexts::new(LazySpaceSaving::new(thresholds)));
-        let mut exact = windows_of(interval, length, Contexts::new(Exact));
+        let mut lazy = windows_of(interval, length, ContextTreeBuilder::new(LazySpaceSaving::new(thresholds)));
+        let mut exact = windows_of(interval, length, ContextTreeBuilder::new(Exact));
         feed(&mut lazy, &ops);
         feed(&mut exact, &ops);
         // By hand: the whole stream is followed, and what is outside bursts gets weight 0.

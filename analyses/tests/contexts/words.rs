@@ -23,7 +23,8 @@ fn stream(algorithm: Algorithm, bursts: Option<BurstOptions>) -> ContextStream {
     ContextStream::new(options).unwrap()
 }
 
-/// Contexts by method numbers, with their counts, sorted; of threads that get these words, in batches of any size.
+/// Contexts by method numbers, with their counts, sorted; of threads that get these words, in batches of any
+/// size.
 fn contexts(algorithm: Algorithm, threads: &[Vec<u64>]) -> (Vec<(Vec<u32>, u64)>, ContextResult) {
     let analysis = stream(algorithm, None);
     let mut result = analysis.result();

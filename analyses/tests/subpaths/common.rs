@@ -115,7 +115,8 @@ pub fn estimates(samplers: &[&Sampler]) -> HashMap<u64, Subpath> {
     report.into_iter().map(|subpath| (subpath.key, subpath)).collect()
 }
 
-/// Estimates over many seeds, held against the truth. Subpaths that are too rare for statistics are taken together, by length.
+/// Estimates over many seeds, held against the truth. Subpaths that are too rare for statistics are taken
+/// together, by length.
 pub struct Means {
     /// Of each subpath.
     groups: HashMap<u64, usize>,

@@ -190,7 +190,8 @@ fn headers_begin_more_samples_if_they_are_preferred() {
     assert!((0.23..0.27).contains(&ratio(Starts::HeadersOnly)));
 }
 
-/// Where every path end is picked, blocks are counted, and what was sampled before a multiple of the half-life counts half.
+/// Where every path end is picked, blocks are counted, and what was sampled before a multiple of the
+/// half-life counts half.
 #[test]
 fn old_subpaths_fade_if_path_ends_are_left_out() {
     let (stream, toy, life) = (stream(17, 150, 4, 1), toy(), 90);

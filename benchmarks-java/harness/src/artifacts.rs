@@ -1,5 +1,5 @@
-//! The committed list of what is fetched, and how it is fetched: by Maven, from whatever repository Maven is set up
-//! to use, into git-ignored folders.
+//! The committed list of what is fetched, and how it is fetched: by Maven, from whatever repository Maven is
+//! set up to use, into git-ignored folders.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub struct Artifact {
     pub artifact: String,
     /// Version.
     pub version: String,
-    /// Packaging; `jar` if the list does not tell.
+    /// Packaging; `jar` if the list does not say.
     pub packaging: String,
     /// Classifier, such as `sources`.
     pub classifier: Option<String>,

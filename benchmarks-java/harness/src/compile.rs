@@ -65,7 +65,11 @@ fn java_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn compile(jdk: &Jdk, sources: &[PathBuf], jars: &[PathBuf], into: &Path) -> Result<()> {
+/// Compiles some sources with these jars on the class path.
+///
+/// # Errors
+/// If the compiler reports an error or a warning.
+pub fn compile(jdk: &Jdk, sources: &[PathBuf], jars: &[PathBuf], into: &Path) -> Result<()> {
     std::fs::create_dir_all(into).map_err(io("create", into))?;
     let mut command = Command::new(jdk.javac());
     command

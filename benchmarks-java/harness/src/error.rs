@@ -44,6 +44,9 @@ pub enum Error {
         /// Why.
         source: trodden_profile::LoadError,
     },
+    /// A table cannot be made.
+    #[error("{0}")]
+    Table(String),
 }
 
 /// Result with the harness's error.

@@ -23,6 +23,8 @@ pub struct Config {
     pub name: String,
     /// Options for the agent in its own syntax; `None` runs without the agent.
     pub options: Option<String>,
+    /// Further options for the JVM, such as another agent.
+    pub jvm: Vec<String>,
 }
 
 impl Config {
@@ -46,6 +48,7 @@ impl Config {
         Ok(Config {
             name: name.to_owned(),
             options,
+            jvm: Vec::new(),
         })
     }
 
@@ -60,6 +63,7 @@ impl Config {
         Config {
             name: self.name.clone(),
             options: self.options.as_ref().map(|o| o.replace(FORMER, &file)),
+            jvm: self.jvm.clone(),
         }
     }
 
@@ -77,6 +81,16 @@ impl Config {
     }
 }
 
+/// How often a running JVM's memory is looked up.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The most memory of a process that was ever resident, in KiB.
+fn peak(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
 /// How a JVM is run.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
@@ -88,6 +102,17 @@ pub struct Launch<'a> {
     pub agent: Option<OsString>,
     /// After how long it is killed.
     pub timeout: Duration,
+    /// The one processor that it may use, by `taskset`.
+    pub processor: Option<u32>,
+}
+
+/// A workload's run in a JVM.
+#[derive(Debug)]
+pub struct Ran {
+    /// Its lines.
+    pub iterations: Vec<Iteration>,
+    /// The JVM's side of it.
+    pub outcome: Outcome,
 }
 
 /// What a JVM did.
@@ -95,8 +120,13 @@ pub struct Launch<'a> {
 pub struct Outcome {
     /// Standard output.
     pub output: String,
+    /// Standard error.
+    pub errors: String,
     /// From start to exit.
     pub elapsed: Duration,
+    /// Most memory that was ever resident (VmHWM) in KiB, looked up five times a second; `None` if it never
+    /// was.
+    pub resident: Option<u64>,
 }
 
 impl Launch<'_> {
@@ -104,7 +134,7 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// If it fails, hangs, or prints something else.
-    pub fn run_workload(&self, workload: &Workload, warmup: u32, iterations: u32) -> Result<Vec<Iteration>> {
+    pub fn run_workload(&self, workload: &Workload, warmup: u32, iterations: u32) -> Result<Ran> {
         let mut arguments = workload.arguments.clone();
         for (option, value) in [("--warmup", warmup), ("--iterations", iterations)] {
             arguments.push(option.into());
@@ -113,7 +143,10 @@ impl Launch<'_> {
         let outcome = self.run(&workload.name, &arguments)?;
         let parsed = lines::parse_iterations(&outcome.output)?;
         if parsed.iter().filter(|i| i.number >= 0).count() == iterations as usize {
-            Ok(parsed)
+            Ok(Ran {
+                iterations: parsed,
+                outcome,
+            })
         } else {
             Err(Error::Program {
                 program: workload.name.clone(),
@@ -130,7 +163,14 @@ impl Launch<'_> {
         let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
         // Into files, not pipes: nobody has to run beside the JVM to read them.
         let (out, err) = (folder.path().join("out"), folder.path().join("err"));
-        let mut command = Command::new(self.jdk.java());
+        let mut command = match self.processor {
+            None => Command::new(self.jdk.java()),
+            Some(processor) => {
+                let mut command = Command::new("taskset");
+                command.args(["-c", &processor.to_string()]).arg(self.jdk.java());
+                command
+            }
+        };
         command
             .args(self.jvm_options)
             .args(&self.agent)
@@ -143,14 +183,28 @@ impl Launch<'_> {
             .stderr(File::create(&err).map_err(io("create", &err))?);
         let start = Instant::now();
         let mut child = command.spawn().map_err(io("start", self.jdk.java()))?;
-        let status = child
-            .wait_timeout(self.timeout)
-            .map_err(io("wait for", self.jdk.java()))?;
+        let mut resident = None;
+        let status = loop {
+            let rest = self.timeout.saturating_sub(start.elapsed());
+            let status = child
+                .wait_timeout(rest.min(LOOK))
+                .map_err(io("wait for", self.jdk.java()))?;
+            if status.is_some() || rest.is_zero() {
+                break status;
+            }
+            resident = peak(child.id()).or(resident);
+        };
         let elapsed = start.elapsed();
         let problem = match status {
             Some(status) if status.success() => {
                 let output = std::fs::read_to_string(&out).map_err(io("read", &out))?;
-                return Ok(Outcome { output, elapsed });
+                let errors = std::fs::read(&err).map_err(io("read", &err))?;
+                return Ok(Outcome {
+                    output,
+                    errors: String::from_utf8_lossy(&errors).into_owned(),
+                    elapsed,
+                    resident,
+                });
             }
             Some(status) => status.to_string(),
             None => {
@@ -185,6 +239,12 @@ mod tests {
         assert_eq!(own.options.as_deref(), Some("probe=yieldpoint,schedule=ag:64:17"));
         assert!(Config::parse("fast").is_err());
         assert!(Config::parse(":probe=counters").is_err());
+    }
+
+    #[test]
+    fn memory_of_a_process() {
+        assert!(peak(std::process::id()).unwrap() > 0);
+        assert_eq!(peak(u32::MAX), None);
     }
 
     #[test]

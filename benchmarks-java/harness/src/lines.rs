@@ -17,8 +17,8 @@ pub struct Iteration {
     pub checksum: String,
 }
 
-/// Parses a program's standard output. Every line must be an iteration: a workload whose own output gets in the way
-/// could not be compared.
+/// Parses a program's standard output. Every line must be an iteration: a workload whose own output gets in
+/// the way could not be compared.
 ///
 /// # Errors
 /// If a line is something else.

@@ -1,20 +1,27 @@
 //! `trodden-bench`: the benchmark harness.
 //!
-//! *In*: the Java programs beside it, a built agent, JDKs. *Out*: `runs/<date>-<label>/` with raw data, command,
-//! versions and a summary. Absolute times on shared machines mean nothing, so every figure of speed is a ratio of
-//! interleaved runs; every figure of accuracy is against an exact profile of the same work (PEP sections 6.3, 6.4).
+//! *In*: the Java programs beside it, a built agent, JDKs. *Out*: `runs/<date>-<label>/` with raw data,
+//! command, versions and a summary. Absolute times on shared machines mean nothing, so every figure of speed
+//! is a ratio of interleaved runs; every figure of accuracy is against an exact profile of the same work (PEP
+//! sections 6.3, 6.4).
 
 mod accuracy;
 mod artifacts;
+mod auto;
 mod compile;
 mod error;
 mod jvm;
 mod lines;
+mod long;
+mod offline;
 mod record;
 mod rewrite;
 mod run;
+mod skipping;
 mod startup;
 mod stats;
+mod structural;
+mod tables;
 mod traces;
 mod workload;
 mod workspace;
@@ -71,8 +78,8 @@ enum Action {
             default_value = "base,yieldpoint,counters,safepoint"
         )]
         configs: Vec<String>,
-        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated. {former} in it is an exact profile of one
-        /// iteration, made beforehand: guided:probe=counters,use-profile={former}
+        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated. {former} in it is an exact
+        /// profile of one iteration, made beforehand: guided:probe=counters,use-profile={former}
         #[arg(long = "config")]
         extra: Vec<String>,
         /// Pairs of JVM runs
@@ -131,6 +138,64 @@ enum Action {
         /// Iterations
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
         iterations: u32,
+    },
+    /// Measures probe=auto over long runs, against no agent and against exact profiles
+    Auto {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        auto: auto::Arguments,
+    },
+    /// Measures profile=structural over long runs, against no agent and against exact profiles
+    Structural {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        structural: structural::Arguments,
+    },
+    /// Measures what skipping costs: the probes of profile=subpaths against prototypes of other ways
+    Skipping {
+        #[command(flatten)]
+        common: Common,
+        /// Kernels
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "fft,heapsort,moldyn,raytracer,lexergen"
+        )]
+        workload: Vec<String>,
+        /// Configurations: base, probes, blocks, copies, checks, local, and each but base with -idle
+        /// (default: all)
+        #[arg(long, value_delimiter = ',')]
+        configs: Vec<String>,
+        /// Pairs of JVM runs
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
+        pairs: u32,
+        /// The trodden command (default: target/release/trodden)
+        #[arg(long)]
+        trodden: Option<PathBuf>,
+    },
+    /// Measures trodden instrument, from jar to jar, against JaCoCo's offline instrumenter and against ASM
+    Offline {
+        /// JDK home
+        #[arg(long)]
+        jdk: Option<PathBuf>,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        offline: offline::Arguments,
+    },
+    /// Prints a table about an analysis or a numbering, from traces or profiles
+    Table {
+        #[command(subcommand)]
+        table: tables::Table,
     },
     /// Measures rewriting throughput against ASM
     Rewrite {
@@ -228,6 +293,7 @@ impl Plan {
             jvm_options: &self.jvm_options,
             agent: None,
             timeout: self.timeout,
+            processor: None,
         }
     }
 
@@ -250,7 +316,7 @@ impl Plan {
     }
 }
 
-/// Tells on standard error what is being done.
+/// Reports on standard error what is being done.
 fn progress(what: &str) {
     eprintln!("{what}");
 }
@@ -300,7 +366,7 @@ fn perform(cli: Cli) -> Result<String> {
             let workloads = workload::choose(&workspace, &workload)?;
             let (plan, label) = Plan::new(&workspace, common, configs.iter().any(|c| c.options.is_some()))?;
             let record = start(&label, &plan)?;
-            let text = run::run(&plan, &workloads, &configs, pairs, &record)?;
+            let text = run::run(&plan, &workloads, &configs, pairs, &record, &|_, _, _| Ok(None))?;
             Ok(finish(&record, text))
         }
         Action::Summarize { folder } => {
@@ -345,6 +411,65 @@ fn perform(cli: Cli) -> Result<String> {
             let plan = Plan::of(&workspace, jvm, warmup, iterations, true)?;
             traces::run(&plan, &workloads, &profile, &into)
         }
+        Action::Auto { jvm, label, auto } => {
+            let work = long::parse(&workspace, &auto.work)?;
+            let trodden = workspace::find_trodden(&workspace, auto.trodden.as_deref())?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = auto::run(&plan, &work, &auto, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Structural {
+            jvm,
+            label,
+            structural,
+        } => {
+            let work = long::parse(&workspace, &structural.work)?;
+            let trodden = workspace::find_trodden(&workspace, structural.trodden.as_deref())?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = structural::run(&plan, &work, &structural, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Skipping {
+            common,
+            workload,
+            configs,
+            pairs,
+            trodden,
+        } => {
+            let trodden = workspace::find_trodden(&workspace, trodden.as_deref())?;
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let folder =
+                tempfile::tempdir().map_err(error::io("create a folder in", std::env::temp_dir()))?;
+            let jar = skipping::build(&workspace, &plan.jdks[0], folder.path())?;
+            let mut chosen = skipping::configs(&jar);
+            if let Some(unknown) = configs
+                .iter()
+                .find(|name| chosen.iter().all(|c| c.name != **name))
+            {
+                return Err(Error::Usage(format!("no configuration '{unknown}'")));
+            }
+            chosen.retain(|c| c.name == "base" || configs.is_empty() || configs.contains(&c.name));
+            let workloads = workload::choose(&workspace, &workload)?;
+            let with_jar = |w| skipping::with_class_path(&workspace, w, &jar);
+            let workloads: Vec<_> = workloads.into_iter().map(with_jar).collect::<Result<_>>()?;
+            let record = start(&label, &plan)?;
+            let samples = |config: &Config, profile: &Path, errors: &str| {
+                skipping::samples(&trodden, config, profile, errors)
+            };
+            let text = run::run(&plan, &workloads, &chosen, pairs, &record, &samples)?;
+            Ok(finish(&record, text))
+        }
+        Action::Offline { jdk, label, offline } => {
+            let homes: Vec<PathBuf> = jdk.into_iter().collect();
+            let jdks = Jdk::find(&homes)?;
+            let trodden = workspace::find_trodden(&workspace, offline.trodden.as_deref())?;
+            let record = Record::create(&workspace, &label, &jdks)?;
+            let text = offline::run(&workspace, &jdks[0], &offline, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Table { table } => tables::print(table).map(|()| String::new()),
         Action::Rewrite { common, jars, pairs } => {
             let (plan, label) = Plan::new(&workspace, common, false)?;
             let record = start(&label, &plan)?;

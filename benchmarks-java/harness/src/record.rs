@@ -57,7 +57,15 @@ impl Record {
     /// # Errors
     /// If it cannot be written.
     pub fn raw(&self, header: &str) -> Result<Raw> {
-        let path = self.folder.join("raw.csv");
+        self.csv("raw.csv", header)
+    }
+
+    /// Starts another such file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn csv(&self, name: &str, header: &str) -> Result<Raw> {
+        let path = self.folder.join(name);
         let file = File::create(&path).map_err(io("create", &path))?;
         let mut raw = Raw { path, file };
         raw.line(header)?;
@@ -153,7 +161,8 @@ fn versions(workspace: &Workspace, jdks: &[Jdk]) -> String {
         };
         if let Some(line) = content.lines().find(|line| line.starts_with(key)) {
             let value = line.split_once(':').map_or(line, |(_, value)| value);
-            // The kernel's number is enough; what a builder appended to it tells about the place, not the machine.
+            // The kernel's number is enough; what a builder appended to it describes the place, not the
+            // machine.
             let value = if name == "kernel" {
                 value.split('-').next().unwrap_or(value)
             } else {
@@ -177,7 +186,8 @@ fn command(workspace: &Workspace, jdks: &[Jdk]) -> String {
     format!("{}\n", hide_paths(&line, workspace.repository(), jdks))
 }
 
-/// Puts names in place of the paths of this repository and of the JDKs; of other absolute paths the file name stays.
+/// Puts names in place of the paths of this repository and of the JDKs; of other absolute paths the file name
+/// stays.
 fn hide_paths(text: &str, repository: &Path, jdks: &[Jdk]) -> String {
     let mut text = text.replace(&*repository.to_string_lossy(), ".");
     for jdk in jdks {

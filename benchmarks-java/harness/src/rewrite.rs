@@ -1,4 +1,5 @@
-//! Rewriting throughput: our instrumenter against ASM's reader and writer on the same classes, one thread each.
+//! Rewriting throughput: our instrumenter against ASM's reader and writer on the same classes, one thread
+//! each.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -23,8 +24,8 @@ struct Pass {
     errors: usize,
 }
 
-/// Measures `pairs` times: each of our probe kinds (two passes, the second counts), then ASM in a fresh JVM (its first
-/// pass is the cold one, the fastest of the later ones the warm one).
+/// Measures `pairs` times: each of our probe kinds (two passes, the second counts), then ASM in a fresh JVM
+/// (its first pass is the cold one, the fastest of the later ones the warm one).
 ///
 /// # Errors
 /// If a jar cannot be read, or the Java side fails.
@@ -135,17 +136,14 @@ pub fn run(
 fn rewrite_all(classes: &[Vec<u8>], kind: ProbeKind) -> Pass {
     let instrumenter = Instrumenter::new(InstrumentOptions::new(kind));
     let mut pass = Pass::default();
-    let mut ids = ClassIds {
-        first_counter: 0,
-        first_method: 0,
-    };
+    let mut ids = ClassIds::new(0, 0);
     let start = Instant::now();
     for class in classes {
         match instrumenter.prepare(class) {
             Ok(Preparation::Ready(prepared)) => {
                 std::hint::black_box(prepared.emit(ids));
-                ids.first_counter += 100;
-                ids.first_method += prepared.map().methods.len() as u32;
+                ids.first_counter = ids.first_counter.plus(100);
+                ids.first_method = ids.first_method.at(prepared.map().methods.len());
                 pass.rewritten += 1;
             }
             Ok(Preparation::Unchanged { .. }) => pass.unchanged += 1,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
-use crate::jvm::Config;
+use crate::jvm::{Config, Launch, Ran};
 use crate::lines::Iteration;
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
@@ -41,7 +41,11 @@ impl Summary {
 /// Per JDK, workload and configuration: a summary per pair.
 type Table = BTreeMap<(usize, usize, usize), Vec<Summary>>;
 
-/// Runs the pairs, writes `raw.csv` and `summary.md`, and returns the table.
+/// What is noted of a JVM that has ended, by its configuration, profile and standard error.
+pub type Notes<'a> = dyn Fn(&Config, &Path, &str) -> Result<Option<String>> + 'a;
+
+/// Runs the pairs, writes `raw.csv`, `resident.csv` (most memory of each JVM) and `summary.md`, and returns
+/// the table. Notes go to `notes.txt`.
 ///
 /// # Errors
 /// If a program fails, or a configuration changes a program's result.
@@ -51,8 +55,11 @@ pub fn run(
     configs: &[Config],
     pairs: u32,
     record: &Record,
+    notes: &Notes,
 ) -> Result<String> {
     let mut raw = record.raw("jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum")?;
+    let mut resident = record.csv("resident.csv", "jdk,workload,config,pair,kib")?;
+    let mut noted = String::new();
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let mut table = Table::new();
     for (j, jdk) in plan.jdks.iter().enumerate() {
@@ -74,17 +81,20 @@ pub fn run(
                         pair + 1
                     ));
                     let profile = folder.path().join("profile.trodden");
-                    let iterations = measure(plan, jdk, workload, config, profile)?;
+                    let (ran, note) = measure(plan, jdk, workload, config, profile, notes)?;
+                    let who = format!("{},{},{}", jdk.version, workload.name, config.name);
+                    if let Some(kib) = ran.outcome.resident {
+                        resident.line(&format!("{who},{pair},{kib}"))?;
+                    }
+                    if let Some(note) = note {
+                        noted += &format!("{who},{pair}: {note}\n");
+                        record.write("notes.txt", &noted)?;
+                    }
+                    let iterations = ran.iterations;
                     for i in &iterations {
                         raw.line(&format!(
-                            "{},{},{},{pair},{},{},{},{}",
-                            jdk.version,
-                            workload.name,
-                            config.name,
-                            i.number,
-                            i.nanos,
-                            i.cpu_nanos,
-                            i.checksum
+                            "{who},{pair},{},{},{},{}",
+                            i.number, i.nanos, i.cpu_nanos, i.checksum
                         ))?;
                     }
                     let found: Vec<String> = iterations.iter().map(|i| i.checksum.clone()).collect();
@@ -120,7 +130,8 @@ struct Names {
     configs: Vec<String>,
 }
 
-/// The summary of a run that was cut off, from its raw data. Workloads that lack a pair of some configuration are left out.
+/// The summary of a run that was cut off, from its raw data. Workloads that lack a pair of some configuration
+/// are left out.
 ///
 /// # Errors
 /// If the file cannot be read, or is no such data.
@@ -207,20 +218,26 @@ fn measure(
     workload: &Workload,
     config: &Config,
     profile: PathBuf,
-) -> Result<Vec<Iteration>> {
-    let launch = plan.launch(jdk, config, workload.include, &profile)?;
-    let iterations = launch.run_workload(workload, plan.warmup, plan.iterations)?;
+    notes: &Notes,
+) -> Result<(Ran, Option<String>)> {
+    let options = [plan.jvm_options.as_slice(), &config.jvm].concat();
+    let launch = Launch {
+        jvm_options: &options,
+        ..plan.launch(jdk, config, workload.include, &profile)?
+    };
+    let ran = launch.run_workload(workload, plan.warmup, plan.iterations)?;
     if config.options.is_some() && !profile.is_file() {
         return Err(Error::Program {
             program: workload.name.clone(),
             problem: format!("'{}' wrote no profile: the agent was not at work", config.name),
         });
     }
+    let note = notes(config, &profile, &ran.outcome.errors)?;
     // The next JVM must write its own.
     if profile.is_file() {
         std::fs::remove_file(&profile).map_err(io("remove", &profile))?;
     }
-    Ok(iterations)
+    Ok((ran, note))
 }
 
 /// Ratios of a configuration to the base, pair by pair, of one figure.

@@ -20,8 +20,8 @@ const HEAD: &str = "# Traces\nRecorded by `trodden-bench traces`. *words*: \
                     | file | command | MB | words | path ends | threads | busiest |\n\
                     | --- | --- | ---: | ---: | ---: | ---: | ---: |\n";
 
-/// Records `NAME.trace` of each workload, with the events that the profile needs, in the folder and appends a line about each to its `README.md`. Returns these
-/// lines.
+/// Records `NAME.trace` of each workload, with the events that the profile needs, in the folder and appends a
+/// line about each to its `README.md`. Returns these lines.
 ///
 /// # Errors
 /// If a program fails, a trace is there already, or it cannot be read back to its end.
@@ -42,6 +42,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], profile: &str, folder: &Path) ->
                 jvm_options: &plan.jvm_options,
                 agent: config.agent_argument(plan.agent()?, workload.include, &file),
                 timeout: plan.timeout,
+                processor: None,
             };
             launch.run_workload(workload, plan.warmup, plan.iterations)?;
             let contents = Contents::of(&file, &workload.name)?;

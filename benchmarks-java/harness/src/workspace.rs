@@ -128,7 +128,7 @@ impl Jdk {
             .find_map(|line| line.trim().strip_prefix("java.home = "));
         match home {
             Some(home) => Ok(vec![Jdk::at(Path::new(home))?]),
-            None => Err(Error::Usage("'java' does not tell its home; use --jdk".into())),
+            None => Err(Error::Usage("'java' does not report its home; use --jdk".into())),
         }
     }
 
@@ -166,14 +166,31 @@ impl Jdk {
 /// # Errors
 /// If it is not there.
 pub fn find_agent(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
+    built(workspace, given, "libtrodden.so", "trodden-agent", "--agent")
+}
+
+/// The `trodden` command: the one given, else the release build of this repository.
+///
+/// # Errors
+/// If it is not there.
+pub fn find_trodden(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
+    built(workspace, given, "trodden", "trodden", "--trodden")
+}
+
+fn built(
+    workspace: &Workspace,
+    given: Option<&Path>,
+    file: &str,
+    package: &str,
+    option: &str,
+) -> Result<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR")
         .map_or_else(|| workspace.repository().join("target"), PathBuf::from);
-    let path = given.map_or_else(|| target.join("release/libtrodden.so"), Path::to_owned);
-    match path.canonicalize() {
-        Ok(path) => Ok(path),
-        Err(_) => Err(Error::Usage(format!(
-            "no agent at {}; build it with 'cargo build --release -p trodden-agent' or use --agent",
+    let path = given.map_or_else(|| target.join("release").join(file), Path::to_owned);
+    path.canonicalize().map_err(|_| {
+        Error::Usage(format!(
+            "nothing at {}; build it with 'cargo build --release -p {package}' or use {option}",
             path.display()
-        ))),
-    }
+        ))
+    })
 }

@@ -4,13 +4,14 @@ pub mod protocol;
 pub mod target;
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use trodden_profile::Profile;
-use trodden_profile::options::{Action, AgentCommand, FilePattern};
+use trodden_profile::options::{Action, FilePattern, Share};
+use trodden_profile::{Profile, printable_lines};
 use trodden_report::ContextsOptions;
 
 use crate::agent_library;
@@ -20,7 +21,7 @@ use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 
-/// Starts, stops and asks the profiler in a running JVM.
+/// Controls the profiler in a running JVM.
 #[derive(Args)]
 pub struct AttachArgs {
     /// Process id of the JVM.
@@ -47,7 +48,7 @@ enum AttachAction {
     Dump,
     /// Forget the counts and go on.
     Reset,
-    /// Tell what is going on.
+    /// Report what is going on.
     Status,
     /// Show the hot paths or contexts until now and go on; of contexts those of a larger --phi, if it is given.
     Report,
@@ -55,12 +56,25 @@ enum AttachAction {
 
 /// Does it.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
-    let mut options = args.profile.options()?;
+    // The agent knows no reports: it dumps, and the report is made here.
+    let (action, ours) = match args.action {
+        AttachAction::Start => (Action::Start, &[][..]),
+        AttachAction::Stop => (Action::Stop, &[][..]),
+        AttachAction::Dump => (Action::Dump, &[][..]),
+        AttachAction::Reset => (Action::Reset, &[][..]),
+        AttachAction::Status => (Action::Status, &[][..]),
+        AttachAction::Report => (Action::Dump, &["phi"][..]),
+    };
+    let mut command = args.profile.command(action, ours)?;
+    let phi = args.profile.value("phi").filter(|_| !ours.is_empty());
+    let phi = phi.map(Share::from_str).transpose();
+    let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
+    let options = &mut command.options;
     // The JVM has its own current directory; names on our command line are about ours.
     if args.profile.has("file") {
-        options.file = absolute(&options.file)?;
+        options.output.file = absolute(&options.output.file)?;
     }
-    if let Some(log) = &mut options.log {
+    if let Some(log) = &mut options.output.log {
         *log = absolute(&FilePattern::literal(log))?.as_str().replace("%%", "%");
     }
     let library = agent_library::find()?;
@@ -69,26 +83,16 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         .prefix("trodden-attach-")
         .tempdir()
         .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
-    // Only its owner may look inside, and a JVM that runs as another user could not write: then it is root who asks.
+    // Only its owner may look inside, and a JVM of another user could not write there: only root attaches to those.
     target::let_in(scratch.path(), args.pid)?;
     let scratch_file = |name: &str| scratch.path().join(name).display().to_string();
-    let own_out = options.out.clone();
+    let own_out = options.output.out.clone();
     let out = own_out.clone().unwrap_or_else(|| scratch_file("answer"));
-    options.out = Some(out.clone());
+    options.output.out = Some(out.clone());
     let dumped = scratch_file("report.trodden");
-    let action = match args.action {
-        AttachAction::Start => Action::Start,
-        AttachAction::Stop => Action::Stop,
-        AttachAction::Dump => Action::Dump,
-        AttachAction::Reset => Action::Reset,
-        AttachAction::Status => Action::Status,
-        // The agent knows no reports: it dumps, we show.
-        AttachAction::Report => {
-            options.file = FilePattern::literal(&dumped);
-            Action::Dump
-        }
-    };
-    let command = AgentCommand { action, options };
+    if args.action == AttachAction::Report {
+        options.output.file = FilePattern::literal(&dumped);
+    }
     let jvm = protocol::Jvm::new(args.pid).map_err(CliError::failed)?;
     let timeout = Duration::from_secs(args.wait);
     let loaded = jvm.load_agent(&library, &command.to_agent_string(), timeout);
@@ -100,12 +104,11 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     }
     if args.action == AttachAction::Report {
         let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
-        // What the JVM counts stays as it is: a larger share is asked of what it has counted.
-        let phi = args.profile.has("phi").then(|| command.options.phi.get());
+        // What the JVM counts stays as it is: a larger share is taken of what it has counted.
         let options = RenderOptions {
             colour: output::colour(&io::stdout()),
             contexts: ContextsOptions {
-                phi,
+                phi: phi.map(Share::get),
                 ..ContextsOptions::default()
             },
             ..RenderOptions::default()
@@ -113,8 +116,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         return output::write(None, &render::render(&profile, Format::Text, &options)?);
     }
     if own_out.is_none() {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(answer.as_bytes()).map_err(CliError::stream)?;
+        output::write(None, printable_lines(&answer).as_bytes())?;
     }
     Ok(())
 }

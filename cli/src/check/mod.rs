@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use trodden_profile::Profile;
+use trodden_profile::{Profile, printable};
 use trodden_report::MethodPattern;
 use trodden_report::coverage::{Counters, Coverage, MethodCoverage, Ratio};
 
@@ -68,7 +68,7 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
     match broken {
         0 => Ok(ExitCode::SUCCESS),
         n => {
-            eprintln!("trodden: {n} of {} rules broken", rules.len());
+            output::complain(&format!("{n} of {} rules broken", rules.len()));
             Ok(ExitCode::from(BROKEN))
         }
     }
@@ -96,6 +96,7 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
         if !rule.holds(ratio) {
             let share = ratio.share().unwrap_or(1.0) * 100.0;
             let (covered, total) = (ratio.covered, ratio.total);
+            let name = printable(&name);
             offenders.push(format!(
                 "{name}: {covered} of {total} {} ({share:.1} %)",
                 rule.counter

@@ -57,5 +57,6 @@ fn one(instrumenter: &Instrumenter, class: &instrument::ClassFile) -> Result<Kno
     Ok(KnownClass {
         map,
         methods: methods.collect(),
+        release: class.release,
     })
 }

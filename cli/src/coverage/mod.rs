@@ -103,7 +103,10 @@ pub fn write(
         CoverageFormat::Lcov => coverage.lcov(),
         CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,
     };
-    let (Some(target), CoverageFormat::Lcov | CoverageFormat::Jacoco) = (target, format) else {
+    let paths_beside = matches!(format, CoverageFormat::Lcov | CoverageFormat::Jacoco);
+    // Beside a device or a pipe there is no place for a file.
+    let file = target.filter(|target| paths_beside && !output::is_stream(target));
+    let Some(target) = file else {
         return output::write(target, text.as_bytes());
     };
     let mut beside = target.as_os_str().to_owned();
@@ -114,5 +117,5 @@ pub fn write(
         mode: 0o666,
     };
     let paths = coverage.json().map_err(CliError::failed)?;
-    output::write_files(vec![file(target.to_owned(), text), file(beside.into(), paths)])
+    output::write_files(&[file(target.to_owned(), text), file(beside.into(), paths)])
 }

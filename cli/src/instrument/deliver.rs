@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use trodden_profile::output::{STAGING_FOLDER, hold};
+
 use super::input::{Input, Root};
 use super::work::Output;
 use crate::error::CliError;
-use crate::output::{FileSizeLimit, NewFile, write_files};
+use crate::output::{FileSizeLimit, NewFile, clear_leftovers, write_files};
 
 fn usage(what: String) -> CliError {
     CliError::Usage(format!("error: {what}"))
@@ -134,7 +136,7 @@ pub fn deliver(input: &Input, path: &Path, output: Output, map: Vec<u8>) -> Resu
                 // A jar with a start script is a program.
                 mode: 0o666 | mode & 0o111,
             });
-            write_files(files)
+            write_files(&files)
         }
         Output::Folder(changed) => deliver_folder(input, path, &changed, map),
     }
@@ -152,8 +154,10 @@ fn deliver_folder(
     };
     let failed = |e: std::io::Error| CliError::file(path, format!("cannot write: {e}"));
     let _limit = FileSizeLimit::respect();
-    let unfinished = || tempfile::Builder::new().prefix(".trodden-").tempdir_in(parent);
+    clear_leftovers(parent);
+    let unfinished = || tempfile::Builder::new().prefix(STAGING_FOLDER).tempdir_in(parent);
     let staged = unfinished().map_err(failed)?;
+    let _held = hold(staged.path()).map_err(failed)?;
     let new = staged.path().join("new");
     fs::create_dir(&new).map_err(failed)?;
     let Root::Folder(files) = &input.root else {
@@ -173,7 +177,7 @@ fn deliver_folder(
     }
     let placed = fs::rename(&new, path)
         .map_err(failed)
-        .and_then(|()| write_files(vec![map]));
+        .and_then(|()| write_files(&[map]));
     if let Err(error) = placed {
         let _ = fs::remove_dir_all(path);
         if there {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use clap::Args;
 use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, Instrumenter, ProbeKind, Shim};
-use trodden_profile::options::{Probe, ProfileOptions, SinglePathMethods};
-use trodden_profile::{Profile, RunInfo, Skipped};
+use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
+use trodden_profile::{Profile, RunInfo, Skipped, printable, printable_lines};
 
 use crate::error::CliError;
 use deliver::{deliver, plan};
@@ -48,13 +48,17 @@ pub struct InstrumentArgs {
     /// Do methods with a single path carry a probe? Line coverage wants to know whether they ran.
     #[arg(long, value_parser = SinglePathMethods::from_str, value_name = "skip|probe", default_value = "skip")]
     single_path_methods: SinglePathMethods,
+    /// Are paths counted that an exception cuts off? Only with --probe counters.
+    #[arg(long, value_parser = CutPaths::from_str, value_name = "skip|count", default_value = "skip")]
+    cut_paths: CutPaths,
     /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
     #[arg(long, value_name = "FILE")]
     use_profile: Option<PathBuf>,
     /// Take the signatures off signed jars: they would no longer hold.
     #[arg(long)]
     strip_signatures: bool,
-    /// Copy and list class files and inner jars that are broken or of an unknown version, instead of stopping.
+    /// Copy and list class files and inner jars that are broken or of an unknown version, instead of
+    /// stopping.
     #[arg(long)]
     skip_broken: bool,
     /// Pack the path map into the output as well (META-INF/trodden/), where the running program finds it.
@@ -129,7 +133,10 @@ fn one(
         run: RunInfo {
             probe: probe.name().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            facts: BTreeMap::from([("unit".to_owned(), unit.clone())]),
+            facts: BTreeMap::from([
+                ("unit".to_owned(), unit.clone()),
+                ("cut_paths".to_owned(), args.cut_paths.to_string()),
+            ]),
             ..RunInfo::default()
         },
         classes,
@@ -153,12 +160,13 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOpt
         exclude,
         path_limit,
         single_path_methods,
+        cut_paths,
         strip_signatures,
         ..
     } = args;
     let guide = options.guide.as_ref().map_or(0, |guide| guide.fingerprint());
     format!(
-        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {strip_signatures} {guide:x}",
+        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {cut_paths} {strip_signatures} {guide:x}",
         probe.name()
     )
 }
@@ -226,26 +234,32 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
     let guide = args.use_profile.as_deref().map(Guide::load).transpose();
     let guide = guide.map_err(CliError::failed)?;
     let instrument = InstrumentOptions {
-        filter: Filter::new(&options.include, &options.exclude).map_err(|e| usage(&e))?,
+        filter: Filter::new(&options.code.include, &options.code.exclude).map_err(|e| usage(&e))?,
         path_limit: u64::from(args.path_limit),
         skip_single_path_loops: options.skips_single_path_loops(),
         single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
+        cut_paths: args.cut_paths == CutPaths::Count,
         guide: guide.map(Arc::new),
         ..InstrumentOptions::new(probe)
     };
     Ok((probe, instrument))
 }
 
-/// Tells on standard error what was done, and what was not and why.
+/// Says on standard error what was done, and what was not and why.
 fn summarize(output: &Path, told: &str, skipped: &[Skipped]) {
-    eprintln!("{}: {told}", output.display());
+    let mut text = format!("{}: {told}", output.display());
     for (reason, examples) in by_reason(skipped) {
-        eprintln!(
-            "  left alone, {reason}: {} (such as {})",
+        let alone = match reason.starts_with(Skipped::NO_CUT_PATHS) {
+            true => "",
+            false => "left alone, ",
+        };
+        text.push_str(&format!(
+            "\n  {alone}{reason}: {} (such as {})",
             examples.len(),
-            examples[0]
-        );
+            printable(&examples[0])
+        ));
     }
+    eprintln!("{}", printable_lines(&text));
 }
 
 /// What was skipped, by reason.
@@ -269,6 +283,8 @@ pub struct ClassFile {
     /// Internal name.
     pub name: String,
     pub bytes: Vec<u8>,
+    /// The Java release that it is for, if it is below `META-INF/versions`.
+    pub release: Option<u32>,
 }
 
 /// All classes in a class file, jar or folder; broken ones are left out.
@@ -282,8 +298,15 @@ pub fn classes(path: &Path) -> Result<Vec<ClassFile>, CliError> {
         label: f.label,
         name: f.name,
         bytes: f.bytes,
+        release: release(&f.prefix),
     });
     Ok(class.collect())
+}
+
+/// The release in `META-INF/versions/11/`.
+fn release(prefix: &str) -> Option<u32> {
+    let (_, versions) = prefix.split_once("META-INF/versions/")?;
+    versions.split('/').next()?.parse().ok()
 }
 
 /// The hash by which a class is known.
@@ -291,7 +314,8 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods that take
+/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods
+/// that take
 /// probes, what is left alone).
 pub fn survey(path: &Path) -> Result<(usize, usize, Vec<Skipped>), CliError> {
     let policy = Policy {

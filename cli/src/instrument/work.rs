@@ -333,12 +333,9 @@ impl Assembly<'_> {
 /// If there are more methods or paths than ids.
 pub fn number<'m>(maps: impl IntoIterator<Item = &'m ClassMap>) -> Result<Ids, CliError> {
     let mut ids = Ids::new();
-    let mut next = ClassIds {
-        first_counter: 0,
-        first_method: 0,
-    };
+    let (mut counters, mut methods) = (0u32, 0u32);
     for map in maps {
-        ids.insert((map.name.clone(), map.sha256), next);
+        ids.insert((map.name.clone(), map.sha256), ClassIds::new(counters, methods));
         let limit = |next: Option<u32>, most: u32, what: &str| {
             next.filter(|&next| next <= most).ok_or_else(|| {
                 CliError::Failed(format!(
@@ -346,14 +343,17 @@ pub fn number<'m>(maps: impl IntoIterator<Item = &'m ClassMap>) -> Result<Ids, C
                 ))
             })
         };
-        let methods = u32::try_from(map.methods.len()).ok();
-        next.first_method = limit(
-            methods.and_then(|m| next.first_method.checked_add(m)),
+        let more = u32::try_from(map.methods.len()).ok();
+        methods = limit(
+            more.and_then(|more| methods.checked_add(more)),
             i32::MAX as u32 / 2,
             "methods",
         )?;
-        let slots = CounterLayout::of(map).slots;
-        next.first_counter = limit(next.first_counter.checked_add(slots), MOST_SLOTS, "paths")?;
+        counters = limit(
+            counters.checked_add(CounterLayout::of(map).slots),
+            MOST_SLOTS,
+            "paths",
+        )?;
     }
     Ok(ids)
 }

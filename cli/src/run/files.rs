@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tempfile::TempDir;
 use trodden_profile::options::{FileFormat, FilePattern};
+use trodden_profile::output::{RUN_FOLDER, hold};
 
 use super::launcher::Launcher;
 use crate::error::CliError;
 use crate::merge::load_merged;
-use crate::output::write_file;
+use crate::output::{self, write_file};
 use crate::render::{self, Format, RenderOptions};
 
 /// Identity and age of a file: changes when it is rewritten.
@@ -25,8 +26,10 @@ pub struct Destination {
     wanted: FilePattern,
     /// What the agent is told.
     agent: FilePattern,
-    /// Holds the agent's files if they are not the result themselves.
-    parts: Option<TempDir>,
+    /// Holds the agent's files if they are not the result themselves, and the lock that says that we live.
+    parts: Option<(TempDir, File)>,
+    /// Where the agent's files go if the result cannot be made.
+    directory: PathBuf,
     /// Files that were there before.
     before: HashMap<PathBuf, Stamp>,
 }
@@ -44,7 +47,13 @@ impl Destination {
     pub fn new(file: &FilePattern, launcher: Launcher) -> Result<Self, CliError> {
         let wanted = absolute(file)?;
         let sample = expand(&wanted, std::process::id())?;
-        let directory = sample.parent().unwrap_or(Path::new("/")).to_owned();
+        let stream = output::is_stream(&sample);
+        // Beside a device or a pipe there is no place for other files.
+        let directory = match sample.parent() {
+            Some(parent) if !stream => parent.to_owned(),
+            _ => env::temp_dir(),
+        };
+        output::clear_leftovers(&directory);
         // Several JVMs would overwrite one file, and the agent writes profiles only.
         let shared = launcher == Launcher::Other && !wanted.has_pid();
         let whole = matches!(wanted.format(), FileFormat::Trodden | FileFormat::Trace);
@@ -53,21 +62,29 @@ impl Destination {
                 "error: the command may start several JVMs, and traces cannot be merged: give each its own, with %p in '{file}'"
             )));
         }
-        let (agent, parts) = if whole && !shared {
+        if wanted.format() == FileFormat::Trace && stream {
+            return Err(CliError::Usage(format!(
+                "error: a trace needs a regular file, and '{file}' is none"
+            )));
+        }
+        let (agent, parts) = if whole && !shared && !stream {
             (wanted.clone(), None)
         } else {
+            let failed = |e| CliError::file(&directory, format!("cannot make a directory: {e}"));
             let parts = tempfile::Builder::new()
-                .prefix(".trodden-run-")
+                .prefix(RUN_FOLDER)
                 .tempdir_in(&directory)
-                .map_err(|e| CliError::file(&directory, format!("cannot make a directory: {e}")))?;
+                .map_err(failed)?;
+            let lock = hold(parts.path()).map_err(failed)?;
             let prefix = FilePattern::literal(&text(parts.path())?);
             let pattern = format!("{prefix}/%p.trodden");
-            (pattern.parse().map_err(CliError::Failed)?, Some(parts))
+            (pattern.parse().map_err(CliError::Failed)?, Some((parts, lock)))
         };
         let mut destination = Destination {
             wanted,
             agent,
             parts,
+            directory,
             before: HashMap::new(),
         };
         destination.before = destination.matching().into_iter().collect();
@@ -101,7 +118,8 @@ impl Destination {
                     .is_some_and(|path| self.agent.matches(path, env))
             })
             .filter_map(|entry| {
-                let data = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+                // The name may be a link: what it leads to is written.
+                let data = fs::metadata(entry.path()).ok().filter(fs::Metadata::is_file)?;
                 Some((
                     entry.path(),
                     (data.ino(), data.mtime(), data.mtime_nsec(), data.len()),
@@ -165,13 +183,10 @@ impl Destination {
 
     /// Moves the agent's files out of the directory that is about to go.
     fn rescue(&self, written: &[PathBuf]) {
-        let Some(directory) = self.parts.as_ref().and_then(|parts| parts.path().parent()) else {
-            return;
-        };
         for path in written {
-            let kept = directory.join(format!("trodden-{}.trodden", pid_of(path)));
+            let kept = self.directory.join(format!("trodden-{}.trodden", pid_of(path)));
             if fs::rename(path, &kept).is_ok() {
-                eprintln!("trodden: kept the profile: {}", kept.display());
+                output::complain(&format!("kept the profile: {}", kept.display()));
             }
         }
     }

@@ -1,7 +1,9 @@
 //! `trodden run`: start a program under the agent, then show what it did.
 
+mod before;
 mod files;
 mod launcher;
+mod patterns;
 mod signals;
 
 use std::ffi::OsString;
@@ -12,7 +14,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
-use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern};
+use trodden_profile::options::{Action, AgentCommand, FileFormat};
 
 use crate::agent_library;
 use crate::error::CliError;
@@ -20,6 +22,7 @@ use crate::merge::load_merged;
 use crate::output;
 use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
+use crate::words;
 use files::Destination;
 pub use files::absolute;
 
@@ -32,7 +35,7 @@ pub struct RunArgs {
     #[command(flatten)]
     profile: ProfileArgs,
     /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format:
-    /// .trodden, .html, .json, .txt, .dot, .svg.
+    /// .trodden, .html, .json, .txt, .dot, .svg, .collapsed, .trace.
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<String>,
     /// Directory with Java sources for the report's annotated code; may be repeated.
@@ -42,27 +45,24 @@ pub struct RunArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
     /// The command: a java launcher, or any program that starts one.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
-    let mut options = args.profile.options()?;
-    if let Some(output) = &args.output {
-        let wrong = |e| CliError::Usage(format!("error: -o: {e}"));
-        options.file = output.parse::<FilePattern>().map_err(wrong)?;
-        options.check().map_err(|e| wrong(e.to_string()))?;
-    }
+    let mut options = args.profile.options_with_file(args.output.as_deref())?;
+    before::check(&options.output.file, &args.sources)?;
+    let include = options.code.include.clone();
     let library = agent_library::find()?;
     let (program, arguments) = args
         .command
         .split_first()
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
     let launcher = launcher::Launcher::of(program);
-    let destination = Destination::new(&options.file, launcher)?;
-    options.file = destination.agent_pattern().clone();
-    let quiet = options.quiet;
+    let destination = Destination::new(&options.output.file, launcher)?;
+    options.output.file = destination.agent_pattern().clone();
+    let quiet = options.output.quiet;
 
     let agent = AgentCommand {
         action: Action::Start,
@@ -73,7 +73,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
 
     let status = supervise(&mut command, program)?;
     if let Err(error) = show(args, &destination, quiet) {
-        eprintln!("trodden: {error}");
+        output::complain(&format!("{error}"));
+    }
+    // `java` itself has one JVM, whose agent says it.
+    if launcher == launcher::Launcher::Other && !quiet {
+        patterns::warn(&include, &destination.written());
     }
     Ok(ExitCode::from(exit_code(status)))
 }
@@ -84,7 +88,10 @@ fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, Cl
     let forwarder = signals::Forwarder::install()
         .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
     let mut child = command.spawn().map_err(|e| match e.kind() {
-        io::ErrorKind::NotFound => CliError::Failed(format!("cannot start '{name}': command not found")),
+        io::ErrorKind::NotFound => {
+            let near = words::near_launcher(program);
+            CliError::Failed(format!("cannot start '{name}': command not found{near}"))
+        }
         _ => CliError::Failed(format!("cannot start '{name}': {e}")),
     })?;
     forwarder
@@ -101,7 +108,7 @@ fn exit_code(status: ExitStatus) -> u8 {
     }
 }
 
-/// Turns what the agent wrote into what was asked for, and tells about it.
+/// Turns what the agent wrote into what was asked for, and says where it is.
 fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), CliError> {
     let written = destination.written();
     if written.is_empty() {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use trodden_instrumenter::{
-    ClassIds, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+    BesidesCalls, ClassIds, EventProbes, Filter, Guide, InstrumentOptions, Instrumenter, Preparation, ProbeKind, Probes, round_trip,
 };
-use trodden_profile::events::EventKinds;
-use trodden_profile::{ClassProfile, MethodCounts, Profile};
+use trodden_profile::{ClassProfile, MethodCounts, Profile, Skipped};
 
 /// A former run that took one path of each method; its number may be one that no path has.
 fn guide(options: &InstrumentOptions, bytes: &[u8], number: u64) -> Option<Arc<Guide>> {
@@ -32,27 +31,22 @@ fn guide(options: &InstrumentOptions, bytes: &[u8], number: u64) -> Option<Arc<G
 
 fuzz_target!(|input: &[u8]| {
     let Some((&settings, bytes)) = input.split_first() else { return };
-    let ids = ClassIds {
-        first_counter: u32::from(settings) << 10,
-        first_method: u32::from(settings) << 12,
-    };
+    let ids = ClassIds::new(u32::from(settings) << 10, u32::from(settings) << 12);
     for kind in ProbeKind::ALL {
-        let mut options = InstrumentOptions::new(kind);
-        // Of the events: calls with call sites, alone, or with time, with paths to them, or in bursts.
-        if settings & 4 == 4 {
-            options.events = EventKinds {
-                activations: true,
-                call_sites: true,
-                ..EventKinds::default()
-            };
-            match settings >> 3 & 3 {
-                0 => {}
-                1 => options.timed = true,
-                2 => options.call_paths = true,
-                _ => options.bursts = true,
-            }
-        }
+        let calls = match settings >> 3 & 3 {
+            0 => EventProbes::Calls(BesidesCalls::Nothing),
+            1 => EventProbes::Calls(BesidesCalls::Time),
+            2 => EventProbes::Calls(BesidesCalls::PathsToCalls),
+            _ => EventProbes::CallBursts,
+        };
+        let probes = match kind {
+            ProbeKind::Events if settings & 4 == 4 => Probes::Events(calls),
+            kind => kind.into(),
+        };
+        let mut options = InstrumentOptions::new(probes);
         options.filter = Filter::new(&["*"], &[]).unwrap();
+        options.cut_paths = settings & 32 == 32;
+        options.open_paths = options.cut_paths;
         if settings & 1 == 1 {
             options.path_limit = 20;
         }
@@ -64,7 +58,8 @@ fuzz_target!(|input: &[u8]| {
         let (emitted, codes) = prepared.emit_with_code(ids);
         assert_eq!(codes.len(), prepared.map().methods.len());
         let without_places = codes.iter().filter(|c| c.pc_map.is_empty()).count();
-        assert_eq!(without_places, prepared.skipped().iter().filter(|s| s.has_probes()).count());
+        let without_sites = prepared.skipped().iter().filter(|s| s.reason.starts_with(Skipped::NO_CALL_SITES));
+        assert_eq!(without_places, without_sites.count());
         assert!(codes.iter().all(|c| c.pc_map.is_sorted()));
         // A method with a broken debug table stays as it was, and is still broken.
         if round_trip(bytes).is_ok_and(|same| same == bytes) {

@@ -7,18 +7,25 @@ use super::{Candidate, HUGE_METHOD_LIMIT};
 use crate::classfile::attributes;
 use crate::classfile::class::Class;
 use crate::classfile::frames::initial_locals;
+use crate::probes::CutPaths;
 
 /// Longest register update: `wide iload; ldc_w; iadd; wide istore`, and a goto to the block it stands before.
 const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
 /// Longest path end: `wide lload; wide iload; ldc_w; wide iload; invokestatic`.
 const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
-/// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w; wide
+/// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w;
+/// wide
 /// istore`, and a goto.
 const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
 /// Longest probe in front of a call: `wide lload; wide lload; ldc_w; ldc_w; wide iload; invokestatic`.
 const CALL: usize = 4 + 4 + 3 + 3 + 4 + 3;
 /// Longest handlers of ours: two times `wide lload; wide lload; ldc_w; invokestatic; athrow`.
 const HANDLERS: usize = 2 * (4 + 4 + 3 + 3 + 1);
+/// Longest statement of the block that runs: `ldc_w; wide istore`.
+const BLOCK: usize = 3 + 4;
+/// Longest counting of a cut path: `wide iload; iflt; ldc_w; wide iload; wide iload; iconst; wide istore;
+/// invokestatic`.
+const CUT: usize = 4 + 3 + 3 + 4 + 4 + 1 + 4 + 3;
 /// Constants that all methods of a class share: the shim's class and methods, names and types.
 pub const SHIM_CONSTANTS: usize = 40;
 /// Most locals for which frames are surely no longer than can be written.
@@ -57,7 +64,13 @@ fn growth(candidate: &Candidate, map: &MethodMap) -> usize {
     let switches = blocks.filter(|b| b.exit == BlockExit::Switch).count();
     // A switch grows by padding only.
     let calls = CALL * candidate.calls + HANDLERS;
+    let cuts = match candidate.cut_paths {
+        CutPaths::None => 0,
+        // Each block says that it runs, or that its path is counted, or both; so does the entry.
+        _ => BLOCK * (2 * map.blocks.len() + 1) + CUT * (map.graph.extra_starts().len() + 2),
+    };
     calls
+        + cuts
         + ENTRY
         + 3 * switches
         + PATH_END * ends.count()

@@ -13,9 +13,11 @@ use crate::classfile::reader::Read;
 use crate::error::SkipReason;
 use crate::hints::Hints;
 use crate::options::InstrumentOptions;
-use crate::probes::strategy;
 use crate::probes::structural::StructuralCode;
+use crate::probes::{CutPaths, strategy};
+use crate::rewrite::{covered, cuts};
 use crate::scratch::Scratch;
+use crate::shape::shape;
 
 /// First version whose methods must have stack map frames.
 const FRAMES_REQUIRED: u16 = 51;
@@ -55,6 +57,7 @@ pub fn judge<'a>(
         marks,
         cfg: cfg_scratch,
         numbering,
+        shape: shape_scratch,
         ..
     } = scratch;
     let code = Code::read(attribute, &class.pool, marks)?;
@@ -68,7 +71,7 @@ pub fn judge<'a>(
     }
     let is_full =
         code.max_locals > u16::MAX - MAX_ADDED_LOCALS || code.max_stack > u16::MAX - MAX_ADDED_STACK;
-    if is_full && !options.unprobed {
+    if is_full && options.probes.change_code() {
         return Ok(Verdict::Skip(SkipReason::TooManyLocals));
     }
     let cfg = match Cfg::build(&code, marks, cfg_scratch) {
@@ -100,15 +103,15 @@ pub fn judge<'a>(
     if numbered.dag.num_paths() < 2 && !one_path_too {
         return Ok(Verdict::Trivial);
     }
-    let frames = match options.unprobed {
-        true => None,
-        false => read_frames(class, &code, marks)?,
+    let frames = match options.probes.change_code() {
+        true => read_frames(class, &code, marks)?,
+        false => None,
     };
     let unframed = || {
         let mut starts = cfg.blocks.iter().map(|b| b.start);
         starts.any(|pc| marks.has(pc, mark::TARGET) && !marks.has(pc, mark::FRAME))
     };
-    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && !options.unprobed && unframed() {
+    if (class.major >= FRAMES_REQUIRED || frames.is_some()) && options.probes.change_code() && unframed() {
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
     let mut structural = None;
@@ -137,6 +140,7 @@ pub fn judge<'a>(
             })
             .flatten();
     let Cfg { blocks, graph } = cfg;
+    let shape = Some(shape(&class.pool, &code, &blocks, &graph, shape_scratch));
     let map = MethodMap {
         name: decode(method.name).into_owned(),
         descriptor: decode(method.descriptor).into_owned(),
@@ -146,16 +150,29 @@ pub fn judge<'a>(
         dag,
         lines: lines(class, &code)?,
         unobserved: unobserved(&plan),
+        shape,
     };
     let calls = if probes.tells_call_sites() {
         count_calls(&code)
     } else {
         0
     };
+    let mut cut_paths = CutPaths::None;
+    let mut without_cut_paths = None;
+    if probes.counts_cut_paths() {
+        cut_paths = cuts::needs(&code, &class.pool, &map.blocks);
+        let is_there = || Ok(!covered(class, method, &code, frames.as_ref())?.is_empty());
+        if cut_paths != CutPaths::None && !is_there()? {
+            cut_paths = CutPaths::None;
+            without_cut_paths = Some(SkipReason::UnknownSuperCall);
+        }
+    }
     let candidate = Candidate {
         index,
         code,
         frames,
+        cut_paths,
+        without_cut_paths,
         strategy: probes,
         plan,
         one_end: one_end(&map),

@@ -1,5 +1,6 @@
 //! A very small assembler for probe code.
 
+use super::ShimMethod;
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::put_u2;
@@ -110,7 +111,8 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
     }
 
     /// Calls a static method of the shim.
-    pub fn call_shim(&mut self, name: &str, descriptor: &str) -> Result<(), PoolFull> {
+    pub fn call_shim(&mut self, method: ShimMethod) -> Result<(), PoolFull> {
+        let (name, descriptor) = method.signature();
         let method = self.pool.methodref(self.shim, name, descriptor)?;
         self.out.push(op::INVOKESTATIC);
         put_u2(self.out, method);

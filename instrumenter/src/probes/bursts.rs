@@ -6,21 +6,21 @@
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 
 use super::events::upper;
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Tells calls and returns while there is a burst.
 #[derive(Debug)]
-pub struct Bursts {
+pub struct BurstProbes {
     /// Are call sites told?
     sites: bool,
 }
 
 /// With call sites, as usual.
-pub static BURSTS: Bursts = Bursts { sites: true };
-static WITHOUT_CALL_SITES: Bursts = Bursts { sites: false };
+pub static BURSTS: BurstProbes = BurstProbes { sites: true };
+static WITHOUT_CALL_SITES: BurstProbes = BurstProbes { sites: false };
 
-impl ProbeStrategy for Bursts {
+impl ProbeStrategy for BurstProbes {
     fn stack(&self) -> u16 {
         2
     }
@@ -28,12 +28,12 @@ impl ProbeStrategy for Bursts {
     fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         // The JVM runs initialisers by itself: no call is under way there.
         let callee = if method.is_initialiser {
-            "initialises"
+            ShimMethod::Initialises
         } else {
-            "begins"
+            ShimMethod::Begins
         };
         asm.push_id(upper(Kind::Enter, method))?; // … upper
-        asm.call_shim(callee, "(I)V") // …
+        asm.call_shim(callee) // …
     }
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
@@ -63,17 +63,17 @@ impl ProbeStrategy for Bursts {
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         asm.push_id(upper(Kind::Call, method))?; // … upper
         asm.push_id(NO_CALL_SITE)?; // … upper bci
-        asm.call_shim("calls", "(II)V") // …
+        asm.call_shim(ShimMethod::Calls) // …
     }
 
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         asm.push_id(upper(Kind::Call, method))?; // … upper
         asm.push(bci as i32)?; // … upper bci
-        asm.call_shim("calls", "(II)V") // …
+        asm.call_shim(ShimMethod::Calls) // …
     }
 
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         asm.push_id(upper(Kind::Exit, method))?; // … upper
-        asm.call_shim("ends", "(I)V") // …
+        asm.call_shim(ShimMethod::Ends) // …
     }
 }

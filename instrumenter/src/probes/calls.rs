@@ -15,69 +15,52 @@
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 
 use super::events::upper;
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
-use crate::options::InstrumentOptions;
-
-/// What is told besides calls and returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Besides {
-    /// Nothing.
-    Nothing,
-    /// Path ends.
-    Paths,
-    /// The path register at each call.
-    CallPaths,
-    /// How much time has passed.
-    Time,
-}
+use crate::options::BesidesCalls;
 
 /// Appends beginnings with their call sites, and ends.
 #[derive(Debug)]
 pub struct Calls {
-    besides: Besides,
-    /// Are call sites told?
+    besides: BesidesCalls,
+    /// Are call sites reported?
     sites: bool,
 }
 
-/// With call sites, and without.
-const fn forms(besides: Besides) -> [Calls; 2] {
-    [
-        Calls { besides, sites: true },
-        Calls {
+/// The two strategies that report the same besides calls.
+struct Forms {
+    with_call_sites: Calls,
+    without: Calls,
+}
+
+const fn forms(besides: BesidesCalls) -> Forms {
+    Forms {
+        with_call_sites: Calls { besides, sites: true },
+        without: Calls {
             besides,
             sites: false,
         },
-    ]
-}
-
-static CALLS: [Calls; 2] = forms(Besides::Nothing);
-static CALLS_AND_PATHS: [Calls; 2] = forms(Besides::Paths);
-static CALLS_ALONG_PATHS: [Calls; 2] = forms(Besides::CallPaths);
-static TIMED_CALLS: [Calls; 2] = forms(Besides::Time);
-
-/// The strategy that the options ask for.
-pub fn calls(options: &InstrumentOptions) -> &'static Calls {
-    let besides = match (options.timed, options.call_paths, options.events.paths) {
-        (true, _, _) => Besides::Time,
-        (false, true, _) => Besides::CallPaths,
-        (false, false, true) => Besides::Paths,
-        (false, false, false) => Besides::Nothing,
-    };
-    besides.forms().0
-}
-
-impl Besides {
-    fn forms(self) -> (&'static Calls, &'static Calls) {
-        let [with, without] = match self {
-            Besides::Nothing => &CALLS,
-            Besides::Paths => &CALLS_AND_PATHS,
-            Besides::CallPaths => &CALLS_ALONG_PATHS,
-            Besides::Time => &TIMED_CALLS,
-        };
-        (with, without)
     }
+}
+
+static CALLS: Forms = forms(BesidesCalls::Nothing);
+static CALLS_AND_PATHS: Forms = forms(BesidesCalls::Paths);
+static CALLS_AND_PATHS_TO_THEM: Forms = forms(BesidesCalls::PathsToCalls);
+static TIMED_CALLS: Forms = forms(BesidesCalls::Time);
+
+fn forms_of(besides: BesidesCalls) -> &'static Forms {
+    match besides {
+        BesidesCalls::Nothing => &CALLS,
+        BesidesCalls::Paths => &CALLS_AND_PATHS,
+        BesidesCalls::PathsToCalls => &CALLS_AND_PATHS_TO_THEM,
+        BesidesCalls::Time => &TIMED_CALLS,
+    }
+}
+
+/// The strategy that reports calls with their call sites.
+pub fn with_call_sites(besides: BesidesCalls) -> &'static Calls {
+    &forms_of(besides).with_call_sites
 }
 
 impl Calls {
@@ -95,8 +78,8 @@ impl Calls {
 impl ProbeStrategy for Calls {
     fn stack(&self) -> u16 {
         match self.besides {
-            Besides::CallPaths => 7,
-            Besides::Nothing | Besides::Paths | Besides::Time => 6,
+            BesidesCalls::PathsToCalls => 7,
+            BesidesCalls::Nothing | BesidesCalls::Paths | BesidesCalls::Time => 6,
         }
     }
 
@@ -108,42 +91,42 @@ impl ProbeStrategy for Calls {
         let slot = self.block_slot(method);
         // The JVM runs initialisers by itself, wherever a class is used first: no call is under way there.
         let enter = match (self.besides, method.is_initialiser) {
-            (Besides::Nothing | Besides::Paths, false) => "enterFrom",
-            (Besides::Nothing | Besides::Paths, true) => "initialise",
-            (Besides::CallPaths, false) => "enterAlong",
-            (Besides::CallPaths, true) => "initialiseAlong",
-            (Besides::Time, false) => "enterTimed",
-            (Besides::Time, true) => "initialiseTimed",
+            (BesidesCalls::Nothing | BesidesCalls::Paths, false) => ShimMethod::EnterFrom,
+            (BesidesCalls::Nothing | BesidesCalls::Paths, true) => ShimMethod::Initialise,
+            (BesidesCalls::PathsToCalls, false) => ShimMethod::EnterAlong,
+            (BesidesCalls::PathsToCalls, true) => ShimMethod::InitialiseAlong,
+            (BesidesCalls::Time, false) => ShimMethod::EnterTimed,
+            (BesidesCalls::Time, true) => ShimMethod::InitialiseTimed,
         };
-        asm.call_shim("events", "()J")?; // … block
+        asm.call_shim(ShimMethod::Events)?; // … block
         asm.lstore(slot); // …
         asm.lload(slot); // … block
         asm.push_id(upper(Kind::Enter, method))?; // … block upper
-        asm.call_shim(enter, "(JI)J")?; // … caller
+        asm.call_shim(enter)?; // … caller
         asm.lstore(slot + 2); // …
         Ok(())
     }
 
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        let (kind, callee) = match (self.besides == Besides::Paths, end) {
+        let (kind, callee) = match (self.besides == BesidesCalls::Paths, end) {
             (false, PathEnd::Return) => return self.unwound(method, asm),
             // The activation ends in its own handler, or goes on in another one.
             (false, PathEnd::Throw | PathEnd::Restart) => return Ok(()),
-            (true, PathEnd::Return) => (Kind::LastPath, "lastPath"),
-            (true, PathEnd::Throw | PathEnd::Restart) => (Kind::PathEnd, "path"),
+            (true, PathEnd::Return) => (Kind::LastPath, ShimMethod::LastPathOf),
+            (true, PathEnd::Throw | PathEnd::Restart) => (Kind::PathEnd, ShimMethod::PathOf),
         };
         self.load(method, asm); // … block caller
         asm.push_id(upper(kind, method))?; // … block caller upper
         asm.iload(method.register); // … block caller upper path
-        asm.call_shim(callee, "(JJII)V") // …
+        asm.call_shim(callee) // …
     }
 
     fn keeps_register(&self) -> bool {
         match self.besides {
-            Besides::Paths => true,
+            BesidesCalls::Paths => true,
             // Nothing but probes in front of calls reads it.
-            Besides::CallPaths => self.sites,
-            Besides::Nothing | Besides::Time => false,
+            BesidesCalls::PathsToCalls => self.sites,
+            BesidesCalls::Nothing | BesidesCalls::Time => false,
         }
     }
 
@@ -156,34 +139,35 @@ impl ProbeStrategy for Calls {
     }
 
     fn without_call_sites(&self) -> Option<&'static dyn ProbeStrategy> {
-        self.sites.then(|| self.besides.forms().1 as &dyn ProbeStrategy)
+        self.sites
+            .then(|| &forms_of(self.besides).without as &dyn ProbeStrategy)
     }
 
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push_id(NO_CALL_SITE)?; // … block caller bci
-        asm.call_shim("call", "(JJI)V") // …
+        asm.call_shim(ShimMethod::Call) // …
     }
 
     fn call(&self, method: &ProbedMethod, bci: u32, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push(bci as i32)?; // … block caller bci
-        if self.besides == Besides::CallPaths {
+        if self.besides == BesidesCalls::PathsToCalls {
             asm.push_id(upper(Kind::Prefix, method))?; // … block caller bci upper
             asm.iload(method.register); // … block caller bci upper register
-            return asm.call_shim("callAlong", "(JJIII)V"); // …
+            return asm.call_shim(ShimMethod::CallAlong); // …
         }
-        asm.call_shim("call", "(JJI)V") // …
+        asm.call_shim(ShimMethod::Call) // …
     }
 
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         self.load(method, asm); // … block caller
         asm.push_id(upper(Kind::Exit, method))?; // … block caller upper
         let exit = match self.besides {
-            Besides::Nothing | Besides::Paths => "exit",
-            Besides::CallPaths => "exitAlong",
-            Besides::Time => "exitTimed",
+            BesidesCalls::Nothing | BesidesCalls::Paths => ShimMethod::Exit,
+            BesidesCalls::PathsToCalls => ShimMethod::ExitAlong,
+            BesidesCalls::Time => ShimMethod::ExitTimed,
         };
-        asm.call_shim(exit, "(JJI)V") // …
+        asm.call_shim(exit) // …
     }
 }

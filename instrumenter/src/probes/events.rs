@@ -5,9 +5,9 @@
 //! below it in a local, and an event that finds another number at the thread knows that an exception has unwound
 //! callees since. So exceptions cost nothing where they pass, and no handler is added to the method.
 
-use trodden_profile::events::{EventKinds, Kind, Word};
+use trodden_profile::events::{Kind, Word};
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 
@@ -18,35 +18,29 @@ pub struct Events {
     activations: bool,
     /// May a method that ends one path per activation say so in one word?
     only_paths: bool,
-    /// Are path ends left out that nobody wants?
+    /// Are path ends skipped that no analysis has asked for?
     skips: bool,
 }
 
-static PATHS: Events = Events {
+/// Each path end.
+pub static PATHS: Events = Events {
     activations: false,
     only_paths: true,
     skips: false,
 };
-static WANTED_PATHS: Events = Events { skips: true, ..PATHS };
-static ACTIVATION_PATHS: Events = Events {
+/// Path ends that the analysis has asked for.
+pub static WANTED_PATHS: Events = Events { skips: true, ..PATHS };
+/// Path ends and activations, in one word where one path is all of an activation.
+pub static ACTIVATIONS: Events = Events {
     activations: true,
     ..PATHS
 };
-static ALL_ACTIVATIONS: Events = Events {
+/// Path ends and activations, with the beginning and the end of each.
+pub static NESTED_ACTIVATIONS: Events = Events {
     activations: true,
     only_paths: false,
     ..PATHS
 };
-
-/// The strategy for a stream that has these kinds of events, and of path ends perhaps only those that are wanted.
-pub fn events(kinds: EventKinds, skips: bool) -> &'static Events {
-    match (kinds.activations, kinds.only_paths) {
-        (false, _) if skips => &WANTED_PATHS,
-        (false, _) => &PATHS,
-        (true, true) => &ACTIVATION_PATHS,
-        (true, false) => &ALL_ACTIVATIONS,
-    }
-}
 
 /// What an activation keeps.
 enum Keeps {
@@ -59,7 +53,7 @@ enum Keeps {
 }
 
 impl Events {
-    fn named(&self, all: &'static str, wanted: &'static str) -> &'static str {
+    fn named(&self, all: ShimMethod, wanted: ShimMethod) -> ShimMethod {
         if self.skips { wanted } else { all }
     }
 
@@ -83,7 +77,7 @@ fn depth_slot(method: &ProbedMethod) -> u16 {
 
 /// The upper half of a word.
 pub(super) fn upper(kind: Kind, method: &ProbedMethod) -> u32 {
-    (kind as u32) << 28 | method.method_id
+    (kind as u32) << 28 | method.method_id.0
 }
 
 impl ProbeStrategy for Events {
@@ -103,12 +97,12 @@ impl ProbeStrategy for Events {
         if let Keeps::Nothing = self.keeps(method) {
             return Ok(());
         }
-        asm.call_shim("events", "()J")?; // … block
+        asm.call_shim(ShimMethod::Events)?; // … block
         asm.lstore(block_slot(method)); // …
         if let Keeps::BlockAndDepth = self.keeps(method) {
             asm.lload(block_slot(method)); // … block
             asm.push_id(upper(Kind::Enter, method))?; // … block upper
-            asm.call_shim("enter", "(JI)I")?; // … depth
+            asm.call_shim(ShimMethod::Enter)?; // … depth
             asm.istore(depth_slot(method)); // …
         }
         Ok(())
@@ -119,25 +113,25 @@ impl ProbeStrategy for Events {
             Keeps::Nothing => {
                 asm.push_id(upper(Kind::OnlyPath, method))?; // … upper
                 asm.iload(method.register); // … upper path
-                asm.call_shim(self.named("onlyPath", "onlyPathIfWanted"), "(II)V") // …
+                asm.call_shim(self.named(ShimMethod::OnlyPath, ShimMethod::OnlyPathIfWanted)) // …
             }
             Keeps::Block => {
                 asm.lload(block_slot(method)); // … block
                 asm.push_id(upper(Kind::PathEnd, method))?; // … block upper
                 asm.iload(method.register); // … block upper path
-                asm.call_shim(self.named("path", "pathIfWanted"), "(JII)V") // …
+                asm.call_shim(self.named(ShimMethod::Path, ShimMethod::PathIfWanted)) // …
             }
             Keeps::BlockAndDepth => {
                 // What a throw ends is the path: the activation may catch it itself.
                 let (kind, callee) = match end {
-                    PathEnd::Return => (Kind::LastPath, "lastPath"),
-                    PathEnd::Throw | PathEnd::Restart => (Kind::PathEnd, "path"),
+                    PathEnd::Return => (Kind::LastPath, ShimMethod::LastPathAbove),
+                    PathEnd::Throw | PathEnd::Restart => (Kind::PathEnd, ShimMethod::PathAbove),
                 };
                 asm.lload(block_slot(method)); // … block
                 asm.iload(depth_slot(method)); // … block depth
                 asm.push_id(upper(kind, method))?; // … block depth upper
                 asm.iload(method.register); // … block depth upper path
-                asm.call_shim(callee, "(JIII)V") // …
+                asm.call_shim(callee) // …
             }
         }
     }

@@ -7,26 +7,29 @@ mod calls;
 mod counters;
 mod events;
 mod safepoint;
+mod shim;
 pub mod structural;
 mod yieldpoint;
 
 use std::fmt::Debug;
 
 pub use asm::Asm;
+pub use shim::ShimMethod;
 
 use trodden_profile::structural::GraphSlots;
 
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
-use crate::options::{InstrumentOptions, ProbeKind};
+use crate::ids::{CounterSlot, MethodId};
+use crate::options::{EventProbes, InstrumentOptions, Probes};
 
 /// What a strategy may know about the method it is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbedMethod<'m> {
     /// First counter slot of the class.
-    pub first_counter: u32,
+    pub first_counter: CounterSlot,
     /// The method's id.
-    pub method_id: u32,
+    pub method_id: MethodId,
     /// First slot of the method, counted from the class's first; `None` if the method's paths are hashed.
     pub counter_base: Option<u32>,
     /// Local variable slot of the path register. Slots after it are the strategy's own.
@@ -35,8 +38,23 @@ pub struct ProbedMethod<'m> {
     pub one_end: bool,
     /// Is it a class or interface initialiser?
     pub is_initialiser: bool,
-    /// Where its structure graphs have their slots, counted from the class's first; empty for probes that are not about them.
+    /// What is done about paths that an exception cuts off.
+    pub cut_paths: CutPaths,
+    /// Where its structure graphs have their slots, counted from the class's first; empty for probes that are
+    /// not about them.
     pub graphs: &'m [GraphSlots],
+}
+
+/// What a method does about paths that an exception cuts off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CutPaths {
+    /// Nothing: it was not asked for, or nothing in the method throws.
+    #[default]
+    None,
+    /// They are counted, and which block runs is kept in a local.
+    BlockKept,
+    /// They are counted, and there is only one block.
+    OneBlock,
 }
 
 /// What ends a path.
@@ -77,17 +95,20 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     /// Emitted where a path ends and the register holds its number (plus base).
     fn path_end(&self, method: &ProbedMethod, end: PathEnd, asm: &mut Asm) -> Result<(), PoolFull>;
 
-    /// Is there a path register? If not, the strategy's own locals begin at its slot, and no path is numbered.
+    /// Is there a path register? If not, the strategy's own locals begin at its slot, and no path is
+    /// numbered.
     fn keeps_register(&self) -> bool {
         true
     }
 
-    /// Does it want methods without branches too, a probe in front of each call, and one where an exception leaves the method?
+    /// Does it want methods without branches too, a probe in front of each call, and one where an exception
+    /// leaves the method?
     fn sees_calls(&self) -> bool {
         false
     }
 
-    /// Does it tell where each call stands? Else, if it [`sees_calls`](Self::sees_calls), callees are told without call sites, and nothing is
+    /// Does it tell where each call stands? Else, if it [`sees_calls`](Self::sees_calls), callees are told
+    /// without call sites, and nothing is
     /// put in front of calls.
     fn tells_call_sites(&self) -> bool {
         self.sees_calls()
@@ -98,7 +119,8 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         None
     }
 
-    /// Emitted where the method catches an exception, if it does not tell its call sites: a callee may have ended without saying so (a
+    /// Emitted where the method catches an exception, if it does not tell its call sites: a callee may have
+    /// ended without saying so (a
     /// constructor in `super(…)`), which else the next call would tell.
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, asm);
@@ -111,14 +133,35 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Emitted where an exception leaves the method, if [`sees_calls`](Self::sees_calls). The exception is on the
+    /// Emitted where an exception leaves the method, if [`sees_calls`](Self::sees_calls). The exception is on
+    /// the
     /// operand stack, and is thrown on afterwards.
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, asm);
         Ok(())
     }
 
-    /// Is it about structure graphs? The method's [`StructuralCode`](structural::StructuralCode) then says what happens on edges
+    /// Its local with the block that runs, if cut paths are counted and [there is one](CutPaths::BlockKept).
+    fn block_local(&self, method: &ProbedMethod) -> u16 {
+        let _ = method;
+        unreachable!("{self:?} counts no cut paths")
+    }
+
+    /// Emitted where an exception has cut off a path, if cut paths are counted. The exception is on the
+    /// operand stack, where it stays.
+    /// `goes_on`: the activation goes on, and the path is not to be counted again.
+    fn cut(&self, method: &ProbedMethod, goes_on: bool, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, goes_on, asm);
+        Ok(())
+    }
+
+    /// Can it count paths that an exception cuts off?
+    fn counts_cut_paths(&self) -> bool {
+        false
+    }
+
+    /// Is it about structure graphs? The method's [`StructuralCode`](structural::StructuralCode) then says
+    /// what happens on edges
     /// and exits.
     fn is_structural(&self) -> bool {
         false
@@ -132,13 +175,17 @@ pub trait ProbeStrategy: Debug + Send + Sync {
 
 /// The strategy that the options ask for.
 pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
-    match options.probe {
-        ProbeKind::Yieldpoint => &yieldpoint::Yieldpoint,
-        ProbeKind::Counters => &counters::Counters,
-        ProbeKind::Safepoint => &safepoint::Safepoint,
-        ProbeKind::Structural => &structural::Structural,
-        ProbeKind::Events if options.bursts => &bursts::BURSTS,
-        ProbeKind::Events if options.events.call_sites => calls::calls(options),
-        ProbeKind::Events => events::events(options.events, options.skips),
+    match options.probes {
+        Probes::Yieldpoint => &yieldpoint::Yieldpoint,
+        Probes::Counters => counters::counters(options),
+        Probes::Safepoint => &safepoint::Safepoint,
+        Probes::Structural => &structural::Structural,
+        Probes::Events(EventProbes::Paths) => &events::PATHS,
+        Probes::Events(EventProbes::WantedPaths) => &events::WANTED_PATHS,
+        Probes::Events(EventProbes::Activations) => &events::ACTIVATIONS,
+        Probes::Events(EventProbes::NestedActivations) => &events::NESTED_ACTIVATIONS,
+        Probes::Events(EventProbes::Calls(besides)) => calls::with_call_sites(besides),
+        // The JVM numbers the same classes; nothing is written then.
+        Probes::Events(EventProbes::CallBursts | EventProbes::JvmCallBursts) => &bursts::BURSTS,
     }
 }

@@ -9,7 +9,7 @@ use trodden_numbering::structure::{Op, Structure, StructurePlan};
 use trodden_numbering::{BlockId, EdgeOp, FlowGraph, NumberingError, Plan, Rows, SimpleGraph, Update};
 use trodden_profile::structural::structure_of;
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;
 use crate::classfile::pool::PoolFull;
 
@@ -41,7 +41,7 @@ pub struct StructuralCode {
 }
 
 impl StructuralCode {
-    /// The steps of a method, and a plan whose [`Update::Set`] names one of [`programs`](Self::program).
+    /// The steps of a method, and a plan whose [`Update::Run`] names one of [`programs`](Self::program).
     ///
     /// # Errors
     /// If a structure graph has too many paths, whatever is cut.
@@ -95,7 +95,7 @@ impl StructuralCode {
     fn place(&mut self, ops: &[Op]) -> EdgeOp {
         let update = match ops {
             [] => Update::Keep,
-            ops => Update::Set(self.program(ops) as u64),
+            ops => Update::Run(self.program(ops) as u32),
         };
         EdgeOp {
             update,
@@ -134,8 +134,8 @@ impl StructuralCode {
     }
 
     /// Writes a row of steps, by its number.
-    pub fn emit(&self, program: u64, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
-        let ops = usize::try_from(program).ok().and_then(|p| self.programs.get(p));
+    pub fn emit(&self, program: u32, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
+        let ops = self.programs.get(program as usize);
         for &op in ops.into_iter().flatten() {
             match op {
                 Op::Set { graph, value } => asm.set(self.register(method, graph), value as i32)?,
@@ -149,7 +149,7 @@ impl StructuralCode {
     /// Writes what is done where the method is left.
     pub fn exit(&self, block: usize, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         match self.exits.get(block) {
-            Some(&Some(program)) => self.emit(program as u64, method, asm),
+            Some(&Some(program)) => self.emit(program as u32, method, asm),
             _ => Ok(()),
         }
     }
@@ -163,13 +163,13 @@ impl StructuralCode {
         let Some(slots) = method.graphs.get(graph) else {
             return Ok(());
         };
-        asm.push_id(method.first_counter + slots.first)?; // … slot
+        asm.push_id(method.first_counter.plus(slots.first).0)?; // … slot
         asm.iload(register); // … slot path
         let callee = match slots.dense {
-            true => "structuralPath",
-            false => "structuralHashed",
+            true => ShimMethod::StructuralPath,
+            false => ShimMethod::StructuralHashed,
         };
-        asm.call_shim(callee, "(II)V") // …
+        asm.call_shim(callee) // …
     }
 }
 

@@ -1,6 +1,6 @@
 //! `yieldpoint`: PEP section 3.2's yieldpoints, with the path register passed along.
 
-use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::pool::PoolFull;
 
 /// Tests a flag at each path end; the shim does the rest.
@@ -13,8 +13,8 @@ impl ProbeStrategy for Yieldpoint {
     }
 
     fn path_end(&self, method: &ProbedMethod, _: PathEnd, asm: &mut Asm) -> Result<(), PoolFull> {
-        asm.push_id(method.method_id)?; // … method
+        asm.push_id(method.method_id.0)?; // … method
         asm.iload(method.register); // … method path
-        asm.call_shim("pathEnd", "(II)V") // …
+        asm.call_shim(ShimMethod::PathEnd) // …
     }
 }

@@ -1,9 +1,11 @@
 //! The ways into a block, grouped by what they do to the path register.
 //!
-//! An edge's update ("add 3") must not be seen by the block's other edges. Instead of splitting the edge at its
+//! An edge's update ("add 3") must not be seen by the block's other edges. Instead of splitting the edge at
+//! its
 //! source, which would need a stack map frame that the class file does not have, the update stands right in
 //! front of the target, where the target's own frame holds. Edges with the same update share it. All of these
-//! jumps lead forward (but for loop edges, which stay the backward jumps they were), so no safepoint poll is added.
+//! jumps lead forward (but for loop edges, which stay the backward jumps they were), so no safepoint poll is
+//! added.
 
 use trodden_numbering::{BlockId, EdgeOp, EdgeRef, FlowGraph, Plan, Update};
 use trodden_profile::{BlockExit, BlockInfo};
@@ -15,6 +17,8 @@ pub struct Arrival {
     pub update: Update,
     /// Skips the block's path end and restart (a silent loop edge).
     pub past_restart: bool,
+    /// By an exception, and the path that it cuts off is counted first.
+    pub cut: bool,
 }
 
 /// A place in the new code that jumps can name: an index into a table of places.
@@ -29,6 +33,8 @@ pub struct Arrivals {
     updates: Vec<(u32, Arrival)>,
     /// Per edge, in the order of [`FlowGraph::edges`]: where a jump along it leads.
     edges: Vec<Label>,
+    /// Does each of `updates` have one more label, behind the counting of the path that was cut off?
+    cuts: bool,
 }
 
 /// The ways into one block.
@@ -49,8 +55,10 @@ pub struct Arriving {
 }
 
 impl Arrivals {
-    /// Finds them. Without a plan nothing happens anywhere.
-    pub fn find(&mut self, blocks: &[BlockInfo], graph: &impl FlowGraph, plan: Option<&Plan>) {
+    /// Finds them. Without a plan nothing happens anywhere. `cuts`: paths that an exception cuts off are
+    /// counted.
+    pub fn find(&mut self, blocks: &[BlockInfo], graph: &impl FlowGraph, plan: Option<&Plan>, cuts: bool) {
+        self.cuts = cuts;
         self.blocks.clear();
         self.blocks.resize(blocks.len(), Arriving::default());
         self.updates.clear();
@@ -61,7 +69,8 @@ impl Arrivals {
                 let restart = &mut ways[to.index()].restart;
                 *restart = restart.or(op.restart);
             }
-            // A method that starts with a loop whose only loop edge is silent: nobody else asks for the restart.
+            // A method that starts with a loop whose only loop edge is silent: nobody else asks for the
+            // restart.
             let entry = (graph.entry(), plan.entry);
             for (block, op) in std::iter::once(&entry).chain(&plan.extra_starts) {
                 let restart = &mut ways[block.index()].restart;
@@ -71,6 +80,7 @@ impl Arrivals {
         let arrival = |ways: &[Arriving], op: EdgeOp, to: BlockId| Arrival {
             update: op.update,
             past_restart: ways[to.index()].restart.is_some() && op.restart.is_none(),
+            cut: false,
         };
         let op_of = |edge: EdgeRef| plan.map_or(EdgeOp::default(), |p| p.op(edge));
         let updates = &mut self.updates;
@@ -93,7 +103,10 @@ impl Arrivals {
         // The plan lists handlers in the graph's order.
         let appears = |index: usize| plan.map_or(EdgeOp::default(), |p| p.extra_starts[index].1);
         for (index, &block) in graph.extra_starts().iter().enumerate() {
-            let arrival = arrival(ways, appears(index), block);
+            let arrival = Arrival {
+                cut: cuts,
+                ..arrival(ways, appears(index), block)
+            };
             jump(ways, block, arrival);
         }
         self.updates.sort_unstable();
@@ -110,14 +123,17 @@ impl Arrivals {
             self.edges.push(label);
         }
         for (index, &block) in graph.extra_starts().iter().enumerate() {
-            let arrival = arrival(&self.blocks, appears(index), block);
+            let arrival = Arrival {
+                cut: cuts,
+                ..arrival(&self.blocks, appears(index), block)
+            };
             self.blocks[block.index()].handler = Some(self.label(block.index(), arrival));
         }
     }
 
     /// Number of labels.
     pub fn num_labels(&self) -> usize {
-        2 * self.blocks.len() + self.updates.len()
+        2 * self.blocks.len() + self.updates.len() * (1 + usize::from(self.cuts))
     }
 
     /// The label in front of a block's path end.
@@ -137,6 +153,11 @@ impl Arrivals {
         let updates = &self.updates[way.first_update as usize..way.after_updates as usize];
         let labels = first_label + way.first_update..;
         labels.zip(updates.iter().map(|(_, arrival)| *arrival))
+    }
+
+    /// The label behind the counting of a cut path, at the way into a block that has that label.
+    pub fn past_cut(&self, update: Label) -> Label {
+        update + self.updates.len() as u32
     }
 
     /// Where one arrives at a block in this way.

@@ -191,9 +191,10 @@ impl Writer<'_, '_, '_, '_> {
         put_u2(self.out, max_locals);
         let code_from = start_length(self.out);
         let plan = self.probes.map(|p| p.plan);
+        let cuts = self.counts_cuts();
         self.scratch
             .arrivals
-            .find(self.input.blocks, self.input.graph, plan);
+            .find(self.input.blocks, self.input.graph, plan, cuts);
         self.scratch.layout.reset(code.len());
         let covered = self.covered()?;
         let entry_end = loop {
@@ -245,17 +246,20 @@ impl Writer<'_, '_, '_, '_> {
         })?;
         let falls = self.scratch.arrivals.blocks[0].falls;
         self.update(falls.map_or(Update::Keep, |a| a.update))?;
+        self.cuts_at_entry()?;
         Ok(self.scratch.layout.here(self.out))
     }
 
     fn update(&mut self, update: Update) -> Result<(), RewriteError> {
         self.emit(|probes, asm| {
             let register = probes.method.register;
-            if let (Some(structural), Update::Set(program)) = (probes.structural, update) {
-                return structural.emit(program, &probes.method, asm);
-            }
             match update {
                 Update::Keep => Ok(()),
+                Update::Run(program) => match probes.structural {
+                    Some(structural) => structural.emit(program, &probes.method, asm),
+                    // Only plans of structural probes have programs.
+                    None => Ok(()),
+                },
                 Update::Add(value) => asm.add(register, value as i32),
                 Update::Set(value) => asm.set(
                     register,
@@ -316,6 +320,9 @@ impl Writer<'_, '_, '_, '_> {
         pending.sort_by_key(|(_, a)| !a.past_restart);
         for (index, &(label, arrival)) in pending.iter().enumerate() {
             self.mark(label);
+            if arrival.cut {
+                self.cut_at_handler(label)?;
+            }
             self.update(arrival.update)?;
             if arrival.past_restart {
                 self.jump(body);
@@ -330,7 +337,8 @@ impl Writer<'_, '_, '_, '_> {
             self.update(Update::Set(restart))?;
         }
         self.mark(body);
-        self.caught(block)
+        self.caught(block)?;
+        self.block_runs(block)
     }
 
     fn block_body(&mut self, block: usize) -> Result<(), RewriteError> {
@@ -358,6 +366,9 @@ impl Writer<'_, '_, '_, '_> {
                     _ => PathEnd::Return,
                 };
                 self.exit(block, how)?;
+                if how == PathEnd::Throw {
+                    self.path_is_counted()?;
+                }
                 self.copy(last, end);
             }
             BlockExit::Goto | BlockExit::Branch => {
@@ -617,7 +628,12 @@ impl Writer<'_, '_, '_, '_> {
                 places.push(layout.exact[pc as usize]);
                 return;
             }
-            places.extend(arrivals.updates(block).map(|(label, _)| layout.label(label)));
+            for (label, arrival) in arrivals.updates(block) {
+                places.push(layout.label(label));
+                if arrival.cut {
+                    places.push(layout.label(arrivals.past_cut(label)));
+                }
+            }
             places.push(layout.label(arrivals.head(block)));
             if arrivals.blocks[block].body_is_target {
                 places.push(layout.label(arrivals.body(block)));

@@ -1,4 +1,5 @@
-//! What is written besides where a strategy wants to see calls: a probe in front of each, and handlers behind the code.
+//! What is written besides where a strategy wants to see calls: a probe in front of each, and handlers behind
+//! the code.
 
 use super::method::{MethodInput, ProbeInput, RewriteError, Writer};
 use super::unwind::{Covered, covered};
@@ -6,6 +7,7 @@ use crate::classfile::frames::{FullFrame, VerificationType};
 use crate::classfile::opcodes::{self as op, KIND, kind};
 use crate::classfile::pool::PoolFull;
 use crate::classfile::reader::Fault;
+use crate::probes::CutPaths;
 
 /// A handler of ours, in the new code: it covers `start..end`.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +28,7 @@ impl Writer<'_, '_, '_, '_> {
         let MethodInput {
             class, method, code, ..
         } = *self.input;
-        match self.sees_calls() {
+        match self.sees_calls() || self.counts_cuts() {
             true => covered(class, method, code, self.input.frames),
             false => Ok(Vec::new()),
         }
@@ -51,7 +53,12 @@ impl Writer<'_, '_, '_, '_> {
                 uninitialized_this: part.uninitialized_this,
             };
             if unwind.start < unwind.end {
-                self.emit(|probes, asm| probes.strategy.unwound(&probes.method, asm))?;
+                self.emit(|probes, asm| match probes.method.cut_paths {
+                    CutPaths::None => probes.strategy.unwound(&probes.method, asm),
+                    CutPaths::OneBlock | CutPaths::BlockKept => {
+                        probes.strategy.cut(&probes.method, false, asm)
+                    }
+                })?;
                 self.out.push(op::ATHROW);
                 self.scratch.unwind.push(unwind);
             }

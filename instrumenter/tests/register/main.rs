@@ -1,8 +1,11 @@
-//! Executes the rewritten code along random walks, looking only at the path register and the calls to the shim,
-//! and compares with path numbers added up from the P-DAG along the same walk of the original graph; for structure graphs, with those
+//! Executes the rewritten code along random walks, looking only at the path register and the calls to the
+//! shim,
+//! and compares with path numbers added up from the P-DAG along the same walk of the original graph; for
+//! structure graphs, with those
 //! of the library's `Walker`, which the tests of `path-numbering` hold against the paths' definition.
 //!
-//! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`, and
+//! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`,
+//! and
 //! expected numbers come from `PathDag` values, starts and ends alone.
 
 #[path = "../common/mod.rs"]
@@ -17,23 +20,14 @@ use std::sync::Arc;
 use common::{Class, Method, Random};
 use oracle::{Expected, Numbers, StructuralNumbers};
 use trodden_instrumenter::{
-    ClassIds, Filter, Guide, InstrumentOptions, Instrumenter, MethodCode, Preparation, ProbeKind,
+    ClassIds, EventProbes, Filter, Guide, InstrumentOptions, Instrumenter, MethodCode, Preparation,
+    ProbeKind, Probes,
 };
-use trodden_profile::events::EventKinds;
 use trodden_profile::structural::structure_of;
 use trodden_profile::{ClassProfile, CounterLayout, MethodCounts, MethodMap, Profile};
 use walk::Walk;
 
-const IDS: [ClassIds; 2] = [
-    ClassIds {
-        first_counter: 3,
-        first_method: 40,
-    },
-    ClassIds {
-        first_counter: 70_000,
-        first_method: 1 << 20,
-    },
-];
+const IDS: [ClassIds; 2] = [ClassIds::new(3, 40), ClassIds::new(70_000, 1 << 20)];
 
 /// What a run that took a few random paths would tell.
 fn random_guide(options: &InstrumentOptions, bytes: &[u8], random: &mut Random) -> Option<Arc<Guide>> {
@@ -61,16 +55,15 @@ fn random_guide(options: &InstrumentOptions, bytes: &[u8], random: &mut Random) 
 fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Random) -> (u64, u64) {
     let old = Class::parse(bytes);
     let (mut methods, mut ended) = (0, 0);
-    let all_activations = EventKinds {
-        only_paths: false,
-        ..EventKinds::ACTIVATION_PATHS
-    };
-    let default = ProbeKind::ALL.map(|kind| (kind, EventKinds::ACTIVATION_PATHS));
-    let others = [EventKinds::PATHS, all_activations].map(|events| (ProbeKind::Events, events));
-    for (kind, events) in default.into_iter().chain(others) {
+    let others = [EventProbes::Paths, EventProbes::NestedActivations].map(Probes::from);
+    let all = ProbeKind::ALL.map(Probes::from).into_iter().chain(others);
+    let with_cuts = (Probes::from(ProbeKind::Counters), true);
+    for (probes, cuts) in all.map(|probes| (probes, false)).chain([with_cuts]) {
+        let kind = probes.kind();
         for ids in IDS {
-            let mut options = InstrumentOptions::new(kind);
-            options.events = events;
+            let mut options = InstrumentOptions::new(probes);
+            options.cut_paths = cuts;
+            options.single_path_methods = cuts;
             options.filter = Filter::new(&["*", "java.*", "jdk.*", "sun.*"], &[]).unwrap();
             options.path_limit = limit;
             if ids == IDS[1] {
@@ -117,7 +110,7 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                                 method,
                                 structure,
                                 slots,
-                                ids.first_counter,
+                                ids.first_counter.0,
                             ))
                         }
                         None => Box::new(Numbers::new(method)),
@@ -137,10 +130,11 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                         _ => 0,
                     },
                     kind,
-                    events,
+                    events: probes.events(),
+                    cuts,
                     ids: [
-                        i64::from(ids.first_counter),
-                        i64::from(ids.first_method) + position as i64,
+                        i64::from(ids.first_counter.0),
+                        i64::from(ids.first_method.0) + position as i64,
                     ],
                 };
                 methods += 1;
@@ -158,7 +152,7 @@ fn fixtures_report_the_paths_they_walk() {
     let mut random = Random(0x7421);
     let shapes = include_bytes!("../fixtures/Shapes.class");
     let (methods, ended) = check(shapes, 400, 400, i32::MAX as u64, &mut random);
-    assert_eq!(methods, 9 * 7 * 2);
+    assert_eq!(methods, 9 * 8 * 2);
     assert!(ended > 30_000, "{ended} paths");
     // With few numbers cut points end paths inside of the methods.
     let (methods, _) = check(shapes, 200, 400, 12, &mut random);

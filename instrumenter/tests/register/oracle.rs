@@ -12,6 +12,8 @@ pub struct Report {
     pub graph: usize,
     /// Its number.
     pub path: u64,
+    /// The block in which an exception cut it off, if one did.
+    pub cut: Option<u32>,
 }
 
 /// Follows a walk of the original graph.
@@ -20,6 +22,8 @@ pub trait Expected {
     fn start(&mut self, kind: StartKind, block: BlockId);
     /// An edge is followed. Returns where it leads.
     fn follow(&mut self, from: BlockId, index: u32) -> BlockId;
+    /// An exception comes in this block, and the path that it cuts off is counted.
+    fn cut(&mut self, block: BlockId);
     /// The method is left behind this block.
     fn exit(&mut self, block: BlockId);
     /// What must be in the path registers that are in use, by their distance from the first.
@@ -67,7 +71,11 @@ impl<'m> Numbers<'m> {
         self.ended += 1;
         if self.map.unobserved.binary_search(&self.number).is_err() {
             let path = self.number;
-            self.reports.push(Report { graph: 0, path });
+            self.reports.push(Report {
+                graph: 0,
+                path,
+                cut: None,
+            });
         }
     }
 
@@ -109,6 +117,23 @@ impl Expected for Numbers<'_> {
         let to = self.map.graph.successors(from)[index as usize];
         self.arrive(to);
         to
+    }
+
+    fn cut(&mut self, block: BlockId) {
+        let path = self
+            .map
+            .dag
+            .regenerate_partial(&self.map.graph, self.number, block)
+            .expect("a prefix that stops there");
+        assert_eq!(
+            (path.first, &path.edges, path.end),
+            (self.first, &self.edges, PathEnd::Stopped(block))
+        );
+        self.reports.push(Report {
+            graph: 0,
+            path: self.number,
+            cut: Some(block.index() as u32),
+        });
     }
 
     fn exit(&mut self, block: BlockId) {
@@ -157,7 +182,11 @@ impl<'m> StructuralNumbers<'m> {
 fn report(names: &[usize], reports: &mut Vec<Report>) -> impl FnMut(usize, u64) {
     |graph, path| {
         let graph = names[graph];
-        reports.push(Report { graph, path });
+        reports.push(Report {
+            graph,
+            path,
+            cut: None,
+        });
     }
 }
 
@@ -174,6 +203,10 @@ impl Expected for StructuralNumbers<'_> {
         let ended = report(&self.names, &mut self.reports);
         self.walker.follow(EdgeRef { from, index }, ended);
         self.map.graph.successors(from)[index as usize]
+    }
+
+    fn cut(&mut self, _: BlockId) {
+        unreachable!("structure graphs count no cut paths")
     }
 
     fn exit(&mut self, block: BlockId) {

@@ -26,6 +26,8 @@ pub struct Walk<'w> {
     pub base: u64,
     pub kind: ProbeKind,
     pub events: EventKinds,
+    /// Are paths counted that an exception cuts off?
+    pub cuts: bool,
     /// Constant that names the method (or its class) in calls to the shim.
     pub ids: [i64; 2],
 }
@@ -38,8 +40,20 @@ pub enum Value {
     Depth,
 }
 
+const INVOKESPECIAL: u8 = 0xb7;
+const ATHROW: u8 = 0xbf;
+
+/// May an instruction throw? Without constants, some of which may.
+fn may_throw(op: u8) -> bool {
+    let arrays = matches!(op, 0x2e..=0x35 | 0x4f..=0x56 | 0xbc..=0xbe | 0xc5);
+    let divisions = matches!(op, 0x6c | 0x6d | 0x70 | 0x71);
+    let members = matches!(op, 0xb2..=0xbb);
+    arrays || divisions || members || matches!(op, ATHROW | 0xc0..=0xc3)
+}
+
 impl Walk<'_> {
-    /// Walks from the entry until the method is left, or for so many instructions. Returns how many paths ended.
+    /// Walks from the entry until the method is left, or for so many instructions. Returns how many paths
+    /// ended.
     pub fn run(&self, expected: &mut dyn Expected, random: &mut Random, steps: usize) -> u64 {
         let code = &self.new.code;
         expected.start(StartKind::Entry, BlockId::new(0));
@@ -84,10 +98,39 @@ impl Walk<'_> {
                     .filter(|&i| handlers[i].0 <= at && at < handlers[i].1)
                     .collect()
             };
-            let handlers = covering(&self.new.handlers, pc);
+            let mut handlers = covering(&self.new.handlers, pc);
+            // Those of the probes come last.
+            let own = handlers.partition_point(|&handler| handler < self.old.handlers.len());
+            let of_probes = handlers.split_off(own);
             assert_eq!(handlers, covering(&self.old.handlers, old), "handlers of {old}");
-            if !handlers.is_empty() && !leaves && random.below(12) == 0 {
-                // An exception in the middle of a block: the path so far is lost.
+            assert!(
+                of_probes.len() <= usize::from(self.cuts),
+                "{of_probes:?} at {old}"
+            );
+            let throws = may_throw(op) && !leaves;
+            if self.cuts && throws && of_probes.is_empty() {
+                assert_eq!(
+                    (self.map.name.as_str(), op),
+                    ("<init>", INVOKESPECIAL),
+                    "at {old}"
+                );
+            }
+            if throws && !of_probes.is_empty() && random.below(40) == 0 {
+                // An exception that nothing of the method's own catches.
+                expected.cut(block);
+                let mut at = self.new.handlers[of_probes[0]].2;
+                while code[at as usize] != ATHROW {
+                    let next = at + common::length(code, at);
+                    at = self.probe(at, next, &mut locals, &mut stack, &mut reports);
+                }
+                self.compare(expected.reports(), &reports);
+                return expected.ended();
+            }
+            if !handlers.is_empty() && !leaves && (throws || !self.cuts) && random.below(12) == 0 {
+                // An exception in the middle of a block: the path so far is cut off.
+                if self.cuts {
+                    expected.cut(block);
+                }
                 let taken = handlers[random.below(handlers.len())];
                 pc = self.new.handlers[taken].2;
                 old_at = self.old.handlers[taken].2;
@@ -112,7 +155,8 @@ impl Walk<'_> {
                 }
             }
             if done >= steps {
-                // Stopped in the middle; what was reported until now must be a beginning of what was expected.
+                // Stopped in the middle; what was reported until now must be a beginning of what was
+                // expected.
                 if self.kind != ProbeKind::Safepoint {
                     let all = expected.reports();
                     assert!(all.starts_with(&reports), "{all:?} {reports:?}");
@@ -214,6 +258,13 @@ impl Walk<'_> {
                 i64::from(common::u2(code, pc + 4) as i16),
             ),
             0xc4 => slot(common::u2(code, pc + 2), stack, matches!(byte(1), 0x15 | 0x16)),
+            0x9b => match stack.pop() {
+                Some(Value::Int(value)) if value < 0 => {
+                    return (pc as i32 + i32::from(common::u2(code, pc + 1) as i16)) as u32;
+                }
+                Some(Value::Int(_)) => {}
+                other => panic!("iflt of {other:?}"),
+            },
             0xa7 => return (pc as i32 + i32::from(common::u2(code, pc + 1) as i16)) as u32,
             0xc8 => return (pc as i32 + common::i4(code, pc + 1)) as u32,
             0xb8 => self.call(common::u2(code, pc + 1) as usize, stack, reports),
@@ -242,6 +293,20 @@ impl Walk<'_> {
                 return stack.push(Value::Address);
             }
             "events" => return stack.push(Value::Address),
+            "cut" => {
+                let mut int = || match stack.pop() {
+                    Some(Value::Int(value)) => value,
+                    other => panic!("{other:?} for cut"),
+                };
+                let (block, register, method) = (int(), int(), int());
+                assert_eq!(method, method_id);
+                if let Ok(block) = u32::try_from(block) {
+                    let path = u64::try_from(register).unwrap() - self.base;
+                    let cut = Some(block);
+                    reports.push(Report { graph: 0, path, cut });
+                }
+                return;
+            }
             "enter" => {
                 assert_eq!(stack.pop(), upper(1));
                 assert_eq!(stack.pop(), Some(Value::Address));
@@ -260,7 +325,11 @@ impl Walk<'_> {
             ("structuralPath" | "structuralHashed", Some(Value::Int(slot))) => {
                 let graph = usize::try_from(*slot).expect("slots are positive");
                 let path = u64::try_from(value).expect("a path number");
-                return reports.push(Report { graph, path });
+                return reports.push(Report {
+                    graph,
+                    path,
+                    cut: None,
+                });
             }
             ("onlyPath", _) => assert_eq!(first, upper(4)),
             ("path" | "lastPath", _) => {
@@ -272,7 +341,11 @@ impl Walk<'_> {
             other => panic!("call of {other:?}"),
         }
         let path = u64::try_from(value).unwrap() - self.base;
-        reports.push(Report { graph: 0, path });
+        reports.push(Report {
+            graph: 0,
+            path,
+            cut: None,
+        });
     }
 
     fn compare(&self, expected: &[Report], reports: &[Report]) {

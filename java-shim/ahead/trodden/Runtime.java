@@ -9,13 +9,14 @@ import java.security.CodeSource;
 import java.util.Properties;
 
 /**
- * What the probes of code call that {@code trodden instrument} wrote. Each output gets a copy of this class, under another
- * name and in a package of its own classes, so that whatever loads them finds it: in named modules, bundles and web
- * applications too, and without anything on the class path.
+ * What the probes of code call that {@code trodden instrument} wrote. Each output gets a copy of this class,
+ * under another name and in a package of its own classes, so that whatever loads them finds it: in named
+ * modules, bundles and web applications too, and without anything on the class path.
  *
- * <p>When its first probe is hit, it looks for the agent in this JVM, else for the library {@code libtrodden.so}
- * where the property {@code trodden.library}, the variable {@code TRODDEN_LIBRARY} or a properties file says. If
- * neither is there, {@link #ON} is a constant that is false, and probes do nothing. It must never throw.
+ * <p>When its first probe is hit, it looks for the agent in this JVM, else for the library {@code
+ * libtrodden.so} where the property {@code trodden.library}, the variable {@code TRODDEN_LIBRARY} or a
+ * properties file says. If neither is there, {@link #ON} is a constant that is false, and probes do nothing.
+ * It must never throw.
  */
 public final class Runtime {
     /** Replaced in each copy: which output this is. */
@@ -51,7 +52,9 @@ public final class Runtime {
         }
     }
 
-    /** Probe {@code counters}: where the calling thread counts for the class whose slots begin at that offset. */
+    /**
+     * Probe {@code counters}: where the calling thread counts for the class whose slots begin at that offset.
+     */
     public static long counters(int offset) {
         return ON ? Trodden.counters(SLOTS + offset) : 0;
     }
@@ -77,6 +80,13 @@ public final class Runtime {
         }
     }
 
+    /** Probe {@code counters}: an exception has cut off a path in a block. */
+    public static void cut(int method, int register, int block) {
+        if (ON) {
+            Trodden.cut(METHODS + method, register, block);
+        }
+    }
+
     /** Where this output's slots and methods begin: two ints in a long; -1 if nothing is to be counted. */
     private static long start() throws Exception {
         Properties file = new Properties();
@@ -97,8 +107,8 @@ public final class Runtime {
         byte[] map = read(Runtime.class.getResourceAsStream("/META-INF/trodden/" + UNIT + ".map.trodden"));
         CodeSource source = Runtime.class.getProtectionDomain().getCodeSource();
         String location = source == null || source.getLocation() == null ? "" : source.getLocation().toString();
-        // Copies of this class in other outputs may start at the same moment, and the library can be loaded once only. Only
-        // classes of the JDK run under this lock.
+        // Copies of this class in other outputs may start at the same moment, and the library can be loaded
+        // once only. Only classes of the JDK run under this lock.
         synchronized ("trodden.Runtime".intern()) {
             if (!isThere()) {
                 File there = new File(library).getAbsoluteFile();

@@ -1,20 +1,22 @@
 //! What profiling has cost so far, against the budget.
 //!
-//! Three posts, all in seconds of the program: counting (path ends, at a price that is between two limits), retransformations (their wall
-//! time, of which the program stands still for a part), and compiling again what they threw away (processor time of the
-//! JVM's compiler threads in the seconds after one, beyond what they took before). Code that runs more slowly until it is compiled
-//! again cannot be seen; a fixed price per class stands for it.
+//! Three posts, all in seconds of the program: counting (path ends, at a price that is between two limits),
+//! retransformations (their wall time, of which the program stands still for a part), and compiling again
+//! what they threw away (processor time of the JVM's compiler threads in the seconds after one, beyond what
+//! they took before). Code that runs more slowly until it is compiled again cannot be seen; a fixed price per
+//! class stands for it.
 
 use std::time::{Duration, Instant};
 
 use super::ledger::Totals;
-use crate::clock::processor_seconds;
+use crate::sampling::clock::processor_seconds;
 
 /// What a path end costs, with what else probes do.
 ///
-/// It is the dearer the more code the path ends are spread over: less than 1 ns on Xalan and in tight loops of kernels, 1.6 ns on Jackson, 10 to
-/// 15 ns on ECJ, which has a path end each 61 ns. But the *share* of the time that exact counts take is much the same everywhere, 0.15 to 0.4. So
-/// that is what is charged, within limits.
+/// It is the dearer the more code the path ends are spread over: less than 1 ns on Xalan and in tight loops
+/// of kernels, 1.6 ns on Jackson, 10 to 15 ns on ECJ, which has a path end each 61 ns. But the *share* of the
+/// time that exact counts take is much the same everywhere, 0.15 to 0.4. So that is what is charged, within
+/// limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     /// Seconds per path end, at least and at most.
@@ -43,14 +45,16 @@ impl Price {
     }
 }
 
-/// A run of this length has the budget to spend from the start: a program that ends earlier may get more than its share.
+/// A run of this length has the budget to spend from the start: a program that ends earlier may get more than
+/// its share.
 const LENGTH: Duration = Duration::from_secs(300);
 /// Compilation this long after a retransformation is blamed on it.
 const AFTERMATH: Duration = Duration::from_secs(3);
 /// What is assumed of a retransformation before there was one: per call, and per class with its compilation.
 const CALL: f64 = 0.01;
 const CLASS: f64 = 0.02;
-/// What a class loses each time until it is compiled again, in seconds: taking the probes out of 46 classes of Jackson cost 3.5 s.
+/// What a class loses each time until it is compiled again, in seconds: taking the probes out of 46 classes
+/// of Jackson cost 3.5 s.
 pub const SLOW: f64 = 0.08;
 
 /// The account.
@@ -71,7 +75,8 @@ pub struct Account {
     classes: usize,
     /// Compiler time at looks of the last seconds.
     looks: Vec<(Instant, f64)>,
-    /// Retransformation whose aftermath is not over: when, compiler time then, and compiler time per second before.
+    /// Retransformation whose aftermath is not over: when, compiler time then, and compiler time per second
+    /// before.
     open: Option<(Instant, f64, f64)>,
 }
 
@@ -189,8 +194,8 @@ impl Account {
         self.spent() > self.allowance * (now - self.begin).max(LENGTH).as_secs_f64()
     }
 
-    /// May that many classes get their probes back and lose them again, with so many seconds of counting between? By the
-    /// time that has really passed.
+    /// May that many classes get their probes back and lose them again, with so many seconds of counting
+    /// between? By the time that has really passed.
     pub fn allows(&self, now: Instant, classes: usize, counting: f64) -> bool {
         let average = |spent: f64, number: f64, assumed: f64| match number > 0.0 {
             true => spent / number,
@@ -208,8 +213,8 @@ fn busy_seconds((_, compiled): (Instant, f64)) -> f64 {
     (processor_seconds() - compiled).max(0.0)
 }
 
-/// Processor time of the JVM's compiler threads so far, in seconds; 0 where the system does not tell.
-fn compiler_seconds() -> f64 {
+/// Processor time of the JVM's compiler threads so far, in seconds; 0 where the system does not say.
+pub fn compiler_seconds() -> f64 {
     let ticks = compiler_ticks().unwrap_or(0);
     // The number of clock ticks per second is 100 on every Linux that HotSpot runs on (USER_HZ).
     ticks as f64 / 100.0
@@ -254,7 +259,8 @@ mod tests {
 
     #[test]
     fn path_ends_cost_a_share_of_the_time_within_limits() {
-        // A tight loop; a program whose path ends are 50 ns apart; one that does other things most of the time.
+        // A tight loop; a program whose path ends are 50 ns apart; one that does other things most of the
+        // time.
         let nanos = |price: Price, busy| (price.of(1_000_000, busy) * 1e3).round();
         assert_eq!(
             [0.002, 0.05, 3.0].map(|busy| nanos(Price::COUNT, busy)),

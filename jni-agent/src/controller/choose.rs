@@ -1,9 +1,12 @@
 //! Which classes are worth a retransformation.
 
+use trodden_instrumenter::MethodId;
+
 use super::account::SLOW;
 
-/// Seconds of processor time that a retransformation costs at least until all is compiled again that it threw away, whatever it holds; each class
-/// in it costs [`SLOW`] more. On Xalan 66 classes cost 7.5 s at once, and 11, 3 and 9 of them 2.5, 5.5 and 3 s, as each time the same large methods go that have others inlined.
+/// Seconds of processor time that a retransformation costs at least until all is compiled again that it threw
+/// away, whatever it holds; each class in it costs [`SLOW`] more. On Xalan 66 classes cost 7.5 s at once, and
+/// 11, 3 and 9 of them 2.5, 5.5 and 3 s, as each time the same large methods go that have others inlined.
 const CALL: f64 = 2.0;
 
 /// A method that ends many paths at the moment.
@@ -23,7 +26,7 @@ pub struct HotMethod {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// The class, by its first method.
-    pub first_method: u32,
+    pub first_method: MethodId,
     /// Path ends per second of all its methods with probes.
     pub rate: f64,
     /// Path ends counted since it got its probes.
@@ -38,7 +41,8 @@ impl Candidate {
     /// Share of a class's path ends that must be known before it goes silent.
     const MOST: f64 = 0.9;
 
-    /// Is enough of it known, or waited for? Methods of a class go silent together, as each time costs the same.
+    /// Is enough of it known, or waited for? Methods of a class go silent together, as each time costs the
+    /// same.
     pub fn is_ready(&self) -> bool {
         let hot: f64 = self.hot.iter().map(|method| method.rate).sum();
         let done = self.hot.iter().filter(|method| method.known || method.overdue);
@@ -47,11 +51,13 @@ impl Candidate {
     }
 }
 
-/// Has counting these classes cost as much, at so many seconds per path end, as taking their probes out will? Nobody knows how long the program goes
-/// on. Who waits that long pays at most twice of what would have been best (as with skis: rent them until that has cost what they cost to buy).
+/// Has counting these classes cost as much, at so many seconds per path end, as taking their probes out will?
+/// How long the program goes on is not known. Waiting that long costs at most twice of what would have been
+/// best (as with skis: rent them until that has cost what they cost to buy).
 ///
-/// `compiled`: seconds that the JVM has spent on compiling so far. When all hot code goes, it has most of that to do again, its methods' own profiles
-/// being gone too: ECJ, which had taken more than a minute of that, took 2.4 times as long for the two minutes after 81 classes had lost their probes.
+/// `compiled`: seconds that the JVM has spent on compiling so far. When all hot code goes, it has most of
+/// that to do again, its methods' own profiles being gone too: ECJ, which had taken more than a minute of
+/// that, took 2.4 times as long for the two minutes after 81 classes had lost their probes.
 pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f64, compiled: f64) -> bool {
     let (mut paid, mut due) = (0.0, CALL);
     for class in classes {
@@ -61,8 +67,8 @@ pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f6
     paid >= due.max(compiled)
 }
 
-/// The classes that cost something, dearest first. Left out are those that together end no more than `tail` paths a second: they
-/// are counted to the end of the run.
+/// The classes that cost something, dearest first. Left out are those that together end no more than `tail`
+/// paths a second: they are counted to the end of the run.
 pub fn dear(mut candidates: Vec<Candidate>, tail: f64) -> Vec<Candidate> {
     candidates.sort_by(|a, b| {
         a.rate
@@ -92,7 +98,7 @@ mod tests {
             overdue,
         };
         Candidate {
-            first_method,
+            first_method: MethodId(first_method),
             rate: hot.iter().map(|h| h.0).sum(),
             counted: 1_000_000,
             hot: hot.iter().enumerate().map(method).collect(),
@@ -106,7 +112,7 @@ mod tests {
         let dear = |tail| -> Vec<u32> {
             super::dear(classes.to_vec(), tail)
                 .iter()
-                .map(|c| c.first_method)
+                .map(|c| c.first_method.0)
                 .collect()
         };
         assert_eq!(dear(0.0), [100, 40, 5, 2, 1]);

@@ -1,18 +1,20 @@
 //! From what was counted to the whole run: what a dump does with the ledger.
 
+use trodden_instrumenter::MethodId;
 use trodden_profile::structural::{GraphCounts, Structural};
 use trodden_profile::{Observation, Profile};
 
 use super::ledger::Ledger;
 
-/// Adds to a profile's counts what the ledger says is missing, tells of each such method how much of it was counted, and puts the
-/// sums of the ledger into the facts. `first_methods`: of each class, the number of its first method.
-pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
+/// Adds to a profile's counts what the ledger says is missing, says for each such method how much of it was
+/// counted, and puts the sums of the ledger into the facts. `first_methods`: of each class, the number of its
+/// first method.
+pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledger) {
     let seconds = profile.run.seconds;
     for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
         for (method, counts) in class.counts.iter_mut().enumerate() {
             let key = (index as u32, method as u32);
-            let Some(estimate) = ledger.estimate(first + method as u32, seconds) else {
+            let Some(estimate) = ledger.estimate(first.at(method), seconds) else {
                 continue;
             };
             profile.observations.push(Observation {
@@ -43,6 +45,7 @@ pub fn complete(profile: &mut Profile, first_methods: &[u32], ledger: &Ledger) {
     fact("classes_retired", totals.retired.to_string());
     fact("classes_rearmed", totals.rearmed.to_string());
     fact("classes_not_retransformed", totals.failed.to_string());
+    fact("changes_put_off", totals.put_off.to_string());
     fact("methods_silent", silent.to_string());
     fact("methods_estimated", ever.to_string());
     fact("retransforming_ms", millis(totals.pauses.as_secs_f64()));

@@ -2,20 +2,21 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_instrumenter::{CounterSlot, MethodId};
 use trodden_numbering::StartKind;
 use trodden_profile::MethodMap;
 
-use crate::agent::Agent;
-use crate::blocks::Block;
+use crate::classes::registry::ClassEntry;
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::registry::ClassEntry;
-use crate::shim::Shim;
-
-/// Path number to count.
-pub type PathCounts = BTreeMap<u64, u64>;
+use crate::locks::lock;
+use crate::sampling::PathCounts;
+use crate::structural::Windows;
+use crate::threads::shim::Shim;
 
 /// All counts at one moment. Resets of the profile do not change them.
 pub struct Snapshot {
@@ -28,16 +29,18 @@ enum Counts {
     /// Every path end, summed over threads.
     Exact {
         dense: Vec<u64>,
-        hashed: BTreeMap<(u32, u32), u64>,
+        hashed: BTreeMap<(MethodId, u32), u64>,
     },
-    /// Of structure graphs, by method; a path's number is its [`key`](crate::structural::key). And which methods' windows are full.
+    /// Of structure graphs, by method; a path's number is its [`key`](crate::structural::key). And which
+    /// methods' windows are full.
     Windows {
-        counts: FxHashMap<u32, PathCounts>,
-        full: FxHashSet<u32>,
+        counts: FxHashMap<MethodId, PathCounts>,
+        full: FxHashSet<MethodId>,
     },
 }
 
-/// Path ends of a method that began where it was entered, and all others, among those of counts of Ball-Larus paths.
+/// Path ends of a method that began where it was entered, and all others, among those of counts of Ball-Larus
+/// paths.
 pub fn entered(map: &MethodMap, counts: &PathCounts) -> (u64, u64) {
     let of_entry = |s: &&trodden_numbering::PathStart| s.kind == StartKind::Entry;
     let entries: Vec<_> = map.dag.starts().iter().filter(of_entry).collect();
@@ -68,12 +71,13 @@ impl Snapshot {
     }
 
     /// Now. Threads go on counting meanwhile, so counts of different methods may be some microseconds apart.
-    pub fn take(agent: &Agent, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
+    pub fn take(host: &Host, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
         let at = Instant::now();
-        let last = agent.registry.counters().max(Block::HEADER);
-        let dense = agent.blocks.sums(0..last);
+        let last = host.registry.counters();
+        let dense = host.blocks.sums(CounterSlot(0)..last);
         let hashed = shim.hashed_counts(jni)?;
-        let positive = |(method, path, count): (u32, u32, i64)| ((method, path), count.max(0) as u64);
+        let positive =
+            |(method, path, count): (u32, u32, i64)| ((MethodId(method), path), count.max(0) as u64);
         let hashed = hashed.into_iter().map(positive).collect();
         Ok(Snapshot {
             at,
@@ -83,13 +87,14 @@ impl Snapshot {
 
     /// Now, of structure graphs, with windows of so many paths.
     pub fn of_windows(
-        agent: &Agent,
+        host: &Host,
+        windows: &Mutex<Windows>,
         window: NonZeroU32,
         shim: &Shim,
         jni: Jni<'_>,
     ) -> Result<Self, JvmError> {
         let at = Instant::now();
-        let (counts, full) = agent.windows().snapshot(agent, Some(window), shim, jni)?;
+        let (counts, full) = lock(windows).snapshot(host, Some(window), shim, jni)?;
         Ok(Snapshot {
             at,
             counts: Counts::Windows { counts, full },
@@ -97,7 +102,7 @@ impl Snapshot {
     }
 
     /// Are the windows of a method full? `None` where there are none.
-    pub fn is_full(&self, method: u32) -> Option<bool> {
+    pub fn is_full(&self, method: MethodId) -> Option<bool> {
         match &self.counts {
             Counts::Exact { .. } => None,
             Counts::Windows { full, .. } => Some(full.contains(&method)),
@@ -115,7 +120,7 @@ impl Snapshot {
 
     fn of_windows_of(&self, class: &ClassEntry, method: usize) -> Option<&PathCounts> {
         match &self.counts {
-            Counts::Windows { counts, .. } => counts.get(&(class.ids.first_method + method as u32)),
+            Counts::Windows { counts, .. } => counts.get(&class.ids.first_method.at(method)),
             Counts::Exact { .. } => None,
         }
     }
@@ -125,7 +130,7 @@ impl Snapshot {
             return None;
         };
         let base = class.layout.base[method]?;
-        let first = (class.ids.first_counter + base) as usize;
+        let first = class.ids.first_counter.plus(base).index();
         let paths = class.map.methods[method].num_paths() as usize;
         // Registered after the counters were read: nothing was counted yet.
         Some(dense.get(first..first + paths).unwrap_or_default())
@@ -164,10 +169,10 @@ impl Snapshot {
             Counts::Exact { hashed, .. } => Some(hashed),
             Counts::Windows { .. } => None,
         };
-        let id = class.ids.first_method + method as u32;
+        let id = class.ids.first_method.at(method);
         let paths = class.map.methods[method].num_paths();
         let range = hashed.map(|hashed| hashed.range((id, 0)..=(id, u32::MAX)));
-        let entry = |(&(_, path), &count): (&(u32, u32), &u64)| (u64::from(path), count);
+        let entry = |(&(_, path), &count): (&(MethodId, u32), &u64)| (u64::from(path), count);
         let all = range.into_iter().flatten().map(entry);
         all.filter(move |&(path, _)| path < paths)
     }

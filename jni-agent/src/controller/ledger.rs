@@ -1,14 +1,16 @@
 //! When which method was counted, and what it did meanwhile.
 //!
-//! Counts of methods whose probes were taken out at different times cannot be compared: they cover different stretches of the
-//! run. So what a dump writes is an estimate for the whole run: what was counted, plus, for each stretch without probes, its
-//! length times the rate of each path. That is the mean of the rates in the windows before and after it; of the last stretch,
-//! which has no window after it, the rate before. Methods that never lost their probes have their exact counts.
+//! Counts of methods whose probes were taken out at different times cannot be compared: they cover different
+//! stretches of the run. So what a dump writes is an estimate for the whole run: what was counted, plus, for
+//! each stretch without probes, its length times the rate of each path. That is the mean of the rates in the
+//! windows before and after it; of the last stretch, which has no window after it, the rate before. Methods
+//! that never lost their probes have their exact counts.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+use trodden_instrumenter::MethodId;
 
 use super::watch::distance;
 
@@ -64,6 +66,8 @@ pub struct Totals {
     pub compiling: f64,
     /// Seconds assumed to be lost until code is compiled again.
     pub slow: f64,
+    /// How often a change of code was put off, as changes had taken their share of the run.
+    pub put_off: u64,
 }
 
 /// One method that was not counted all the time.
@@ -85,7 +89,7 @@ struct Method {
     reason: Reason,
 }
 
-/// What is to be told of a method that was not counted all the time.
+/// What a profile says about a method that was not counted all the time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
     /// Path ends to be added to what was counted.
@@ -104,7 +108,7 @@ pub struct Estimate {
 pub struct Ledger {
     /// Second 0 of the profile, as if it had never been stopped.
     epoch: Instant,
-    methods: FxHashMap<u32, Method>,
+    methods: FxHashMap<MethodId, Method>,
     totals: Totals,
 }
 
@@ -128,14 +132,14 @@ impl Ledger {
     /// Profiling stops: all methods lose their probes, but that is not part of the profile.
     pub fn stop(&mut self) {
         let now = Instant::now();
-        let silent: Vec<u32> = self.methods.keys().copied().collect();
+        let silent: Vec<MethodId> = self.methods.keys().copied().collect();
         silent
             .into_iter()
             .for_each(|method| self.counted_again(method, now));
     }
 
-    /// Counts are forgotten, and with them what was estimated. Rates are kept: they are all that is known of methods
-    /// without probes.
+    /// Counts are forgotten, and with them what was estimated. Rates are kept: they are all that is known of
+    /// methods without probes.
     pub fn reset(&mut self) {
         self.epoch = Instant::now();
         self.totals = Totals::default();
@@ -149,8 +153,9 @@ impl Ledger {
         }
     }
 
-    /// A method loses its probes; these were its rates. Returns whether its shares are others than the last time.
-    pub fn silenced(&mut self, method: u32, at: Instant, rates: Rates, reason: Reason) -> bool {
+    /// A method loses its probes; these were its rates. Returns whether its shares are others than the last
+    /// time.
+    pub fn silenced(&mut self, method: MethodId, at: Instant, rates: Rates, reason: Reason) -> bool {
         let until = at.saturating_duration_since(self.epoch).as_secs_f64();
         self.settled(method, &rates);
         let Some(known) = self.methods.get_mut(&method) else {
@@ -176,7 +181,7 @@ impl Ledger {
     }
 
     /// A method that has its probes back does this now: the stretch without them is filled from both sides.
-    pub fn settled(&mut self, method: u32, rates: &Rates) {
+    pub fn settled(&mut self, method: MethodId, rates: &Rates) {
         if let Some(known) = self.methods.get_mut(&method)
             && let Some(open) = known.open.take()
         {
@@ -186,7 +191,7 @@ impl Ledger {
     }
 
     /// A method has its probes back.
-    pub fn counted_again(&mut self, method: u32, at: Instant) {
+    pub fn counted_again(&mut self, method: MethodId, at: Instant) {
         if let Some(known) = self.methods.get_mut(&method)
             && let Some(since) = known.silent.take()
         {
@@ -196,8 +201,9 @@ impl Ledger {
         }
     }
 
-    /// What is missing in a method's counts at the end of a profile of that many seconds; nothing if it was counted all the time.
-    pub fn estimate(&self, method: u32, seconds: f64) -> Option<Estimate> {
+    /// What is missing in a method's counts at the end of a profile of that many seconds; nothing if it was
+    /// counted all the time.
+    pub fn estimate(&self, method: MethodId, seconds: f64) -> Option<Estimate> {
         let known = self.methods.get(&method)?;
         let mut missing = known.settled.clone();
         let now = self.epoch + Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -255,20 +261,25 @@ mod tests {
         let mut ledger = Ledger::default();
         let at = |seconds| ledger.epoch + Duration::from_secs(seconds);
         let times = [10, 30, 40].map(at);
-        assert!(ledger.is_exact() && ledger.estimate(7, 5.0).is_none());
-        assert!(!ledger.silenced(7, times[0], rates(&[(0, 100.0)]), Reason::Known));
-        let after = |ledger: &Ledger, seconds| ledger.estimate(7, seconds).unwrap();
+        assert!(ledger.is_exact() && ledger.estimate(MethodId(7), 5.0).is_none());
+        assert!(!ledger.silenced(MethodId(7), times[0], rates(&[(0, 100.0)]), Reason::Known));
+        let after = |ledger: &Ledger, seconds| ledger.estimate(MethodId(7), seconds).unwrap();
         // Nothing after it yet: the rate before.
         assert_eq!(after(&ledger, 20.0).missing, rates(&[(0, 1_000.0)]));
         assert_eq!(after(&ledger, 20.0).seconds, 10.0);
-        ledger.counted_again(7, times[1]);
+        ledger.counted_again(MethodId(7), times[1]);
         assert_eq!(after(&ledger, 35.0).missing, rates(&[(0, 2_000.0)]));
         assert_eq!(
             (after(&ledger, 35.0).seconds, after(&ledger, 35.0).windows),
             (15.0, 2)
         );
         // Half of the 20 seconds at either rate, and ten more at the later one.
-        assert!(ledger.silenced(7, times[2], rates(&[(0, 50.0), (1, 50.0)]), Reason::Overdue));
+        assert!(ledger.silenced(
+            MethodId(7),
+            times[2],
+            rates(&[(0, 50.0), (1, 50.0)]),
+            Reason::Overdue
+        ));
         let end = after(&ledger, 50.0);
         assert_eq!(
             end.missing,
@@ -278,10 +289,10 @@ mod tests {
             (end.seconds, end.until, end.windows, end.reason),
             (20.0, 10.0, 2, Reason::Overdue)
         );
-        assert!(ledger.estimate(8, 50.0).is_none());
+        assert!(ledger.estimate(MethodId(8), 50.0).is_none());
         // With its probes back it does nothing: half of what was thought before.
-        ledger.counted_again(7, times[2] + Duration::from_secs(10));
-        ledger.settled(7, &Rates::new());
+        ledger.counted_again(MethodId(7), times[2] + Duration::from_secs(10));
+        ledger.settled(MethodId(7), &Rates::new());
         assert_eq!(after(&ledger, 60.0).missing, rates(&[(0, 1_750.0), (1, 750.0)]));
         assert_eq!(ledger.sizes(), (0, 1));
     }
@@ -289,12 +300,13 @@ mod tests {
     #[test]
     fn stopped_time_does_not_count() {
         let mut ledger = Ledger::default();
-        ledger.silenced(1, ledger.epoch, rates(&[(0, 100.0)]), Reason::Known);
+        ledger.silenced(MethodId(1), ledger.epoch, rates(&[(0, 100.0)]), Reason::Known);
         ledger.epoch -= Duration::from_secs(10);
-        let silent = ledger.methods[&1].silent.unwrap() - Duration::from_secs(10);
-        ledger.methods.get_mut(&1).unwrap().silent = Some(silent);
+        let silent = ledger.methods[&MethodId(1)].silent.unwrap() - Duration::from_secs(10);
+        ledger.methods.get_mut(&MethodId(1)).unwrap().silent = Some(silent);
         ledger.stop();
-        let estimate = |ledger: &Ledger, seconds| ledger.estimate(1, seconds).unwrap().missing[&0].round();
+        let estimate =
+            |ledger: &Ledger, seconds| ledger.estimate(MethodId(1), seconds).unwrap().missing[&0].round();
         assert_eq!(estimate(&ledger, 10.0), 1_000.0);
         // It has probes from the start of the next stretch on.
         ledger.begin(Duration::from_secs(10));
@@ -307,12 +319,12 @@ mod tests {
         let mut ledger = Ledger::default();
         let begin = ledger.epoch - Duration::from_secs(100);
         ledger.epoch = begin;
-        ledger.silenced(1, begin, rates(&[(0, 10.0)]), Reason::Known);
-        ledger.silenced(2, begin, rates(&[(0, 10.0)]), Reason::Known);
-        ledger.counted_again(2, begin);
+        ledger.silenced(MethodId(1), begin, rates(&[(0, 10.0)]), Reason::Known);
+        ledger.silenced(MethodId(2), begin, rates(&[(0, 10.0)]), Reason::Known);
+        ledger.counted_again(MethodId(2), begin);
         ledger.reset();
-        assert!(ledger.estimate(2, 1.0).is_none(), "it is being counted");
-        let one = ledger.estimate(1, 2.0).unwrap();
+        assert!(ledger.estimate(MethodId(2), 1.0).is_none(), "it is being counted");
+        let one = ledger.estimate(MethodId(1), 2.0).unwrap();
         assert_eq!((one.missing, one.seconds), (rates(&[(0, 20.0)]), 0.0));
     }
 }

@@ -1,9 +1,12 @@
-//! The controller of `probe=auto` and of structural profiles: takes probes out where enough is known, puts them back for a look.
+//! The controller of `probe=auto` and of structural profiles: takes probes out where enough is known, puts
+//! them back for a look.
 //!
-//! *In*: the counters of all threads, or what windows of structure graphs tell, at intervals. *Out*: classes sent through the hook again, in batches, with probes in
-//! other methods than before; a [`Ledger`] of when which method was counted, from which a dump estimates the whole run.
-//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller). With
-//! `probe=auto` for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a method until its shares are known.
+//! *In*: the counters of all threads, or what windows of structure graphs counted, at intervals. *Out*:
+//! classes sent through the hook again, in batches, with probes in other methods than before; a [`Ledger`] of
+//! when which method was counted, from which a dump estimates the whole run. After Yasue, Suganuma, Komatsu
+//! and Nakatani, *Structural Path Profiling* ("SPP"), figure 5 (the profile controller). With `probe=auto`
+//! for Ball-Larus paths: there a loop is profiled for a fixed number of paths, here a method until its shares
+//! are known.
 //!
 //! | module | work |
 //! | --- | --- |
@@ -11,46 +14,50 @@
 //! | `watch` | is a method's path profile known well enough? |
 //! | `choose` | which classes to take probes out of, which to give them back |
 //! | `account` | what profiling has cost so far, against the budget |
+//! | `floor` | how often code may be changed at most, whatever the options ask for |
 //! | `complete` | what a dump makes of the ledger |
 //! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
 //!
-//! The same thread looks, decides and retransforms; the program's threads only count. All limits are constants here and
-//! in `watch`; `docs/auto.md` says what they mean and what they rest on.
+//! The same thread looks, decides and retransforms; the program's threads only count. All limits are
+//! constants here and in `watch`; `docs/auto.md` says what they mean and what they rest on.
 
 mod account;
 mod choose;
 mod complete;
 mod counts;
+mod floor;
 mod ledger;
 mod renumber;
 mod watch;
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
+use trodden_instrumenter::MethodId;
+use trodden_profile::options::format_duration;
 
-use crate::agent::Agent;
+use crate::classes::registry::ClassEntry;
+use crate::classes::retransform::retransform;
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::log::debug;
-use crate::registry::ClassEntry;
-use crate::retransform::retransform;
+use crate::locks::lock;
+use crate::log::{debug, info, warning};
 use crate::settings::Settings;
+use crate::structural::Windows;
 
 use account::{Account, Price};
 use choose::{Candidate, HotMethod};
 pub use complete::complete;
-pub use counts::PathCounts;
 use counts::Snapshot;
+use floor::Floor;
 pub use ledger::Ledger;
 use ledger::Reason;
 pub use renumber::Renumber;
 use watch::{Verdict, Watch};
 
-/// How often the clock asks whether a look is due.
-pub const TICK: Duration = Duration::from_millis(20);
 /// Time between looks at the counters, and between looks where nothing has been dear for a while.
 const LOOK: Duration = Duration::from_millis(500);
 const LAZY_LOOK: Duration = Duration::from_secs(4);
@@ -63,14 +70,15 @@ const FLOOR: f64 = 5_000.0;
 const PATIENCE: Duration = Duration::from_secs(6);
 /// Path ends without which a method never goes silent.
 const LEAST: u64 = 1_000;
-/// How long ready classes wait for others, so that one retransformation does for all: twice as long each time, unless they are nearly
-/// all that counting costs. Compiled code that has methods of many classes inlined is thrown away each time that one of them changes.
+/// How long ready classes wait for others, so that one retransformation does for all: twice as long each
+/// time, unless they are nearly all that counting costs. Compiled code that has methods of many classes
+/// inlined is thrown away each time that one of them changes.
 const GATHER: Duration = Duration::from_secs(5);
 const LONGEST_GATHER: Duration = Duration::from_secs(160);
 /// Share of what counting costs that is nearly all.
 const NEARLY_ALL: f64 = 0.9;
-/// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets its probes back, its
-/// compiled code is back as well.
+/// Shortest time with probes: what a program does once, at its start, is over by then; and when a class gets
+/// its probes back, its compiled code is back as well.
 const REARMED: Duration = Duration::from_millis(1_500);
 /// Time until a class gets its probes back the first time, and the longest time.
 const FIRST_PAUSE: Duration = Duration::from_secs(20);
@@ -96,34 +104,47 @@ struct ClassState {
 
 /// The controller's thread's own state.
 pub struct Controller {
+    host: &'static Host,
+    windows: &'static Mutex<Windows>,
+    ledger: &'static Mutex<Ledger>,
     allowance: f64,
     /// Paths of a structure graph's window, if these are profiled.
     window: Option<NonZeroU32>,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
     account: Account,
+    floor: Floor,
     last: Snapshot,
     next_look: Instant,
     between: Duration,
     gather: Duration,
     /// By a class's first method.
-    classes: FxHashMap<u32, ClassState>,
+    classes: FxHashMap<MethodId, ClassState>,
     /// By method.
-    watches: FxHashMap<u32, Watch>,
+    watches: FxHashMap<MethodId, Watch>,
 }
 
 impl Controller {
     /// Before the program runs with probes.
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(
+        host: &'static Host,
+        windows: &'static Mutex<Windows>,
+        ledger: &'static Mutex<Ledger>,
+        settings: &Settings,
+    ) -> Self {
         let now = Instant::now();
-        let (allowance, rearm) = (settings.options.allowance(), settings.options.rearm);
+        let (allowance, rearm) = (settings.options.allowance(), settings.options.retiring.rearm);
         let window = settings.windows();
         let price = window.map_or(Price::COUNT, |_| Price::SWITCH);
         Controller {
+            host,
+            windows,
+            ledger,
             allowance,
             window,
             rearm,
             account: Account::new(allowance, price, now),
+            floor: Floor::new(now),
             last: Snapshot::empty(now),
             next_look: now + rearm.unwrap_or(LOOK).min(LOOK),
             between: LOOK,
@@ -134,26 +155,26 @@ impl Controller {
     }
 
     /// What the clock calls.
-    pub fn tick(&mut self, agent: &Agent, jni: Jni<'_>) -> Result<(), JvmError> {
+    pub fn tick(&mut self, jni: Jni<'_>) -> Result<(), JvmError> {
         if Instant::now() < self.next_look {
             return Ok(());
         }
-        let Some(shim) = agent.shim_if_defined() else {
+        let Some(shim) = self.host.shim_if_defined() else {
             return Ok(());
         };
         let begin = Instant::now();
         let now = match self.window {
-            Some(window) => Snapshot::of_windows(agent, window, shim, jni)?,
-            None => Snapshot::take(agent, shim, jni)?,
+            Some(window) => Snapshot::of_windows(self.host, self.windows, window, shim, jni)?,
+            None => Snapshot::take(self.host, shim, jni)?,
         };
-        let candidates = self.look(agent, &now);
+        let candidates = self.look(&now);
         let tail = self.allowance / 4.0 / self.account.price();
         let dear = choose::dear(candidates, tail);
         let busy = !dear.is_empty();
         let looking = (begin.elapsed() * LOOKING).min(SELDOM);
-        self.take_out(agent, jni, &now, dear)?;
-        self.put_back(agent, jni, &now)?;
-        self.account.look(agent.ledger().totals_mut());
+        self.take_out(jni, &now, dear)?;
+        self.put_back(jni, &now)?;
+        self.account.look(lock(self.ledger).totals_mut());
         self.last = now;
         self.between = match busy {
             true => LOOK,
@@ -172,12 +193,12 @@ impl Controller {
     }
 
     /// Judges every method that is hot at the moment.
-    fn look(&mut self, agent: &Agent, now: &Snapshot) -> Vec<Candidate> {
+    fn look(&mut self, now: &Snapshot) -> Vec<Candidate> {
         let seconds = (now.at - self.last.at).as_secs_f64().max(1e-6);
         let overdrawn = self.account.overdrawn(now.at);
         let mut candidates = Vec::new();
         let mut path_ends = 0;
-        for class in agent.registry.classes() {
+        for class in self.host.registry.classes() {
             let state = self.classes.get(&class.ids.first_method);
             let mut candidate = Candidate {
                 first_method: class.ids.first_method,
@@ -188,13 +209,14 @@ impl Controller {
             };
             let mut cooled = Vec::new();
             for (position, map) in class.map.methods.iter().enumerate() {
-                let id = class.ids.first_method + position as u32;
+                let id = class.ids.first_method.at(position);
                 let ended = now
                     .total(&class, position)
                     .saturating_sub(self.last.total(&class, position));
                 path_ends += ended;
                 candidate.counted += now.total(&class, position);
-                // Old activations of a method without probes may go on counting: that is no reason to do anything.
+                // Old activations of a method without probes may go on counting: that is no reason to do
+                // anything.
                 if state.is_some_and(|state| state.silent[position]) {
                     continue;
                 }
@@ -226,7 +248,7 @@ impl Controller {
                 });
             }
             for (id, position) in cooled {
-                self.settle(agent, now, &class, id, position);
+                self.settle(now, &class, id, position);
             }
             candidate.counted -= state.map_or(0, |state| state.counted.min(candidate.counted));
             if candidate.rate > 0.0 {
@@ -237,27 +259,23 @@ impl Controller {
         candidates
     }
 
-    /// A method that is not hot now: if it has its probes back, the stretch without them ended with the rates of now.
-    fn settle(&self, agent: &Agent, now: &Snapshot, class: &ClassEntry, id: u32, position: usize) {
+    /// A method that is not hot now: if it has its probes back, the stretch without them ended with the rates
+    /// of now.
+    fn settle(&self, now: &Snapshot, class: &ClassEntry, id: MethodId, position: usize) {
         if let Some(watch) = self.watches.get(&id)
             && now.at - watch.since() >= self.least_time()
         {
             let rates = watch.all_rates(now.at, &now.paths(class, position));
-            agent.ledger().settled(id, &rates);
+            lock(self.ledger).settled(id, &rates);
         }
     }
 
-    /// Takes the probes out of what is known well enough, if there is enough of it to be worth a retransformation.
-    fn take_out(
-        &mut self,
-        agent: &Agent,
-        jni: Jni<'_>,
-        now: &Snapshot,
-        dear: Vec<Candidate>,
-    ) -> Result<(), JvmError> {
+    /// Takes the probes out of what is known well enough, if there is enough of it to be worth a
+    /// retransformation.
+    fn take_out(&mut self, jni: Jni<'_>, now: &Snapshot, dear: Vec<Candidate>) -> Result<(), JvmError> {
         let all: f64 = dear.iter().map(|c| c.rate).sum();
-        let classes = agent.registry.classes();
-        let by_id: FxHashMap<u32, _> = classes.iter().map(|c| (c.ids.first_method, c)).collect();
+        let classes = self.host.registry.classes();
+        let by_id: FxHashMap<MethodId, _> = classes.iter().map(|c| (c.ids.first_method, c)).collect();
         let mut waited = false;
         let mut ready = Vec::new();
         for candidate in dear {
@@ -290,10 +308,13 @@ impl Controller {
         if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }
+        if !self.may_change() {
+            return Ok(());
+        }
         self.gather = (self.gather * 2).min(LONGEST_GATHER);
         let mut names = rustc_hash::FxHashSet::default();
         {
-            let mut ledger = agent.ledger();
+            let mut ledger = lock(self.ledger);
             for (candidate, class) in &ready {
                 let Some(state) = self.classes.get_mut(&candidate.first_method) else {
                     continue;
@@ -305,7 +326,7 @@ impl Controller {
                 };
                 let mut changed = false;
                 for hot in &candidate.hot {
-                    let id = candidate.first_method + hot.position as u32;
+                    let id = candidate.first_method.at(hot.position);
                     let Some(watch) = self.watches.remove(&id) else {
                         continue;
                     };
@@ -328,30 +349,30 @@ impl Controller {
                 state.weight = candidate.rate + others;
                 state.since = now.at;
                 state.ready = None;
-                agent
+                self.host
                     .registry
                     .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
-        self.switch(agent, &names);
+        self.switch(&names);
         debug!(
             "auto: {} classes lose their probes, {worth:.0} of {all:.0} path ends a second; {}",
             names.len(),
             self.account
         );
-        agent.watch_recompilations();
-        self.send(agent, jni, &names, false);
+        self.host.recompilations.watch(self.host.jvmti);
+        self.send(jni, &names, false);
         Ok(())
     }
 
     /// Gives some classes their probes back, if the budget allows.
-    fn put_back(&mut self, agent: &Agent, jni: Jni<'_>, now: &Snapshot) -> Result<(), JvmError> {
+    fn put_back(&mut self, jni: Jni<'_>, now: &Snapshot) -> Result<(), JvmError> {
         let due = |state: &ClassState| {
             let pause = self.rearm.unwrap_or(state.pause);
             state.silent.contains(&true) && now.at.saturating_duration_since(state.since) >= pause
         };
-        let mut chosen: Vec<(u32, f64)> = self
+        let mut chosen: Vec<(MethodId, f64)> = self
             .classes
             .iter()
             .filter(|(_, state)| due(state))
@@ -367,10 +388,13 @@ impl Controller {
         if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
             return Ok(());
         }
+        if !self.may_change() {
+            return Ok(());
+        }
         let mut names = rustc_hash::FxHashSet::default();
         {
-            let mut ledger = agent.ledger();
-            for class in agent.registry.classes() {
+            let mut ledger = lock(self.ledger);
+            for class in self.host.registry.classes() {
                 let first = class.ids.first_method;
                 if !chosen.iter().any(|&(id, _)| id == first) {
                     continue;
@@ -380,7 +404,7 @@ impl Controller {
                 };
                 for (position, silent) in state.silent.iter_mut().enumerate() {
                     if std::mem::take(silent) {
-                        let id = first + position as u32;
+                        let id = first.at(position);
                         ledger.counted_again(id, now.at);
                         self.watches
                             .insert(id, Watch::begin(now.at, now.paths(&class, position)));
@@ -389,41 +413,62 @@ impl Controller {
                 state.since = now.at;
                 let methods = 0..class.map.methods.len();
                 state.counted = methods.map(|position| now.total(&class, position)).sum();
-                agent
+                self.host
                     .registry
                     .silence(&state.name, class.ids, Arc::from(state.silent.as_slice()));
                 names.insert(state.name.clone());
             }
         }
-        self.switch(agent, &names);
+        self.switch(&names);
         debug!("auto: {} classes get their probes back", names.len());
-        self.send(agent, jni, &names, true);
+        self.send(jni, &names, true);
         Ok(())
     }
 
+    /// Does the floor allow a change of code now? The first time that it does not, the user is warned, if a
+    /// fixed `rearm` was asked for.
+    fn may_change(&mut self) -> bool {
+        let allowed = self.floor.allows(Instant::now(), account::compiler_seconds());
+        if !allowed && self.floor.put_off() == 1 {
+            let percent = floor::SHARE * 100.0;
+            match self.rearm {
+                Some(rearm) => warning!(
+                    "rearm={}: code is changed less often than that, so that it takes at most {percent:.0} % of the run",
+                    format_duration(rearm)
+                ),
+                None => {
+                    info!("code is changed less often, so that it takes at most {percent:.0} % of the run")
+                }
+            }
+        }
+        lock(self.ledger).totals_mut().put_off = self.floor.put_off();
+        allowed
+    }
+
     /// Switches the structure graphs of the classes of these names off, or on.
-    fn switch(&self, agent: &Agent, names: &rustc_hash::FxHashSet<String>) {
+    fn switch(&self, names: &rustc_hash::FxHashSet<String>) {
         let Some(window) = self.window else { return };
-        let mut windows = agent.windows();
+        let mut windows = lock(self.windows);
         for (&first, state) in self
             .classes
             .iter()
             .filter(|(_, state)| names.contains(&state.name))
         {
-            windows.silence(&agent.blocks, first, &state.silent, Some(window));
+            windows.silence(&self.host.blocks, first, &state.silent, Some(window));
         }
     }
 
     /// Retransforms the classes of these names and keeps the account.
-    fn send(&mut self, agent: &Agent, jni: Jni<'_>, names: &rustc_hash::FxHashSet<String>, rearmed: bool) {
+    fn send(&mut self, jni: Jni<'_>, names: &rustc_hash::FxHashSet<String>, rearmed: bool) {
         self.account.before();
+        let begin = Instant::now();
         let mut longest = Duration::ZERO;
         let mut all = Duration::ZERO;
         let mut calls = 0;
         let done = retransform(
-            agent.jvmti,
+            self.host.jvmti,
             jni,
-            &agent.registry,
+            &self.host.registry,
             |name| names.contains(name),
             |took| {
                 longest = longest.max(took);
@@ -432,7 +477,14 @@ impl Controller {
             },
         );
         self.account.retransformed(all, done.classes);
-        let mut ledger = agent.ledger();
+        // With the search for the classes: where very many are loaded that takes longer than the rest.
+        self.floor.changed(
+            Instant::now(),
+            begin.elapsed(),
+            done.classes,
+            account::compiler_seconds(),
+        );
+        let mut ledger = lock(self.ledger);
         let totals = ledger.totals_mut();
         totals.retransformations += calls;
         totals.longest_pause = totals.longest_pause.max(longest);

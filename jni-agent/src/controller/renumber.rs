@@ -1,28 +1,34 @@
 //! Profile-guided probes by the run's own counts (PEP section 3.4; SPP figure 5 for the controller).
 //!
-//! *In*: path counts of the first seconds. *Out*: the classes for which other numbers save more than they take, sent through the hook once
-//! more. Each of their methods is numbered by the frequencies of its edges, so that the hottest ones carry no register update. A class has
-//! two sets of counters then; whoever is inside of a method at that moment goes on with the old ones, and a dump adds both up, path by path.
+//! *In*: path counts of the first seconds. *Out*: the classes for which other numbers save more than they
+//! take, sent through the hook once more. Each of their methods is numbered by the frequencies of its edges,
+//! so that the hottest ones carry no register update. A class has two sets of counters then; an activation of
+//! a method at that moment goes on with the old ones, and a dump adds both up, path by path.
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
-use trodden_instrumenter::Guide;
+use trodden_instrumenter::{Guide, ProbeKind};
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, Plan, Update};
 use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Profile};
 
 use super::account;
 use super::counts::entered;
 use super::watch::runs_long;
-use crate::agent::Agent;
+use crate::classes::retransform::retransform;
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
 use crate::log::debug;
-use crate::retransform::retransform;
+use crate::sampling::collector::Collector;
+use crate::sampling::exact::ExactCounts;
 use crate::settings::Settings;
 
 /// Seconds that a register update takes which is on a hot path: an addition to a local variable.
 const UPDATE: f64 = 0.3e-9;
-/// Seconds within which updates that are saved must have made up for what a class loses until it is compiled again.
+/// Seconds within which updates that are saved must have made up for what a class loses until it is compiled
+/// again.
 const WITHIN: f64 = 60.0;
 
 /// Numbers hot classes again, once.
@@ -49,17 +55,24 @@ impl Renumber {
     ///
     /// # Errors
     /// If the counts cannot be had. Then everything stays as it is.
-    pub fn renumber(self, agent: &Agent, settings: &Settings, jni: Jni<'_>) -> Result<(), JvmError> {
-        let Some(shim) = agent.shim_if_defined() else {
+    pub fn renumber(
+        self,
+        host: &Host,
+        collector: &Mutex<Collector>,
+        settings: &Settings,
+        jni: Jni<'_>,
+    ) -> Result<(), JvmError> {
+        let Some(shim) = host.shim_if_defined() else {
             return Ok(());
         };
-        let (classes, _) =
-            agent
-                .collector()
-                .classes(settings.probe, &agent.registry, &agent.blocks, shim, jni)?;
+        let exact = match settings.probe {
+            ProbeKind::Counters => Some(ExactCounts::read(&host.registry, &host.blocks, shim, jni)?),
+            _ => None,
+        };
+        let (classes, _) = lock(collector).classes(&host.registry, exact.as_ref());
         let seconds = self.begun.elapsed().as_secs_f64();
         let skip = settings.instrumenter.options().skip_single_path_loops;
-        let limit = u64::from(settings.options.path_limit);
+        let limit = u64::from(settings.options.code.path_limit);
         let worth = |class: &ClassProfile| {
             let methods = class.map.methods.iter().zip(&class.counts);
             let blocked = methods.clone().any(|(map, counts)| is_long(map, counts, seconds));
@@ -79,14 +92,15 @@ impl Renumber {
         }
         let mut all = Duration::ZERO;
         let wanted = |name: &str| renumbered.classes.contains(name);
-        let done = retransform(agent.jvmti, jni, &agent.registry, wanted, |took| all += took);
-        // Set by nobody else: this is done once.
+        let done = retransform(host.jvmti, jni, &host.registry, wanted, |took| all += took);
+        // Set here only: this is done once.
         let _ = renumbered.sent.set((done.classes, all));
         Ok(())
     }
 }
 
-/// Register updates on the edges that were followed: those of the present numbers, less those of numbers by these frequencies.
+/// Register updates on the edges that were followed: those of the present numbers, less those of numbers by
+/// these frequencies.
 fn saving(map: &MethodMap, counts: &MethodCounts, limit: u64, skip_single_path_loops: bool) -> f64 {
     let weights = EdgeWeights::from_parts(EdgeProfile::of(map, counts).frequencies());
     let updates = |dag: &PathDag| -> f64 {
@@ -141,6 +155,7 @@ mod tests {
             dag,
             lines: Vec::new(),
             unobserved: Vec::new(),
+            shape: None,
         }
     }
 

@@ -1,22 +1,24 @@
 //! Is a method's path profile known well enough to stop counting?
 //!
-//! Counts of a method since its probes were put in are cut in two: what came before a moment in between, and the window since
-//! then, which is at least as long as all before. The profile is *known* if, for every path with at least [`HOT`] of the
-//! method's path ends,
+//! Counts of a method since its probes were put in are cut in two: what came before a moment in between, and
+//! the window since then, which is at least as long as all before. The profile is *known* if, for every path
+//! with at least [`HOT`] of the method's path ends,
 //!
 //! 1. its share in all counts is known to within [`PRECISION`] of itself with 95 % confidence (normal approximation of
 //!    the binomial distribution), which takes 38,000 path ends for a path of 1 %, and
 //! 2. its shares in both parts differ by no more than [`DRIFT`] of it and what chance explains.
 //!
-//! The first alone would promise too much: path ends that follow each other are not independent, and programs have phases. The second
-//! sees what has changed on the scale of the window; what changes later is seen when the method is counted again.
+//! The first alone would promise too much: path ends that follow each other are not independent, and programs
+//! have phases. The second sees what has changed on the scale of the window; what changes later is seen when
+//! the method is counted again.
 
 use std::time::Instant;
 
 use trodden_profile::MethodMap;
 
-use super::counts::{PathCounts, Snapshot};
+use super::counts::Snapshot;
 use super::ledger::Rates;
+use crate::sampling::PathCounts;
 
 /// Paths with a smaller share of their method's path ends may stay uncertain.
 const HOT: f64 = 0.01;
@@ -27,8 +29,8 @@ const DRIFT: f64 = 0.1;
 /// Quantile of the normal distribution for 95 %.
 const Z: f64 = 1.96;
 
-/// Path ends that one activation may still have before it when its method is retransformed. It goes on in the interpreter, to its
-/// end: some 50 ns each, so this is half a second.
+/// Path ends that one activation may still have before it when its method is retransformed. It goes on in the
+/// interpreter, to its end: some 50 ns each, so this is half a second.
 const LONG: f64 = 1e7;
 /// Path ends per second that an activation without end may have: a thousandth of the time in the interpreter.
 const HARMLESS: f64 = 20_000.0;
@@ -73,7 +75,8 @@ impl Watch {
         self.total
     }
 
-    /// Judges the counts of now. If it is not known yet, and the window is longer than what was before, a new window begins.
+    /// Judges the counts of now. If it is not known yet, and the window is longer than what was before, a new
+    /// window begins.
     pub fn judge(&mut self, now: Instant, counts: &PathCounts) -> Verdict {
         let before = difference(&self.at_middle, &self.start);
         let window = difference(counts, &self.at_middle);
@@ -88,7 +91,8 @@ impl Watch {
         Verdict::Unknown
     }
 
-    /// Path ends per second of each path. Over the last window, if there is one: what was before may not have been compiled.
+    /// Path ends per second of each path. Over the last window, if there is one: what was before may not have
+    /// been compiled.
     pub fn rates(&self, now: Instant, counts: &PathCounts) -> Rates {
         let (at, from) = match now > self.middle {
             true => (self.middle, &self.at_middle),
@@ -106,16 +110,16 @@ impl Watch {
         difference(counts, &self.start).into_iter().map(rate).collect()
     }
 
-    /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed an activation
-    /// goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
+    /// Is it likely that an activation of the method runs on for long? Once its method has been retransformed
+    /// an activation goes on in the interpreter, and HotSpot does not compile the loop that it is in again.
     pub fn long_activations(&self, map: &MethodMap, now: &Snapshot, counts: &PathCounts) -> bool {
         let (activations, inside) = now.entered(map, &difference(counts, &self.start));
         runs_long(activations, inside, (now.at - self.begin).as_secs_f64())
     }
 }
 
-/// Is it likely that an activation runs on for long, of a method with so many path ends that began where it was entered, and elsewhere,
-/// in that time?
+/// Is it likely that an activation runs on for long, of a method with so many path ends that began where it
+/// was entered, and elsewhere, in that time?
 pub fn runs_long(activations: u64, inside: u64, seconds: f64) -> bool {
     let rate = inside as f64 / seconds.max(1e-6);
     rate > HARMLESS && (activations < 2 || inside as f64 / activations as f64 > LONG)

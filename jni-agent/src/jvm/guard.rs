@@ -2,6 +2,19 @@
 //!
 //! Every function that the JVM calls runs inside [`guard`]. A panic is logged, once, and the fallback is
 //! returned: a class stays as it was, a command fails, the clock stops. The program runs on.
+//!
+//! What a panic leaves half done is behind locks, and these are used on after it (`locks.rs`). So what they
+//! guard must be usable wherever a panic may come:
+//!
+//! | what | how |
+//! | --- | --- |
+//! | registry of classes | plans, then commits; a commit that panics closes it (`classes/registry.rs`) |
+//! | stream of a thread | is closed if its analysis panics: what follows is counted as lost (`stream/events/stream.rs`) |
+//! | counts and baselines | a reset reads everything before it changes anything |
+//! | controller, ledger, structure graphs | belong to the clock's thread, which stops; what a dump then says of methods without probes is an estimate of the time before |
+//! | other maps and lists | single inserts and removals |
+//!
+//! The fact `panics` of a profile says how many there were.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -18,8 +31,7 @@ pub fn panics() -> u64 {
 
 /// Runs an entry point's body; gives the fallback if it panics.
 pub fn guard<T>(entry: &'static str, fallback: T, body: impl FnOnce() -> T) -> T {
-    // Unwind safety: what a panic can leave half done is behind mutexes, whose poison is looked at nowhere: all
-    // updates under them are single inserts.
+    // Unwind safety: see above.
     catch(entry, body).unwrap_or(fallback)
 }
 

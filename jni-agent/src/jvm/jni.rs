@@ -1,4 +1,5 @@
-//! JNI, as much of it as the agent needs. Every call that can throw returns the exception as an error, cleared.
+//! JNI, as much of it as the agent needs. Every call that can throw returns the exception as an error,
+//! cleared.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
@@ -36,12 +37,12 @@ unsafe impl Sync for GlobalRef {}
 
 /// A static method of a class that is never unloaded.
 #[derive(Clone, Copy)]
-pub struct MethodId(jmethodID);
+pub struct StaticMethod(jmethodID);
 
 // SAFETY: method ids may be used from any thread while their class is loaded.
-unsafe impl Send for MethodId {}
+unsafe impl Send for StaticMethod {}
 // SAFETY: as above.
-unsafe impl Sync for MethodId {}
+unsafe impl Sync for StaticMethod {}
 
 /// A field of a class that is never unloaded.
 #[derive(Clone, Copy)]
@@ -56,8 +57,9 @@ unsafe impl Sync for FieldId {}
 macro_rules! jni {
     ($jni:expr, $name:ident $(, $arg:expr)*) => {{
         let env = $jni.env.as_ptr();
-        // SAFETY: `env` is the current thread's valid environment (see the module comment of `jvm`), so its function
-        // table is there and complete; the arguments are references given out by this JVM or pointers to live locals.
+        // SAFETY: `env` is the current thread's valid environment (see the module comment of `jvm`), so its
+        // function table is there and complete; the arguments are references given out by this JVM or
+        // pointers to live locals.
         unsafe { ((**env).$name)(env $(, $arg)*) }
     }};
 }
@@ -277,7 +279,7 @@ impl<'e> Jni<'e> {
         class: ClassRef,
         name: &CStr,
         descriptor: &CStr,
-    ) -> Result<MethodId, JvmError> {
+    ) -> Result<StaticMethod, JvmError> {
         let method = jni!(
             self,
             GetStaticMethodID,
@@ -285,30 +287,30 @@ impl<'e> Jni<'e> {
             name.as_ptr(),
             descriptor.as_ptr()
         );
-        Ok(MethodId(self.checked("GetStaticMethodID", method)?))
+        Ok(StaticMethod(self.checked("GetStaticMethodID", method)?))
     }
 
     /// Calls a static method `(I)V`.
-    pub fn call_void_int(self, class: ClassRef, method: MethodId, value: jint) -> Result<(), JvmError> {
+    pub fn call_void_int(self, class: ClassRef, method: StaticMethod, value: jint) -> Result<(), JvmError> {
         let args = [jvalue { i: value }];
         jni!(self, CallStaticVoidMethodA, class.0, method.0, args.as_ptr());
         self.checked("CallStaticVoidMethod", ())
     }
 
     /// Calls a static method `()I`.
-    pub fn call_int(self, class: ClassRef, method: MethodId) -> Result<jint, JvmError> {
+    pub fn call_int(self, class: ClassRef, method: StaticMethod) -> Result<jint, JvmError> {
         let value = jni!(self, CallStaticIntMethodA, class.0, method.0, std::ptr::null());
         self.checked("CallStaticIntMethod", value)
     }
 
     /// Calls a static method `()J`.
-    pub fn call_long(self, class: ClassRef, method: MethodId) -> Result<jlong, JvmError> {
+    pub fn call_long(self, class: ClassRef, method: StaticMethod) -> Result<jlong, JvmError> {
         let value = jni!(self, CallStaticLongMethodA, class.0, method.0, std::ptr::null());
         self.checked("CallStaticLongMethod", value)
     }
 
     /// Calls a static method that takes nothing and returns an object.
-    pub fn call_object(self, class: ClassRef, method: MethodId) -> Result<ObjectRef, JvmError> {
+    pub fn call_object(self, class: ClassRef, method: StaticMethod) -> Result<ObjectRef, JvmError> {
         let value = jni!(self, CallStaticObjectMethodA, class.0, method.0, std::ptr::null());
         self.checked("CallStaticObjectMethod", ObjectRef(value))
     }

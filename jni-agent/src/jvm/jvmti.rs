@@ -16,7 +16,8 @@ use super::jni::ClassRef;
 #[derive(Clone, Copy)]
 pub struct Jvmti(NonNull<jvmtiEnv>);
 
-// SAFETY: a JVMTI environment belongs to the agent, not to a thread; its functions may be called from any attached thread.
+// SAFETY: a JVMTI environment belongs to the agent, not to a thread; its functions may be called from any
+// attached thread.
 unsafe impl Send for Jvmti {}
 // SAFETY: as above; JVMTI functions are thread-safe.
 unsafe impl Sync for Jvmti {}
@@ -26,10 +27,11 @@ macro_rules! jvmti {
     ($jvmti:expr, $name:ident $(, $arg:expr)*) => {{
         let call = stringify!($name);
         let env = $jvmti.0.as_ptr();
-        // SAFETY: `env` is a valid JVMTI environment (see the module comment of `jvm`), so the table is there.
+        // SAFETY: `env` is a valid JVMTI environment (see the module comment of `jvm`), so the table is
+        // there.
         match unsafe { (*(*env).functions).$name } {
-            // SAFETY: the function comes from the JVM's own table; references given out by this JVM or pointers to
-            // live locals are passed.
+            // SAFETY: the function comes from the JVM's own table; references given out by this JVM or
+            // pointers to live locals are passed.
             Some(function) => match unsafe { function(env $(, $arg)*) } {
                 jvmtiError::NONE => Ok(()),
                 error => Err(JvmError::Jvmti { call, error }),
@@ -140,7 +142,8 @@ impl Jvmti {
         Ok(array.iter().map(|&c| ClassRef(c)).collect())
     }
 
-    /// A class's internal name (`a/b/C`); `None` for arrays and primitives. Hidden classes have a dot in theirs.
+    /// A class's internal name (`a/b/C`); `None` for arrays and primitives. Hidden classes have a dot in
+    /// theirs.
     pub fn class_name(self, class: ClassRef) -> Result<Option<String>, JvmError> {
         let mut signature = null_mut();
         jvmti!(self, GetClassSignature, class.0, &mut signature, null_mut())?;
@@ -221,7 +224,7 @@ impl Jvmti {
         Ok(state)
     }
 
-    /// Suspends threads; tells for each whether it worked.
+    /// Suspends threads; returns for each whether it worked.
     pub fn suspend(self, threads: &[ThreadRef]) -> Result<Vec<bool>, JvmError> {
         let mut results = vec![jvmtiError::INTERNAL; threads.len()];
         jvmti!(
@@ -259,7 +262,7 @@ impl Jvmti {
         jvmti!(self, IsMethodObsolete, method, &mut yes).is_ok() && yes != 0
     }
 
-    /// Mean number of bytes between allocations that are told; 0: all are.
+    /// Mean number of bytes between allocations that are reported; 0: all are.
     pub fn set_heap_sampling_interval(self, bytes: u32) -> Result<(), JvmError> {
         jvmti!(self, SetHeapSamplingInterval, bytes as jint)
     }

@@ -11,5 +11,5 @@ pub mod jvmti;
 pub mod thread;
 
 pub use error::JvmError;
-pub use jni::{ClassRef, FieldId, GlobalRef, Jni, MethodId};
+pub use jni::{ClassRef, FieldId, GlobalRef, Jni, StaticMethod};
 pub use jvmti::Jvmti;

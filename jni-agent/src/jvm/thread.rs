@@ -48,7 +48,8 @@ impl Vm {
     /// The calling thread's JNI environment; it must be attached.
     pub fn jni<'e>(self) -> Result<Jni<'e>, JvmError> {
         let env = self.environment(JNI_VERSION_1_8)?;
-        // SAFETY: GetEnv returned the current thread's environment. `'e` is the caller's to keep within the attachment.
+        // SAFETY: GetEnv returned the current thread's environment. `'e` is the caller's to keep within the
+        // attachment.
         let jni = unsafe { Jni::from_raw(env.cast::<JNIEnv>()) };
         jni.ok_or(JvmError::Missing { call: "GetEnv(JNI)" })
     }
@@ -64,8 +65,8 @@ impl Vm {
         }
     }
 
-    /// Runs a body on the calling native thread, attached as a daemon of the system thread group, so that neither
-    /// the JVM's end nor a program that counts its threads is bothered.
+    /// Runs a body on the calling native thread, attached as a daemon of the system thread group, so that
+    /// neither the JVM's end nor a program that counts its threads is bothered.
     pub fn attached<T>(
         self,
         jvmti: Jvmti,
@@ -74,7 +75,8 @@ impl Vm {
     ) -> Result<T, JvmError> {
         let name = CString::new(name).unwrap_or_default();
         self.attach(&name, null_mut())?;
-        // The system group can be asked for only by an attached thread: attach, ask, and come back as its member.
+        // The system group can be asked for only by an attached thread: attach, ask, and come back as its
+        // member.
         let group = self.jni().and_then(|jni| {
             let group = jvmti.system_thread_group()?;
             Ok(jni.global_raw(group))

@@ -1,108 +1,105 @@
 //! From windows to a profile: local counts, global ones by coefficients, and Ball-Larus paths from these.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
+use trodden_instrumenter::MethodId;
 use trodden_numbering::structure::{Node, Structure};
 use trodden_profile::structural::{GraphCounts, MethodStructure, Structural, structure_of};
 use trodden_profile::{ClassProfile, MethodCounts, Profile};
 
 use super::Windows;
 use super::graph::Graph;
-use crate::agent::Agent;
-use crate::controller::Ledger;
-use crate::jvm::{Jni, JvmError};
-use crate::settings::Settings;
-use crate::shim::Shim;
+use crate::host::Host;
 
-/// Entries that must have been seen for a loop to be scaled by how often it is entered. With fewer, its own rate is better known.
+/// Entries that must have been seen for a loop to be scaled by how often it is entered. With fewer, its own
+/// rate is better known.
 const ENTRIES: u64 = 20;
 
 /// A table of path numbers per structure graph.
 type Tables<T> = Vec<BTreeMap<u64, T>>;
 
-/// Fills the counts of a profile that has none yet. `first_methods`: of each class, the number of its first method.
-pub fn complete(
-    profile: &mut Profile,
-    first_methods: &[u32],
-    agent: &Agent,
-    settings: &Settings,
-    shim: &Shim,
-    jni: Jni<'_>,
-) -> Result<(), JvmError> {
-    let window = settings.options.window;
-    let hashed = shim.hashed_counts(jni)?;
-    let mut windows = agent.windows();
-    windows.settle(agent, window, &hashed, true);
-    let ledger = agent.ledger();
-    let mut structural = Structural {
-        window,
-        ..Structural::default()
-    };
-    let mut unmapped = 0.0;
-    let (mut filled, mut counted, mut seen) = (0, 0, 0u64);
-    for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
-        let ClassProfile { map, counts } = class;
-        for (position, (map, counts)) in map.methods.iter().zip(counts).enumerate() {
-            let method = first + position as u32;
-            let Some(graphs) = windows.graphs_of(method) else {
-                continue;
-            };
-            let local: Tables<u64> = graphs.iter().map(Graph::local).collect();
-            if local.iter().all(BTreeMap::is_empty) {
-                continue;
-            }
-            let Ok(structure) = structure_of(&map.graph) else {
-                continue;
-            };
-            let all = estimated(graphs, &ledger, method, profile.run.seconds);
-            let (global, by_rate) = global(&structure, &local, &all);
-            let mapped = structure.ball_larus(&map.graph, &map.dag, &global);
-            let mapped = mapped.unwrap_or_default();
-            unmapped += mapped.unmapped;
-            *counts = MethodCounts {
-                paths: rounded(&mapped.paths),
-                partial: BTreeMap::new(),
-            };
-            let parts = graphs.iter().zip(local).zip(&global).zip(by_rate);
-            let graphs = parts.map(|(((graph, local), global), by_rate)| {
-                filled += graph.windows();
-                counted += local.values().sum::<u64>();
-                seen += u64::from(!local.is_empty());
-                GraphCounts {
-                    windows: graph.windows(),
-                    local,
-                    global: rounded(global),
-                    by_rate,
-                }
-            });
-            let graphs = graphs.collect();
-            structural
-                .methods
-                .insert((index as u32, position as u32), MethodStructure { graphs });
-        }
-    }
-    let mut fact = |name: &str, value: String| profile.run.facts.insert(name.to_owned(), value);
-    fact("structure_graphs", windows.graphs.len().to_string());
-    fact("structure_graphs_run", seen.to_string());
-    fact("windows_filled", filled.to_string());
-    fact("window_path_ends", counted.to_string());
-    fact("spans", windows.spans.to_string());
-    fact("unmapped_paths_estimated", format!("{unmapped:.0}"));
-    profile.structural = Some(structural);
-    Ok(())
-}
-
 impl Windows {
-    fn graphs_of(&self, method: u32) -> Option<&[Graph]> {
+    /// Fills the counts of a profile that has none yet. `first_methods`: of each class, the number of its
+    /// first method; `hashed`: all hashed counts (slot, path, count); `missing`: estimated path ends of a
+    /// method in the time without probes, by [`key`](super::key).
+    pub fn complete(
+        &mut self,
+        host: &Host,
+        profile: &mut Profile,
+        first_methods: &[MethodId],
+        window: Option<NonZeroU32>,
+        hashed: &[(u32, u32, i64)],
+        missing: impl Fn(MethodId) -> Option<BTreeMap<u64, f64>>,
+    ) {
+        self.settle(host, window, hashed, true);
+        let mut structural = Structural {
+            window,
+            ..Structural::default()
+        };
+        let mut unmapped = 0.0;
+        let (mut filled, mut counted, mut seen) = (0, 0, 0u64);
+        for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
+            let ClassProfile { map, counts } = class;
+            for (position, (map, counts)) in map.methods.iter().zip(counts).enumerate() {
+                let method = first.at(position);
+                let Some(graphs) = self.graphs_of(method) else {
+                    continue;
+                };
+                let local: Tables<u64> = graphs.iter().map(Graph::local).collect();
+                if local.iter().all(BTreeMap::is_empty) {
+                    continue;
+                }
+                let Ok(structure) = structure_of(&map.graph) else {
+                    continue;
+                };
+                let all = estimated(graphs, missing(method).unwrap_or_default());
+                let (global, by_rate) = global(&structure, &local, &all);
+                let mapped = structure.ball_larus(&map.graph, &map.dag, &global);
+                let mapped = mapped.unwrap_or_default();
+                unmapped += mapped.unmapped;
+                *counts = MethodCounts {
+                    paths: rounded(&mapped.paths),
+                    partial: BTreeMap::new(),
+                };
+                let parts = graphs.iter().zip(local).zip(&global).zip(by_rate);
+                let graphs = parts.map(|(((graph, local), global), by_rate)| {
+                    filled += graph.windows();
+                    counted += local.values().sum::<u64>();
+                    seen += u64::from(!local.is_empty());
+                    GraphCounts {
+                        windows: graph.windows(),
+                        local,
+                        global: rounded(global),
+                        by_rate,
+                    }
+                });
+                let graphs = graphs.collect();
+                structural
+                    .methods
+                    .insert((index as u32, position as u32), MethodStructure { graphs });
+            }
+        }
+        let mut fact = |name: &str, value: String| profile.run.facts.insert(name.to_owned(), value);
+        fact("structure_graphs", self.graphs.len().to_string());
+        fact("structure_graphs_run", seen.to_string());
+        fact("windows_filled", filled.to_string());
+        fact("window_path_ends", counted.to_string());
+        fact("spans", self.spans.to_string());
+        fact("unmapped_paths_estimated", format!("{unmapped:.0}"));
+        profile.structural = Some(structural);
+    }
+
+    fn graphs_of(&self, method: MethodId) -> Option<&[Graph]> {
         self.graphs.get(self.methods.get(&method)?.clone())
     }
 }
 
-/// Path ends of the whole run: those of the time with probes, and what the ledger says of the rest.
-fn estimated(graphs: &[Graph], ledger: &Ledger, method: u32, seconds: f64) -> Tables<f64> {
+/// Path ends of the whole run: those of the time with probes, and those that are `missing`, by
+/// [`key`](super::key).
+fn estimated(graphs: &[Graph], missing: BTreeMap<u64, f64>) -> Tables<f64> {
     let mut all: Tables<f64> = graphs.iter().map(|graph| graph.estimated().collect()).collect();
-    let missing = ledger.estimate(method, seconds).map(|estimate| estimate.missing);
-    for (key, count) in missing.unwrap_or_default() {
+    for (key, count) in missing {
         if let Some(table) = all.get_mut((key >> 32) as usize) {
             *table.entry(key & 0xffff_ffff).or_default() += count;
         }
@@ -110,8 +107,8 @@ fn estimated(graphs: &[Graph], ledger: &Ledger, method: u32, seconds: f64) -> Ta
     all
 }
 
-/// Global counts, and which graphs' are by their own rates. A loop's are scaled so that it is entered as often as the graph around it goes
-/// through it (SPP figure 7), if it was seen to be entered often enough.
+/// Global counts, and which graphs' are by their own rates. A loop's are scaled so that it is entered as
+/// often as the graph around it goes through it (SPP figure 7), if it was seen to be entered often enough.
 fn global(
     structure: &Structure,
     local: &[BTreeMap<u64, u64>],
@@ -173,8 +170,8 @@ mod tests {
             .unwrap_or_else(|| panic!("{text}"))
     }
 
-    /// The inner loop was seen to be entered 30 times where the outer one goes through it 60 times: everything in it counts twice. With a
-    /// handful of entries seen, its own rate is taken.
+    /// The inner loop was seen to be entered 30 times where the outer one goes through it 60 times:
+    /// everything in it counts twice. With a handful of entries seen, its own rate is taken.
     #[test]
     fn loops_are_scaled_by_how_often_they_are_entered() {
         let structure = structure();

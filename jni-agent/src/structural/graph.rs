@@ -1,12 +1,16 @@
-//! One structure graph: its windows, and what they say. Times are the process's own, in seconds of its processors.
+//! One structure graph: its windows, and what they say. Times are the process's own, in seconds of its
+//! processors.
 
 use super::SPAN;
-use crate::blocks::Blocks;
+use crate::threads::blocks::ThreadBlocks;
 use std::collections::BTreeMap;
+
+use trodden_instrumenter::CounterSlot;
 
 /// Windows after which a graph's distribution is known.
 const ENOUGH: u32 = 10;
-/// A graph is opened at every tick at first, and at every second one after so many windows, then at every third, up to a limit.
+/// A graph is opened at every tick at first, and at every second one after so many windows, then at every
+/// third, up to a limit.
 const EASE: u32 = 8;
 const SELDOM: u32 = 64;
 
@@ -20,7 +24,7 @@ pub fn key(graph: usize, path: u64) -> u64 {
 
 /// What is known of a graph.
 pub struct Graph {
-    slot: u32,
+    slot: CounterSlot,
     /// Its paths; 0 if they are hashed.
     paths: u32,
     armed: bool,
@@ -51,7 +55,7 @@ pub struct Graph {
 
 impl Graph {
     /// With probes, before anything was counted.
-    pub fn new(slot: u32, paths: u32, now: f64) -> Self {
+    pub fn new(slot: CounterSlot, paths: u32, now: f64) -> Self {
         Graph {
             slot,
             paths,
@@ -74,7 +78,7 @@ impl Graph {
     }
 
     /// Its first slot, which its switch is known by.
-    pub fn slot(&self) -> u32 {
+    pub fn slot(&self) -> CounterSlot {
         self.slot
     }
 
@@ -108,13 +112,13 @@ impl Graph {
         self.wait.is_some()
     }
 
-    fn read(&self, blocks: &Blocks) -> Vec<u64> {
-        blocks.sums(self.slot..self.slot + self.paths)
+    fn read(&self, blocks: &ThreadBlocks) -> Vec<u64> {
+        blocks.sums(self.slot..self.slot.plus(self.paths))
     }
 
-    /// Takes in what was counted since the last time. If the window is `closed`, it was so for an unknown time, and what is
-    /// missing follows from the rate in its span.
-    pub fn harvest(&mut self, blocks: &Blocks, closed: bool, now: f64) {
+    /// Takes in what was counted since the last time. If the window is `closed`, it was so for an unknown
+    /// time, and what is missing follows from the rate in its span.
+    pub fn harvest(&mut self, blocks: &ThreadBlocks, closed: bool, now: f64) {
         let counters = self.read(blocks);
         self.counted.resize(counters.len(), 0);
         self.estimated.resize(counters.len(), 0.0);
@@ -155,7 +159,8 @@ impl Graph {
         }
     }
 
-    /// Nothing had ended in it at the tick of that number, at that time: its window stayed open, and its span saw nothing.
+    /// Nothing had ended in it at the tick of that number, at that time: its window stayed open, and its span
+    /// saw nothing.
     pub fn stayed_open(&mut self, now: f64, tick: u64) {
         if !self.rested && self.tick < tick && now > self.opened {
             self.opened = now;
@@ -166,15 +171,16 @@ impl Graph {
     }
 
     /// Path ends since it was harvested.
-    pub fn ended_since(&self, blocks: &Blocks) -> u64 {
+    pub fn ended_since(&self, blocks: &ThreadBlocks) -> u64 {
         let counters = self.read(blocks);
         let before = |path: usize| self.counted.get(path).copied().unwrap_or(0);
         let ended = |(path, &now): (usize, &u64)| now.wrapping_sub(before(path));
         counters.iter().enumerate().map(ended).sum()
     }
 
-    /// So many paths ended in its span, which is over. Counting itself took some of it. Spans before count as well, each half as much
-    /// as the one after it: in a span in which the program did not run, nothing is to be learnt.
+    /// So many paths ended in its span, which is over. Counting itself took some of it. Spans before count as
+    /// well, each half as much as the one after it: in a span in which the program did not run, nothing is to
+    /// be learnt.
     pub fn end_span(&mut self, ended: u64, at: f64, delay: f64) {
         let length = (at - self.opened).max(0.0);
         let (ends, time) = &mut self.spans;
@@ -191,7 +197,7 @@ impl Graph {
     }
 
     /// Loses its probes.
-    pub fn disarm(&mut self, blocks: &Blocks, closed: bool, now: f64) {
+    pub fn disarm(&mut self, blocks: &ThreadBlocks, closed: bool, now: f64) {
         if self.armed && self.is_dense() {
             self.harvest(blocks, closed, now);
         }
@@ -199,7 +205,7 @@ impl Graph {
     }
 
     /// Has its probes again. What was counted meanwhile, by activations from before, is left out.
-    pub fn arm(&mut self, blocks: &Blocks, now: f64) {
+    pub fn arm(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() {
             self.counted = self.read(blocks);
         }
@@ -213,7 +219,8 @@ impl Graph {
         self.rested = false;
     }
 
-    /// Were enough of its windows filled since it got its probes? What is counted by hash is counted throughout.
+    /// Were enough of its windows filled since it got its probes? What is counted by hash is counted
+    /// throughout.
     pub fn is_full(&self) -> bool {
         !self.is_dense() || self.recent >= ENOUGH
     }
@@ -251,7 +258,7 @@ impl Graph {
     }
 
     /// Forgets all counts.
-    pub fn reset(&mut self, blocks: &Blocks, now: f64) {
+    pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() && !self.counted.is_empty() {
             self.counted = self.read(blocks);
         }

@@ -1,15 +1,17 @@
 //! `profile=structural`: windows of structure graphs, and what is known from them.
 //!
-//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), section on the profile controller (figure 5).
-//! Each structure graph has a switch: 0 is off, a positive number the path ends that it still counts, a negative one no limit.
+//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), section on the profile
+//! controller (figure 5). Each structure graph has a switch: 0 is off, a positive number the path ends that
+//! it still counts, a negative one no limit.
 //!
-//! One window of 100 paths would show how a program begins. So windows are opened again, at each tick of the clock, as long as
-//! the method has its probes. A window says in which *proportion* a graph's paths occur; how many there are altogether it does not, since
-//! it is closed as soon as it is full. For that, no graph is limited in the first [`SPAN`] of a tick (which begins at a random time
-//! of its interval): what ends in it, over its length, is the graph's rate. A window that is not full at the next tick saw all there was.
+//! One window of 100 paths would show how a program begins. So windows are opened again, at each tick of the
+//! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
+//! how many there are altogether it does not, since it is closed as soon as it is full. For that, no graph is
+//! limited in the first [`SPAN`] of a tick (which begins at a random time of its interval): what ends in it,
+//! over its length, is the graph's rate. A window that is not full at the next tick saw all there was.
 //!
-//! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a method are full, the
-//! controller takes its probes out ([`crate::controller`]).
+//! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a
+//! method are full, the controller (`controller/`) takes its probes out.
 
 mod complete;
 mod graph;
@@ -19,15 +21,15 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_instrumenter::{CounterSlot, MethodId};
 
-use crate::agent::Agent;
-use crate::blocks::{Blocks, Switches};
-use crate::clock::processor_seconds;
-use crate::controller::PathCounts;
+use crate::classes::registry::{ClassEntry, Registry};
+use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
-use crate::registry::{ClassEntry, Registry};
-use crate::shim::Shim;
-pub use complete::complete;
+use crate::sampling::PathCounts;
+use crate::sampling::clock::processor_seconds;
+use crate::threads::blocks::{Switches, ThreadBlocks};
+use crate::threads::shim::Shim;
 use graph::Graph;
 pub use graph::key;
 
@@ -35,8 +37,8 @@ pub use graph::key;
 const SPAN: Duration = Duration::from_micros(200);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 100;
-/// Seconds by which counting a path end delays the program: what is taken off a span. With 1 ns the flow of two kernels with tight loops came
-/// out four to six times too small.
+/// Seconds by which counting a path end delays the program: what is taken off a span. With 1 ns the flow of
+/// two kernels with tight loops came out four to six times too small.
 const DELAY: f64 = 4e-9;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
 const REST: f64 = 0.01;
@@ -46,7 +48,7 @@ const REST: f64 = 0.01;
 pub struct Windows {
     graphs: Vec<Graph>,
     /// By method: its graphs, the outline first.
-    methods: FxHashMap<u32, Range<usize>>,
+    methods: FxHashMap<MethodId, Range<usize>>,
     /// Classes taken in so far.
     seen: usize,
     /// Not before then.
@@ -57,11 +59,6 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// What a graph's switch is set to when its class is loaded.
-    pub fn at_first(window: Option<NonZeroU32>) -> i32 {
-        window.map_or(-1, |paths| paths.get() as i32)
-    }
-
     /// Takes in the classes that are new.
     fn refresh(&mut self, registry: &Registry, now: f64) {
         for class in registry.classes_from(&mut self.seen) {
@@ -80,39 +77,39 @@ impl Windows {
                 .map_or(layout.slots, |s| s.first);
             let ends = slots.iter().skip(1).map(|s| s.first).chain([end]);
             for (slots, end) in slots.iter().zip(ends) {
-                let slot = class.ids.first_counter + slots.first;
+                let slot = class.ids.first_counter.plus(slots.first);
                 let paths = if slots.dense { end - slots.first } else { 0 };
                 self.graphs.push(Graph::new(slot, paths, now));
             }
             debug_assert!(!slots.is_empty(), "{} has no structure graph", map.name);
-            let id = class.ids.first_method + method as u32;
+            let id = class.ids.first_method.at(method);
             self.methods.insert(id, first..self.graphs.len());
         }
     }
 
     /// Ends windows that are full, opens new ones, waits for [`SPAN`], and ends what fills up in it.
-    pub fn tick(&mut self, agent: &Agent, window: NonZeroU32) {
+    pub fn tick(&mut self, host: &Host, window: NonZeroU32) {
         let begin = Instant::now();
         if self.next.is_some_and(|next| begin < next) {
             return;
         }
-        let Some(switches) = agent.blocks.switches() else {
+        let Some(switches) = host.blocks.switches() else {
             return;
         };
         let now = processor_seconds();
-        self.refresh(&agent.registry, now);
-        self.open(&agent.blocks, switches, window, now);
+        self.refresh(&host.registry, now);
+        self.open(&host.blocks, switches, window, now);
         let worked = begin.elapsed();
         std::thread::sleep(SPAN);
         let again = Instant::now();
-        self.end_spans(&agent.blocks, switches, window);
+        self.end_spans(&host.blocks, switches, window);
         self.spans += 1;
         let worked = worked + again.elapsed();
         self.next = Some(Instant::now() + worked * LOOKING);
     }
 
     /// Harvests graphs in which something ended, and opens their windows.
-    fn open(&mut self, blocks: &Blocks, switches: Switches, window: NonZeroU32, now: f64) {
+    fn open(&mut self, blocks: &ThreadBlocks, switches: Switches, window: NonZeroU32, now: f64) {
         let untouched = window.get() as i32;
         let mut opened = Vec::new();
         for (index, graph) in self.graphs.iter_mut().enumerate() {
@@ -144,7 +141,7 @@ impl Windows {
     }
 
     /// Limits all graphs again. What ended in the span is their rate.
-    fn end_spans(&mut self, blocks: &Blocks, switches: Switches, window: NonZeroU32) {
+    fn end_spans(&mut self, blocks: &ThreadBlocks, switches: Switches, window: NonZeroU32) {
         let untouched = window.get() as i32;
         let Some(last) = self.last else { return };
         let mut seen = 0;
@@ -154,7 +151,8 @@ impl Windows {
             if left == untouched || graph.is_resting() || !graph.is_armed() || !graph.is_dense() {
                 continue;
             }
-            // One in which nothing had ended when the span began was limited in it: no rate above a window per span is seen of it.
+            // One in which nothing had ended when the span began was limited in it: no rate above a window
+            // per span is seen of it.
             graph.opened_at(last, self.spans + 1);
             let ended = graph.ended_since(blocks);
             let left = u64::from(window.get()).saturating_sub(ended);
@@ -168,11 +166,12 @@ impl Windows {
         }
     }
 
-    /// Takes in what open windows have counted so far, and what is hashed; at the `last` look what closed ones stand for as well.
-    fn settle(&mut self, agent: &Agent, window: Option<NonZeroU32>, hashed: &[(u32, u32, i64)], last: bool) {
+    /// Takes in what open windows have counted so far, and what is hashed; at the `last` look what closed
+    /// ones stand for as well.
+    fn settle(&mut self, host: &Host, window: Option<NonZeroU32>, hashed: &[(u32, u32, i64)], last: bool) {
         let now = processor_seconds();
-        self.refresh(&agent.registry, now);
-        let Some(switches) = agent.blocks.switches() else {
+        self.refresh(&host.registry, now);
+        let Some(switches) = host.blocks.switches() else {
             return;
         };
         let untouched = window.map_or(0, |paths| paths.get() as i32);
@@ -181,16 +180,16 @@ impl Windows {
                 let left = switches.get(graph.slot());
                 // A closed one stands for the time until the next one is opened.
                 if left != untouched && (last || left != 0) {
-                    graph.harvest(&agent.blocks, left == 0, now);
+                    graph.harvest(&host.blocks, left == 0, now);
                 }
             }
         }
-        let by_slot: FxHashMap<u32, usize> = (self.graphs.iter().enumerate())
+        let by_slot: FxHashMap<CounterSlot, usize> = (self.graphs.iter().enumerate())
             .filter(|(_, graph)| !graph.is_dense())
             .map(|(index, graph)| (graph.slot(), index))
             .collect();
         for &(slot, path, count) in hashed {
-            if let Some(&index) = by_slot.get(&slot) {
+            if let Some(&index) = by_slot.get(&CounterSlot(slot)) {
                 self.graphs[index].set_hashed(u64::from(path), count.max(0) as u64);
             }
         }
@@ -199,13 +198,13 @@ impl Windows {
     /// Estimated path ends of all methods so far, by method and [`key`]; and which methods' windows are full.
     pub fn snapshot(
         &mut self,
-        agent: &Agent,
+        host: &Host,
         window: Option<NonZeroU32>,
         shim: &Shim,
         jni: Jni<'_>,
-    ) -> Result<(FxHashMap<u32, PathCounts>, FxHashSet<u32>), JvmError> {
+    ) -> Result<(FxHashMap<MethodId, PathCounts>, FxHashSet<MethodId>), JvmError> {
         let hashed = shim.hashed_counts(jni)?;
-        self.settle(agent, window, &hashed, false);
+        self.settle(host, window, &hashed, false);
         let mut counts = FxHashMap::default();
         let mut full = FxHashSet::default();
         for (&method, graphs) in &self.methods {
@@ -230,18 +229,19 @@ impl Windows {
         Ok((counts, full))
     }
 
-    /// Methods of a class, by position, lose their probes, or have them back: their graphs are switched off or on.
+    /// Methods of a class, by position, lose their probes, or have them back: their graphs are switched off
+    /// or on.
     pub fn silence(
         &mut self,
-        blocks: &Blocks,
-        first_method: u32,
+        blocks: &ThreadBlocks,
+        first_method: MethodId,
         silent: &[bool],
         window: Option<NonZeroU32>,
     ) {
         let Some(switches) = blocks.switches() else { return };
         let now = processor_seconds();
-        for (method, &silent) in (first_method..).zip(silent) {
-            let Some(graphs) = self.methods.get(&method) else {
+        for (position, &silent) in silent.iter().enumerate() {
+            let Some(graphs) = self.methods.get(&first_method.at(position)) else {
                 continue;
             };
             for graph in &mut self.graphs[graphs.clone()] {
@@ -249,7 +249,7 @@ impl Windows {
                     continue;
                 }
                 let closed = switches.get(graph.slot()) == 0;
-                let state = if silent { 0 } else { Self::at_first(window) };
+                let state = if silent { 0 } else { Switches::at_first(window) };
                 switches.set(graph.slot(), state);
                 match silent {
                     true => graph.disarm(blocks, closed, now),
@@ -260,18 +260,18 @@ impl Windows {
     }
 
     /// Profiling begins, or goes on: all graphs have their probes.
-    pub fn begin(&mut self, blocks: &Blocks, window: Option<NonZeroU32>) {
+    pub fn begin(&mut self, blocks: &ThreadBlocks, window: Option<NonZeroU32>) {
         let Some(switches) = blocks.switches() else { return };
         let now = processor_seconds();
         self.next = None;
         for graph in &mut self.graphs {
-            switches.set(graph.slot(), Self::at_first(window));
+            switches.set(graph.slot(), Switches::at_first(window));
             graph.arm(blocks, now);
         }
     }
 
     /// Profiling stops.
-    pub fn stop(&mut self, blocks: &Blocks) {
+    pub fn stop(&mut self, blocks: &ThreadBlocks) {
         let now = processor_seconds();
         for graph in &mut self.graphs {
             let mut closed = false;
@@ -284,7 +284,7 @@ impl Windows {
     }
 
     /// Forgets all counts.
-    pub fn reset(&mut self, blocks: &Blocks) {
+    pub fn reset(&mut self, blocks: &ThreadBlocks) {
         self.spans = 0;
         let now = processor_seconds();
         self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));

@@ -29,6 +29,7 @@ impl<G: FlowGraph> Machine<'_, G> {
                 ensure!(value != 0, Placement, "an addition of 0");
                 self.register = self.register.and_then(|r| r.checked_add(value));
             }
+            Update::Run(_) => ensure!(false, Placement, "a program in a plan for one register"),
         }
         let Some(next) = op.restart else { return Ok(None) };
         let reported = self.register;

@@ -1,4 +1,5 @@
-//! From a flow graph to its structure graphs (SPP figure 4, over strongly connected parts in place of natural loops).
+//! From a flow graph to its structure graphs (SPP figure 4, over strongly connected parts in place of natural
+//! loops).
 
 use super::{Node, Structure, StructureGraph};
 use crate::dag::{NumberingError, NumberingOptions, PathDag, validate};
@@ -14,8 +15,8 @@ struct Region {
 }
 
 impl Structure {
-    /// Finds all loops and numbers all graphs. The limit of the options holds for each graph. Takes time in proportion to the
-    /// edges, times the depth of the loops.
+    /// Finds all loops and numbers all graphs. The limit of the options holds for each graph. Takes time in
+    /// proportion to the edges, times the depth of the loops.
     ///
     /// # Errors
     /// As [`PathDag::build`].
@@ -174,7 +175,8 @@ impl<G: FlowGraph> Builder<'_, G> {
         })
     }
 
-    /// The edges that leave a block, or a loop: each of a block's own, one of a loop for each place it leads to.
+    /// The edges that leave a block, or a loop: each of a block's own, one of a loop for each place it leads
+    /// to.
     fn edges(&self, index: usize, header: Option<BlockId>, part: &[BlockId], made: &mut Made) {
         let node = self.node[part[0].index()];
         let merge = matches!(made.nodes[node.index()], Node::Loop(_));
@@ -203,8 +205,8 @@ impl<G: FlowGraph> Builder<'_, G> {
         }
     }
 
-    /// Strongly connected parts of a region without the edges to its header (Tarjan's algorithm with a stack of its own), each
-    /// after all that it leads to.
+    /// Strongly connected parts of a region without the edges to its header (Tarjan's algorithm with a stack
+    /// of its own), each after all that it leads to.
     fn strong_parts(&self, index: usize, header: Option<BlockId>, blocks: &[BlockId]) -> Vec<Vec<BlockId>> {
         const NEW: u32 = u32::MAX;
         const DONE: u32 = u32::MAX - 1;

@@ -27,10 +27,11 @@ pub enum GlobalError {
 }
 
 impl Structure {
-    /// Global counts of all paths. `local` has a table (path number to count) per graph, each counted over a window of its own;
-    /// the outline's counts are taken as global. A loop's counts are multiplied by how often it is entered according to
-    /// the global counts of the graph around it, over how often it was entered while it was counted. A loop of which no entry
-    /// was seen keeps no count: nothing is known of its share.
+    /// Global counts of all paths. `local` has a table (path number to count) per graph, each counted over a
+    /// window of its own; the outline's counts are taken as global. A loop's counts are multiplied by how
+    /// often it is entered according to the global counts of the graph around it, over how often it was
+    /// entered while it was counted. A loop of which no entry was seen keeps no count: nothing is known of
+    /// its share.
     ///
     /// # Errors
     /// If the tables do not fit the graphs.

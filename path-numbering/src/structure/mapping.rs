@@ -1,12 +1,13 @@
 //! From structural paths to Ball-Larus paths (the last column of SPP figure 7, with frequencies).
 //!
-//! A structural path runs past inner loops; a Ball-Larus path ends at their headers, and one that begins in a loop runs on behind
-//! it. So a structural path is cut at its inner loops, and what leaves a loop is continued in the graph around it. *How* it
-//! goes on there a structural profile tells only together for all ways through the loop: they are taken to be independent, given
-//! the block that the loop was left to. Frequencies of edges come out exactly all the same.
+//! A structural path runs past inner loops; a Ball-Larus path ends at their headers, and one that begins in a
+//! loop runs on behind it. So a structural path is cut at its inner loops, and what leaves a loop is
+//! continued in the graph around it. *How* it goes on there a structural profile tells only together for all
+//! ways through the loop: they are taken to be independent, given the block that the loop was left to.
+//! Frequencies of edges come out exactly all the same.
 //!
-//! Not mapped, but told: what enters a loop elsewhere than at its header (irreducible code; a Ball-Larus path runs on there), and
-//! what is cut to keep numbers small.
+//! Not mapped, but told: what enters a loop elsewhere than at its header (irreducible code; a Ball-Larus path
+//! runs on there), and what is cut to keep numbers small.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,8 @@ use crate::dag::{PathDag, StartKind};
 use crate::graph::{BlockId, EdgeRef, FlowGraph};
 use crate::regenerate::PathEnd;
 
-/// Ways on from a loop that are kept, and the least share of them: the rest is [`unmapped`](BallLarusCounts::unmapped).
+/// Ways on from a loop that are kept, and the least share of them: the rest is
+/// [`unmapped`](BallLarusCounts::unmapped).
 const MOST_WAYS: usize = 512;
 const LEAST_SHARE: f64 = 1e-6;
 
@@ -24,7 +26,8 @@ const LEAST_SHARE: f64 = 1e-6;
 pub struct BallLarusCounts {
     /// Path number to frequency.
     pub paths: BTreeMap<u64, f64>,
-    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they are cut off.
+    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they are cut
+    /// off.
     pub unmapped: f64,
 }
 
@@ -57,8 +60,8 @@ struct Pieces {
 }
 
 impl Structure {
-    /// Frequencies of the Ball-Larus paths of a P-DAG of the same graph, from global frequencies of structural paths (a table per
-    /// structure graph, as [`global`](Structure::global) makes them).
+    /// Frequencies of the Ball-Larus paths of a P-DAG of the same graph, from global frequencies of
+    /// structural paths (a table per structure graph, as [`global`](Structure::global) makes them).
     ///
     /// # Errors
     /// If the tables do not fit the graphs.
@@ -213,7 +216,8 @@ impl Structure {
     }
 }
 
-/// By the loop that was left, and where to: edges to the end of the Ball-Larus path, and their share of all ways on.
+/// By the loop that was left, and where to: edges to the end of the Ball-Larus path, and their share of all
+/// ways on.
 type Ways = BTreeMap<(usize, BlockId), Vec<(Vec<EdgeRef>, f64)>>;
 
 struct Mapper<'a, G> {

@@ -1,23 +1,26 @@
 //! Structure graphs: a hierarchy of small graphs in place of one (structural path profiling).
 //!
-//! Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling: An Efficient Online Path Profiling Framework for Dynamic
-//! Compilers* ("SPP" in comments), figures 3, 4 and 7. The **outline graph** of a method holds each outermost loop as a single
-//! node; the graph of each loop holds each of its inner loops as a single node. Each graph is acyclic, numbered on its own with
-//! a register of its own, and so can be profiled on its own. A path of a loop's graph starts where the loop is entered (E)
-//! or after a back edge (B), and ends where the loop is left (X) or at a back edge: E..X, E..B, B..X, B..B.
+//! Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling: An Efficient Online Path Profiling
+//! Framework for Dynamic Compilers* ("SPP" in comments), figures 3, 4 and 7. The **outline graph** of a
+//! method holds each outermost loop as a single node; the graph of each loop holds each of its inner loops as
+//! a single node. Each graph is acyclic, numbered on its own with a register of its own, and so can be
+//! profiled on its own. A path of a loop's graph starts where the loop is entered (E) or after a back edge
+//! (B), and ends where the loop is left (X) or at a back edge: E..X, E..B, B..X, B..B.
 //!
 //! # What a loop is
-//! The paper takes natural loops. Here a loop is a strongly connected part of the graph (of the loop around it without the edges
-//! to that one's header), so code that is entered at several places is covered too. Its *header* is the block of it that the
-//! depth-first walk finds first; its *back edges* are all edges within it to the header. By induction every block lies in
-//! exactly one graph as a plain node, and no cycle is left in any.
+//! The paper takes natural loops. Here a loop is a strongly connected part of the graph (of the loop around
+//! it without the edges to that one's header), so code that is entered at several places is covered too. Its
+//! *header* is the block of it that the depth-first walk finds first; its *back edges* are all edges within
+//! it to the header. By induction every block lies in exactly one graph as a plain node, and no cycle is left
+//! in any.
 //!
 //! # Where this goes beyond the paper
 //! * A loop that can be entered at several blocks has an [`Enter`](Node::Enter) for each.
-//! * Exception handlers ([`FlowGraph::extra_starts`]) start a path in their own graph and in all graphs around it, there
-//!   at the node of the loop that they are in; what those graphs had begun before is forgotten, as in Ball-Larus profiles.
-//! * Edges out of a loop's node are merged if they lead to the same place: which way the loop was left is for its own graph to
-//!   say. (In the paper's figures no two do.)
+//! * Exception handlers ([`FlowGraph::extra_starts`]) start a path in their own graph and in all graphs
+//!   around it, there at the node of the loop that they are in; what those graphs had begun before is
+//!   forgotten, as in Ball-Larus profiles.
+//! * Edges out of a loop's node are merged if they lead to the same place: which way the loop was left is for
+//!   its own graph to say. (In the paper's figures no two do.)
 //! * Cut points bound the numbers as in [`PathDag`].
 
 mod build;
@@ -128,7 +131,8 @@ impl StructureGraph {
 /// A path through a structure graph.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StructuralPath {
-    /// The nodes in order, dummy nodes included. A path that starts at a handler or after a cut has no dummy node in front.
+    /// The nodes in order, dummy nodes included. A path that starts at a handler or after a cut has no dummy
+    /// node in front.
     pub nodes: Vec<Node>,
     /// The node at which it was cut off, to keep numbers small.
     pub cut: Option<Node>,
@@ -141,8 +145,8 @@ impl StructuralPath {
     }
 }
 
-/// In the paper's words (figure 7): `E2-2-3-6-(2)` enters loop 2 and ends at its back edge, `(2)-2-3-X5` leaves it towards block 5.
-/// A loop stands as the index of its graph behind an `L`.
+/// In the paper's words (figure 7): `E2-2-3-6-(2)` enters loop 2 and ends at its back edge, `(2)-2-3-X5`
+/// leaves it towards block 5. A loop stands as the index of its graph behind an `L`.
 impl fmt::Display for StructuralPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
@@ -177,12 +181,14 @@ impl Structure {
         &self.graphs
     }
 
-    /// The graph in which a block is a plain node: the one of the innermost loop around it. None if it is unreachable.
+    /// The graph in which a block is a plain node: the one of the innermost loop around it. None if it is
+    /// unreachable.
     pub fn graph_of(&self, block: BlockId) -> Option<usize> {
         Some(self.place.get(block.index()).copied().flatten()?.0)
     }
 
-    /// The graphs that a reachable block is in, as itself or within a loop: from the outline to [`graph_of`](Self::graph_of).
+    /// The graphs that a reachable block is in, as itself or within a loop: from the outline to
+    /// [`graph_of`](Self::graph_of).
     pub fn graphs_around(&self, block: BlockId) -> Vec<usize> {
         self.around(block).into_iter().map(|(graph, _)| graph).collect()
     }

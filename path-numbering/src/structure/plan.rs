@@ -1,4 +1,5 @@
-//! What is done to the path registers on each edge, for all structure graphs of a method at once (SPP figure 6).
+//! What is done to the path registers on each edge, for all structure graphs of a method at once (SPP figure
+//! 6).
 
 use super::{Node, Structure};
 use crate::dag::StartKind;
@@ -29,16 +30,16 @@ pub enum Op {
     },
 }
 
-/// Where the path registers of a method are changed and read. Steps are in the order in which they are to be done; no step of
-/// one graph depends on those of another.
+/// Where the path registers of a method are changed and read. Steps are in the order in which they are to be
+/// done; no step of one graph depends on those of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StructurePlan {
     /// When the method is entered, before its first block.
     pub entry: Vec<Op>,
     /// Per block and successor: when that edge is followed. Nothing where the block is unreachable.
     pub edges: Rows<Vec<Op>>,
-    /// Per extra start, in the graph's order: when execution appears there. All graphs around it begin a path; what they had
-    /// begun before is forgotten.
+    /// Per extra start, in the graph's order: when execution appears there. All graphs around it begin a
+    /// path; what they had begun before is forgotten.
     pub extra_starts: Vec<(BlockId, Vec<Op>)>,
     /// Per block: when the method is left there. Nothing for blocks with successors.
     pub exits: Vec<Vec<Op>>,

@@ -38,7 +38,8 @@ impl Walker {
         run(self.plan.op(edge), &mut self.registers, &mut ended);
     }
 
-    /// Control appears at an exception handler, wherever it was before. (A path ends there only if it is cut at once.)
+    /// Control appears at an exception handler, wherever it was before. (A path ends there only if it is cut
+    /// at once.)
     pub fn handler(&mut self, block: BlockId, mut ended: impl FnMut(usize, u64)) {
         self.registers.fill(None);
         let here = self.plan.extra_starts.iter().find(|(start, _)| *start == block);

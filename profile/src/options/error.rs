@@ -1,6 +1,7 @@
 //! What can be wrong with options.
 
-use super::Action;
+use super::entry::nearest;
+use super::{Action, options};
 
 /// An option that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +13,34 @@ pub enum OptionError {
         name: String,
         /// The nearest known word, if one is near.
         nearest: Option<&'static str>,
+    },
+    /// It means nothing with the other options.
+    #[error("option '{name}' is for {scope}; use it with {with}, or leave it out")]
+    Inapplicable {
+        /// The option.
+        name: &'static str,
+        /// Where it means something, in words.
+        scope: String,
+        /// Options with which it does, in the syntax of the agent string.
+        with: &'static str,
+    },
+    /// The action does not take it.
+    #[error("option '{name}' means nothing to '{action}'; {}", taken(*.action))]
+    Action {
+        /// The option.
+        name: &'static str,
+        /// The action.
+        action: Action,
+    },
+    /// A comma between values of a list ended the list.
+    #[error("'{word}' has no name: values of '{name}' are joined by '+', {name}={before}+{word}")]
+    Comma {
+        /// The list.
+        name: &'static str,
+        /// Its values so far.
+        before: String,
+        /// What came behind the comma.
+        word: String,
     },
     /// The value is not one that the option takes.
     #[error("option '{name}': {reason}")]
@@ -57,4 +86,20 @@ pub enum OptionError {
         /// What is wrong.
         reason: String,
     },
+}
+
+/// The error for a name that no option has. `actions`: words that could stand there as well.
+pub(super) fn unknown(name: &str, actions: &'static [Action]) -> OptionError {
+    let hyphens = name.replace('_', "-");
+    let known = options().map(|option| option.name);
+    OptionError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(&hyphens, known.chain(actions.iter().map(|action| action.name()))),
+    }
+}
+
+fn taken(action: Action) -> String {
+    let taken = options().filter(|option| option.actions.contains(&action));
+    let names: Vec<&str> = taken.map(|option| option.name).collect();
+    format!("it takes {}", names.join(", "))
 }

@@ -1,18 +1,26 @@
-//! What may be asked of the sampling of subpaths, beside their lengths and the footprint.
+//! Options of profile `subpaths`.
 
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 
-use super::values::Share;
-use super::{SubpathCounts, SubpathIdentity};
+use super::entry::{Effect, Level, OptionEntry, Use};
+use super::values::{
+    Share, Skipping, SubpathCounts, SubpathIdentity, SubpathLengths, format_bytes, parse_bytes,
+};
 
-/// The options `starts`, `identity`, `half-life`, `distance`, `threshold` and `counts` of profile `subpaths`.
+/// Options of profile `subpaths`.
 ///
-/// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; these are the
+/// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; most of these are the
 /// choices that it leaves open in sections 2.3, 2.4 and 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubpathChoices {
+    /// Most bytes of a thread's sample.
+    pub footprint: u32,
+    /// How long subpaths are.
+    pub lengths: SubpathLengths,
+    /// Where path ends are skipped. See [`ProfileOptions::skips_in_probes`](super::ProfileOptions::skips_in_probes).
+    pub skipping: Skipping,
     /// Where subpaths begin.
     pub starts: SubpathStarts,
     /// Which of them are the same one.
@@ -30,6 +38,9 @@ pub struct SubpathChoices {
 impl Default for SubpathChoices {
     fn default() -> Self {
         SubpathChoices {
+            footprint: 64 << 10,
+            lengths: SubpathLengths::default(),
+            skipping: Skipping::Probes,
             starts: SubpathStarts::Anywhere,
             identity: SubpathIdentity::Rotation,
             half_life: None,
@@ -40,52 +51,135 @@ impl Default for SubpathChoices {
     }
 }
 
-/// The names of these options.
-pub(super) const NAMES: [&str; 6] = [
-    "starts",
-    "identity",
-    "half-life",
-    "distance",
-    "threshold",
-    "counts",
+/// Bytes that a sample of subpaths may have.
+const FOOTPRINTS: std::ops::RangeInclusive<u32> = 1 << 10..=1 << 30;
+
+/// An option of subpaths that changes what counts mean.
+const PLAIN: OptionEntry = OptionEntry {
+    replay: true,
+    level: Level::Research,
+    uses: &[Use::SUBPATHS],
+    effect: Effect::Counts(&[Use::SUBPATHS]),
+    ..OptionEntry::PLAIN
+};
+
+pub(super) const ENTRIES: &[OptionEntry] = &[
+    OptionEntry {
+        name: "footprint",
+        value: "BYTES",
+        default: "64k",
+        example: "16k",
+        help: "Most bytes of a thread's sample (16k, 1M)",
+        level: Level::Usual,
+        set: |o, value| {
+            let bytes = parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));
+            let reason = || format!("'{value}' is not a number of bytes from 1k to 1024M, such as 64k");
+            Ok(o.subpaths.footprint = bytes.ok_or_else(reason)?)
+        },
+        get: |o| Some(format_bytes(o.subpaths.footprint)),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "lengths",
+        value: "pow2:N|pow2-uniform:N|any:N|any-uniform:N",
+        default: "pow2:1024",
+        example: "any:7",
+        help: "Powers of two or any lengths from 2 to N blocks, the shorter the likelier, or all alike (uniform)",
+        level: Level::Usual,
+        set: |o, value| Ok(o.subpaths.lengths = value.parse()?),
+        get: |o| Some(o.subpaths.lengths.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "threshold",
+        value: "none|top:N|samples:N|share:SHARE",
+        default: "none",
+        example: "top:5",
+        help: "Only the first N, those N times in the sample, or those with a share of all go into the profile",
+        level: Level::Usual,
+        set: |o, value| Ok(o.subpaths.threshold = value.parse()?),
+        get: |o| Some(o.subpaths.threshold.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "starts",
+        value: "anywhere|prefer:WEIGHT|headers",
+        default: "anywhere",
+        example: "headers",
+        help: "Where they begin; at a loop's header so many times as likely, or there alone",
+        set: |o, value| Ok(o.subpaths.starts = value.parse()?),
+        get: |o| Some(o.subpaths.starts.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "identity",
+        value: "rotation|xor",
+        default: "rotation",
+        example: "xor",
+        help: "Which are the same one; the same blocks in the same order up to rotation, or by xor of blocks and length",
+        set: |o, value| Ok(o.subpaths.identity = value.parse()?),
+        get: |o| Some(o.subpaths.identity.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "half-life",
+        value: "BLOCKS|none",
+        default: "none",
+        example: "50M",
+        help: "After so many blocks of a thread, what was counted before counts half (200k, 50M)",
+        set: |o, value| {
+            let blocks = amount(value).and_then(NonZeroU64::new);
+            let reason =
+                || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
+            o.subpaths.half_life = match value {
+                "none" => None,
+                _ => Some(blocks.ok_or_else(reason)?),
+            };
+            Ok(())
+        },
+        get: |o| {
+            let blocks = o.subpaths.half_life.map(|blocks| blocks.to_string());
+            Some(blocks.unwrap_or_else(|| "none".to_owned()))
+        },
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "distance",
+        value: "auto|START:FLOOR|expect:BLOCKS:GAIN",
+        default: "auto",
+        example: "5:6",
+        help: "Mean distance between samples in blocks, at first and later, or as it fits a run of so many blocks",
+        uses: &[Use::SAMPLED_SUBPATHS],
+        set: |o, value| Ok(o.subpaths.distance = value.parse()?),
+        get: |o| Some(o.subpaths.distance.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "counts",
+        value: "sampled|exact",
+        default: "sampled",
+        example: "exact",
+        help: "A sample of bounded size, or all of them, as a yardstick (slow, much memory)",
+        // With a sample, probes may leave path ends out.
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.subpaths.counts = value.parse()?),
+        get: |o| Some(o.subpaths.counts.to_string()),
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "skipping",
+        value: "probes|consumer",
+        default: "probes",
+        example: "consumer",
+        help: "What passes over path ends that no sample needs; with another profile beside it, or consumer=agent, always \
+               the consumer",
+        replay: false,
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.subpaths.skipping = value.parse()?),
+        get: |o| Some(o.subpaths.skipping.to_string()),
+        ..PLAIN
+    },
 ];
-
-impl SubpathChoices {
-    /// Sets the option `name`, one of [`NAMES`].
-    pub(super) fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
-        match name {
-            "starts" => self.starts = value.parse()?,
-            "identity" => self.identity = value.parse()?,
-            "half-life" if value == "none" => self.half_life = None,
-            "half-life" => {
-                let blocks = amount(value).and_then(NonZeroU64::new);
-                let reason =
-                    || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
-                self.half_life = Some(blocks.ok_or_else(reason)?);
-            }
-            "distance" => self.distance = value.parse()?,
-            "threshold" => self.threshold = value.parse()?,
-            "counts" => self.counts = value.parse()?,
-            _ => return Err(format!("'{name}' is no option of subpaths")),
-        }
-        Ok(())
-    }
-
-    /// The value of the option `name`, in option syntax.
-    pub(super) fn value(&self, name: &str) -> Option<String> {
-        Some(match name {
-            "starts" => self.starts.to_string(),
-            "identity" => self.identity.to_string(),
-            "half-life" => self
-                .half_life
-                .map_or_else(|| "none".to_owned(), |blocks| blocks.to_string()),
-            "distance" => self.distance.to_string(),
-            "threshold" => self.threshold.to_string(),
-            "counts" => self.counts.to_string(),
-            _ => return None,
-        })
-    }
-}
 
 /// Where subpaths begin (OSP section 5: paths that start at a back edge may be preferred).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -256,11 +350,21 @@ fn amount(given: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::ProfileOptions;
     use super::*;
 
     fn set(name: &str, value: &str) -> Result<SubpathChoices, String> {
-        let mut choices = SubpathChoices::default();
-        choices.set(name, value).map(|()| choices)
+        let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+        let mut options = ProfileOptions::default();
+        (entry.set)(&mut options, value).map(|()| options.subpaths)
+    }
+
+    fn value(choices: SubpathChoices, entry: &OptionEntry) -> Option<String> {
+        let options = ProfileOptions {
+            subpaths: choices,
+            ..ProfileOptions::default()
+        };
+        (entry.get)(&options)
     }
 
     #[test]
@@ -279,12 +383,15 @@ mod tests {
             ),
             ("counts", &["sampled", "exact"]),
         ] {
-            for value in values {
-                let choices = set(name, value).unwrap();
-                assert_eq!(choices.value(name).as_deref(), Some(*value), "{name}");
-                let others = NAMES.into_iter().filter(|other| other != &name);
-                let default = SubpathChoices::default();
-                others.for_each(|other| assert_eq!(choices.value(other), default.value(other)));
+            for given in values {
+                let choices = set(name, given).unwrap();
+                for entry in ENTRIES {
+                    let expected = match entry.name == name {
+                        true => Some((*given).to_owned()),
+                        false => value(SubpathChoices::default(), entry),
+                    };
+                    assert_eq!(value(choices, entry), expected, "{name}={given}: {}", entry.name);
+                }
             }
         }
         assert_eq!(

@@ -23,12 +23,15 @@ pub(super) fn properties(text: &str) -> Result<Vec<(String, String)>, OptionErro
     Ok(pairs)
 }
 
-/// Splits at a separator that no backslash precedes; escapes are left in.
-pub(super) fn split_unescaped(text: &str, separator: char) -> Vec<&str> {
+/// Between values of a list.
+const JOINTS: [char; 2] = ['+', ','];
+
+/// Splits at separators that no backslash precedes; escapes are left in.
+pub(super) fn split_unescaped<'a>(text: &'a str, separators: &[char]) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut start, mut escaped) = (0, false);
     for (at, c) in text.char_indices() {
-        if c == separator && !escaped {
+        if separators.contains(&c) && !escaped {
             parts.push(&text[start..at]);
             start = at + c.len_utf8();
         }
@@ -38,13 +41,13 @@ pub(super) fn split_unescaped(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// Takes the backslash off `\separator` and `\\`; others stay.
-pub(super) fn unescape(text: &str, separator: char) -> String {
+/// Takes the backslash off separators and `\\`; others stay.
+pub(super) fn unescape(text: &str, separators: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match chars.peek() {
-            Some(&next) if c == '\\' && (next == separator || next == '\\') => {
+            Some(&next) if c == '\\' && (separators.contains(&next) || next == '\\') => {
                 out.push(next);
                 chars.next();
             }
@@ -55,10 +58,10 @@ pub(super) fn unescape(text: &str, separator: char) -> String {
 }
 
 /// Puts a backslash before what [`unescape`] would take for more than itself.
-pub(super) fn escape(text: &str, separator: char) -> String {
+pub(super) fn escape(text: &str, separators: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == separator || c == '\\' {
+        if separators.contains(&c) || c == '\\' {
             out.push('\\');
         }
         out.push(c);
@@ -68,12 +71,12 @@ pub(super) fn escape(text: &str, separator: char) -> String {
 
 /// The values of a list.
 pub(super) fn split_list(value: &str) -> Vec<String> {
-    let parts = split_unescaped(value, '+').into_iter();
-    parts.map(|part| unescape(part, '+')).collect()
+    let parts = split_unescaped(value, &JOINTS).into_iter();
+    parts.map(|part| unescape(part, &JOINTS)).collect()
 }
 
 /// What [`split_list`] reads back.
 pub(super) fn join_list<'a>(values: impl Iterator<Item = &'a str>) -> String {
-    let escaped: Vec<String> = values.map(|value| escape(value, '+')).collect();
+    let escaped: Vec<String> = values.map(|value| escape(value, &JOINTS)).collect();
     escaped.join("+")
 }

@@ -5,7 +5,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::names::nearest;
+use super::entry::nearest;
 
 /// Declares the words of an option that knows only a few, with `ALL`, `name`, `Display` and `FromStr`.
 macro_rules! words {
@@ -61,7 +61,7 @@ words! {
         Dump = "dump",
         /// Forget the counts and go on.
         Reset = "reset",
-        /// Tell what is going on.
+        /// Report what is going on.
         Status = "status",
         /// Write the profile and show it.
         Report = "report",
@@ -85,7 +85,8 @@ words! {
 }
 
 impl Probe {
-    /// The probe that `auto` stands for where plain paths are profiled by probes that stay; any other stands for itself. See
+    /// The probe that `auto` stands for where plain paths are profiled by probes that stay; any other stands
+    /// for itself. See
     /// [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
     pub const fn resolved(self) -> Probe {
         match self {
@@ -122,15 +123,35 @@ words! {
 words! {
     /// Do methods with a single path carry a probe?
     SinglePathMethods, "choice" {
-        /// No: there is nothing to tell apart.
+        /// No: there is nothing to distinguish.
         Skip = "skip",
-        /// Yes, to know whether they ran: line coverage wants that.
+        /// Yes, so that line coverage knows whether they ran.
         Probe = "probe",
     }
 }
 
 words! {
-    /// Who runs the analyses of the event stream.
+    /// Are paths counted that an exception cuts off?
+    CutPaths, "choice" {
+        /// No.
+        Skip = "skip",
+        /// Yes, up to the block in which the exception came.
+        Count = "count",
+    }
+}
+
+words! {
+    /// What about paths of activations that are open when a profile is written?
+    OpenPaths, "choice" {
+        /// Nothing.
+        Skip = "skip",
+        /// They are read from the frames of all threads, up to the block that runs.
+        Read = "read",
+    }
+}
+
+words! {
+    /// Which threads run the analyses of the event stream.
     ConsumedBy, "consumer" {
         /// The program's threads, each for its own events. The default.
         Program = "program",
@@ -140,11 +161,11 @@ words! {
 }
 
 words! {
-    /// Who passes over what lies between samples of subpaths.
+    /// What passes over path ends between samples of subpaths.
     Skipping, "choice" {
-        /// The probes: path ends that no sample needs are not told at all. The default.
+        /// The probes: path ends that no sample needs are never reported. The default.
         Probes = "probes",
-        /// Who consumes the stream, in which there is every path end.
+        /// The consumer of the stream, in which there is every path end.
         Consumer = "consumer",
     }
 }
@@ -164,7 +185,7 @@ words! {
     SubpathCounts, "choice" {
         /// A sample of bounded size. The default.
         Sampled = "sampled",
-        /// All are counted: what estimates are held against.
+        /// All are counted, so that estimates can be compared with them.
         Exact = "exact",
     }
 }
@@ -182,7 +203,7 @@ words! {
         Subpaths = "subpaths",
         /// Each loop on its own, in windows.
         Structural = "structural",
-        /// Nothing: what the event stream by itself costs.
+        /// Nothing: shows what the event stream by itself costs.
         Null = "null",
     }
 }
@@ -200,13 +221,13 @@ words! {
         StickySampling = "sticky",
         /// All are kept.
         Exact = "exact",
-        /// None is: what following the calls costs.
+        /// None is kept: shows what following the calls costs.
         Null = "null",
     }
 }
 
 words! {
-    /// Are contexts told apart by the path that led to each call?
+    /// Are contexts distinguished by the path that led to each call?
     CallPaths, "choice" {
         /// No. The default.
         Off = "off",
@@ -216,7 +237,7 @@ words! {
 }
 
 words! {
-    /// Who tells calls and returns in bursts by the clock.
+    /// What reports calls and returns in bursts by the clock.
     BurstEvents, "source" {
         /// Probes in the code, which are off between bursts. The default.
         Probes = "probes",
@@ -295,7 +316,8 @@ pub enum Burst {
     /// Everything.
     #[default]
     Off,
-    /// After every `interval` activations of a thread, `length` of them, whole. For contexts: calls and returns.
+    /// After every `interval` activations of a thread, `length` of them, whole. For contexts: calls and
+    /// returns.
     Static {
         /// From the beginning of a window to that of the next, in activations of the thread.
         interval: NonZeroU64,
@@ -313,11 +335,13 @@ pub enum Burst {
     },
     /// For contexts of a running program: the same by the clock, and between windows the probes are off.
     Timed {
-        /// From the beginning of a window to that of the next, on average: it begins at a random time of each interval.
+        /// From the beginning of a window to that of the next, on average: it begins at a random time of each
+        /// interval.
         interval: Duration,
         /// How long a window is; less than `interval`.
         length: Duration,
-        /// What becomes of a thread's windows that begin in a context in which one of its windows began before.
+        /// What happens to windows of a thread that begin in a context in which one of its windows began
+        /// before.
         revisits: Revisits,
     },
 }
@@ -506,7 +530,7 @@ pub struct SubpathLengths {
     pub powers: bool,
     /// All alike? Else the shorter the likelier: in proportion to 1 / length.
     pub uniform: bool,
-    /// The longest, in blocks: 2 to [`MAX_SUBPATH`](crate::MAX_SUBPATH).
+    /// The longest, in blocks: 2 to [`MAX_SUBPATH`](super::MAX_SUBPATH).
     pub limit: u32,
 }
 
@@ -541,7 +565,7 @@ impl FromStr for SubpathLengths {
             let limit: u32 = limit
                 .parse()
                 .ok()
-                .filter(|limit| (2..=crate::MAX_SUBPATH).contains(limit))?;
+                .filter(|limit| (2..=super::MAX_SUBPATH).contains(limit))?;
             let powers = match kind {
                 "pow2" if limit.is_power_of_two() => true,
                 "any" => false,
@@ -556,7 +580,7 @@ impl FromStr for SubpathLengths {
         parse().ok_or_else(|| {
             format!(
                 "'{given}' is none of pow2:N, pow2-uniform:N, any:N and any-uniform:N with N from 2 to {}, a power of two for pow2",
-                crate::MAX_SUBPATH
+                super::MAX_SUBPATH
             )
         })
     }

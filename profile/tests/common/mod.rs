@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree, Contexts, EdgeLabel,
-    KPaths, LineEntry, MethodCounts, MethodMap, Observation, PathForest, Profile, RunInfo, Skipped,
+    BlockExit, BlockInfo, BlockShape, Callee, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree,
+    Contexts, EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap, MethodShape, Observation, PathForest,
+    Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -57,6 +58,7 @@ pub fn method_over(name: &str, graph: SimpleGraph, weights: &EdgeWeights, limit:
         graph,
         dag,
         unobserved: Vec::new(),
+        shape: None,
     })
 }
 
@@ -216,13 +218,35 @@ pub fn any_counts(map: &MethodMap) -> impl Strategy<Value = MethodCounts> + use<
         })
 }
 
+fn any_shape(blocks: usize) -> impl Strategy<Value = MethodShape> {
+    let callee = (any::<u32>(), any::<u32>()).prop_map(|(owner, method)| Callee { owner, method });
+    let block = (any::<u32>(), 1..40u32, proptest::collection::vec(callee, 0..3));
+    (any::<u64>(), proptest::collection::vec(block, blocks)).prop_map(|(code, blocks)| {
+        let mut shape = MethodShape {
+            code,
+            ..MethodShape::default()
+        };
+        for (opcodes, instructions, calls) in blocks {
+            shape.blocks.push(BlockShape {
+                opcodes,
+                instructions,
+                calls: calls.len() as u32,
+            });
+            shape.calls.extend(calls);
+        }
+        shape
+    })
+}
+
 pub fn any_class(name: &'static str) -> impl Strategy<Value = ClassProfile> {
     let with_counts = |name| {
         any_method(name).prop_flat_map(|map| {
             let counts = any_counts(&map);
             let unobserved = btree_set(0..map.num_paths().max(1), 0..3);
-            (Just(map), counts, unobserved).prop_map(|(mut map, counts, unobserved)| {
+            let shape = proptest::option::of(any_shape(map.num_blocks()));
+            (Just(map), counts, unobserved, shape).prop_map(|(mut map, counts, unobserved, shape)| {
                 map.unobserved = unobserved.into_iter().collect();
+                map.shape = shape;
                 (map, counts)
             })
         })
@@ -497,6 +521,7 @@ pub fn example() -> Profile {
         dag,
         lines: vec![LineEntry { bci: 0, line: 3 }, LineEntry { bci: 9, line: 5 }],
         unobserved: vec![],
+        shape: None,
     };
     let run = RunInfo {
         jvm: "OpenJDK 17".to_owned(),

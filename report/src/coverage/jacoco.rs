@@ -5,7 +5,10 @@
 //! one covers one of it. JaCoCo leaves out some code that compilers make; apart from synthetic methods, all is counted here.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
+use trodden_profile::printable;
 
 use super::{Coverage, CoverageError, Line, MethodCoverage, Ratio};
 
@@ -81,7 +84,7 @@ impl Sums {
         })
     }
 
-    fn counters(&self, out: &mut String) {
+    fn counters(&self, out: &mut Xml) {
         let lines = self.line_ratio();
         let counters = [
             ("INSTRUCTION", self.instructions),
@@ -92,12 +95,10 @@ impl Sums {
             ("CLASS", self.classes),
         ];
         for (kind, ratio) in counters.into_iter().filter(|(_, ratio)| ratio.total > 0) {
-            // Writing to a String cannot fail, here and below.
-            let _ = write!(
-                out,
-                "<counter type=\"{kind}\" missed=\"{}\" covered=\"{}\"/>",
-                ratio.missed(),
-                ratio.covered
+            let (missed, covered) = (ratio.missed().to_string(), ratio.covered.to_string());
+            out.empty(
+                "counter",
+                &[("type", kind), ("missed", &missed), ("covered", &covered)],
             );
         }
     }
@@ -130,109 +131,122 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
         let classes = packages.entry(package).or_default();
         classes.entry(class).or_default().push(method);
     }
-    let mut body = String::new();
+    let mut out = Xml::new();
+    out.start("report", &[("name", &printable(&coverage.options.name))]);
+    let run = &coverage.run;
+    let start = run.started_ms.to_string();
+    let end = run.started_ms.saturating_add((run.seconds * 1000.0) as u64);
+    out.empty(
+        "sessioninfo",
+        &[("id", "trodden"), ("start", &start), ("dump", &end.to_string())],
+    );
     let mut all = Sums::default();
     for (name, classes) in packages {
-        let _ = write!(body, "<package name=\"{}\">", escaped(name));
+        out.start("package", &[("name", name)]);
         let mut sums = Sums::default();
         let mut files: BTreeMap<&str, Sums> = BTreeMap::new();
         for (name, methods) in classes {
-            let of_class = class(&mut body, name, &methods)?;
+            let of_class = class(&mut out, name, &methods)?;
             if let Some(file) = methods.first().and_then(|m| m.source_file()) {
                 files.entry(file).or_default().add(&of_class);
             }
             sums.add(&of_class);
         }
         for (name, sums) in files {
-            source_file(&mut body, name, &sums);
+            source_file(&mut out, name, &sums);
         }
-        sums.counters(&mut body);
-        body.push_str("</package>");
+        sums.counters(&mut out);
+        out.end("package");
         // Files of the same name are different ones in every package.
         let here =
             |(file, lines): (&String, &BTreeMap<u32, LineSums>)| (format!("{name}/{file}"), lines.clone());
         sums.lines = sums.lines.iter().map(here).collect();
         all.add(&sums);
     }
-    let name = escaped(&coverage.options.name);
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>");
-    out.push_str("<!DOCTYPE report PUBLIC \"-//JACOCO//DTD Report 1.1//EN\" \"report.dtd\">");
-    let _ = write!(out, "<report name=\"{name}\">");
-    let run = &coverage.run;
-    let end = run.started_ms.saturating_add((run.seconds * 1000.0) as u64);
-    let _ = write!(
-        out,
-        "<sessioninfo id=\"trodden\" start=\"{}\" dump=\"{end}\"/>",
-        run.started_ms
-    );
-    out.push_str(&body);
     all.counters(&mut out);
-    out.push_str("</report>\n");
-    Ok(out)
+    out.end("report");
+    Ok(out.text())
 }
 
-fn class(out: &mut String, name: &str, methods: &[&MethodCoverage]) -> Result<Sums, CoverageError> {
+fn class(out: &mut Xml, name: &str, methods: &[&MethodCoverage]) -> Result<Sums, CoverageError> {
     let mut sums = Sums::default();
-    let _ = write!(out, "<class name=\"{}\"", escaped(name));
-    if let Some(file) = methods.first().and_then(|m| m.source_file()) {
-        let _ = write!(out, " sourcefilename=\"{}\"", escaped(file));
-    }
-    out.push('>');
+    let file = methods.first().and_then(|m| m.source_file());
+    let file = file.map(|file| ("sourcefilename", file));
+    let attributes: Vec<_> = [("name", name)].into_iter().chain(file).collect();
+    out.start("class", &attributes);
     for method in methods {
         let of_method = Sums::of(method).ok_or(CoverageError::NoInstructions)?;
         let map = method.map();
-        let _ = write!(
-            out,
-            "<method name=\"{}\" desc=\"{}\"",
-            escaped(&map.name),
-            escaped(&map.descriptor)
-        );
-        let mut lines = of_method.lines.values().flat_map(BTreeMap::keys);
-        if let Some(line) = lines.next() {
-            let _ = write!(out, " line=\"{line}\"");
-        }
-        out.push('>');
+        let first = of_method.lines.values().flat_map(BTreeMap::keys).next();
+        let line = first.map(u32::to_string);
+        let line = line.as_deref().map(|line| ("line", line));
+        let own = [("name", map.name.as_str()), ("desc", &map.descriptor)];
+        let attributes: Vec<_> = own.into_iter().chain(line).collect();
+        out.start("method", &attributes);
         of_method.counters(out);
-        out.push_str("</method>");
+        out.end("method");
         sums.add(&of_method);
     }
     sums.classes = Ratio::one(sums.methods.covered > 0);
     sums.counters(out);
-    out.push_str("</class>");
+    out.end("class");
     Ok(sums)
 }
 
-fn source_file(out: &mut String, name: &str, sums: &Sums) {
-    let _ = write!(out, "<sourcefile name=\"{}\">", escaped(name));
+fn source_file(out: &mut Xml, name: &str, sums: &Sums) {
+    out.start("sourcefile", &[("name", name)]);
     for (number, line) in sums.lines.values().flatten() {
-        let _ = write!(
-            out,
-            "<line nr=\"{number}\" mi=\"{}\" ci=\"{}\" mb=\"{}\" cb=\"{}\"/>",
-            line.instructions.missed(),
-            line.instructions.covered,
-            line.branches.missed(),
-            line.branches.covered
-        );
+        let numbers = [
+            ("nr", u64::from(*number)),
+            ("mi", line.instructions.missed()),
+            ("ci", line.instructions.covered),
+            ("mb", line.branches.missed()),
+            ("cb", line.branches.covered),
+        ];
+        let texts = numbers.map(|(name, number)| (name, number.to_string()));
+        let attributes = texts.each_ref().map(|(name, text)| (*name, text.as_str()));
+        out.empty("line", &attributes);
     }
     sums.counters(out);
-    out.push_str("</sourcefile>");
+    out.end("sourcefile");
 }
 
-/// Text inside an attribute. What XML cannot hold at all becomes a question mark.
-fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => {
-                let _ = write!(out, "&#{};", c as u32);
-            }
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('?'),
-            c => out.push(c),
-        }
+/// Writes the document's elements into memory, which cannot fail.
+struct Xml(Writer<Vec<u8>>);
+
+impl Xml {
+    fn new() -> Self {
+        let mut xml = Xml(Writer::new(Vec::new()));
+        xml.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), Some("yes"))));
+        let kind = "report PUBLIC \"-//JACOCO//DTD Report 1.1//EN\" \"report.dtd\"";
+        xml.event(Event::DocType(BytesText::from_escaped(kind)));
+        xml
     }
-    out
+
+    fn start(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.event(Event::Start(element(name, attributes)));
+    }
+
+    fn empty(&mut self, name: &str, attributes: &[(&str, &str)]) {
+        self.event(Event::Empty(element(name, attributes)));
+    }
+
+    fn end(&mut self, name: &str) {
+        self.event(Event::End(BytesEnd::new(name)));
+    }
+
+    fn event(&mut self, event: Event) {
+        let written = self.0.write_event(event);
+        debug_assert!(written.is_ok());
+    }
+
+    fn text(self) -> String {
+        let mut text = String::from_utf8_lossy(&self.0.into_inner()).into_owned();
+        text.push('\n');
+        text
+    }
+}
+
+fn element<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
+    BytesStart::new(name).with_attributes(attributes.iter().copied())
 }

@@ -1,7 +1,8 @@
-//! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for paths.
+//! JSON, format `trodden-coverage` version 1: the sidecar of LCOV and JaCoCo's XML, which have no word for
+//! paths.
 
 use serde::Serialize;
-use trodden_profile::{MethodMap, Place};
+use trodden_profile::{MethodMap, Place, printable_lines};
 
 use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, text};
 use crate::json::{Path, path};
@@ -12,6 +13,8 @@ use crate::words;
 struct Document<'a> {
     format: &'static str,
     version: u32,
+    /// What ran and was not counted, in words, if anything was.
+    not_counted: Option<String>,
     /// Most paths of a method in `totals`.
     path_cap: u64,
     totals: Totals,
@@ -92,6 +95,7 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
     let document = Document {
         format: "trodden-coverage",
         version: 1,
+        not_counted: words::not_counted(&coverage.run),
         path_cap: coverage.cap(),
         totals: Totals {
             paths: sums.paths.into(),
@@ -106,7 +110,10 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
-    Ok(out)
+    // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing
+    // around, and
+    // the upper control characters.
+    Ok(printable_lines(&out).into_owned())
 }
 
 fn method(method: &MethodCoverage) -> Method<'_> {

@@ -23,7 +23,9 @@ pub(super) fn write(coverage: &Coverage) -> String {
         let Some((&first, _)) = lines.first_key_value() else {
             continue;
         };
-        let path = coverage.source_path(method.class(), file);
+        let Some(path) = coverage.source_path(method, file) else {
+            continue;
+        };
         let source = sources.entry(path).or_default();
         // A class that was loaded with different bytes is there more than once.
         let entry = source.methods.entry(name(method)).or_insert((first, 0));
@@ -55,12 +57,12 @@ fn record(out: &mut String, path: &str, source: &Source) -> std::fmt::Result {
         for (block, outcomes) in lines.iter().flat_map(|line| &line.branches).enumerate() {
             let reached = outcomes.iter().any(|&count| count > 0);
             for (index, count) in outcomes.iter().enumerate() {
-                let told = if reached {
+                let times = if reached {
                     count.to_string()
                 } else {
                     "-".to_owned()
                 };
-                writeln!(out, "BRDA:{number},{block},{index},{told}")?;
+                writeln!(out, "BRDA:{number},{block},{index},{times}")?;
                 branches += 1;
                 taken += u64::from(*count > 0);
             }

@@ -1,12 +1,17 @@
 //! Coverage: which of the possible paths, branches and lines ran at all.
 //!
-//! *In*: an exactly counted profile and, if there are any, the classes of the program as their files have them
-//! ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON, LCOV and
+//! *In*: an exactly counted profile and, if there are any, the classes of the program as their files have
+//! them
+//! ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON, LCOV
+//! and
 //! JaCoCo's XML, one file each, and [`Counters`] for thresholds.
 //!
-//! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3, which gives
-//! edge profiles from path profiles). Only paths that came to an end are counted: the part of a path before an
-//! exception that something it calls has thrown does not count.
+//! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3,
+//! which gives
+//! edge profiles from path profiles). What ran of a path that was cut off, by an exception or by the end of
+//! the JVM, counts
+//! up to the block in which that was, if the profile has it; else [`words::not_counted`] says that it is
+//! missing.
 
 mod counters;
 mod jacoco;
@@ -15,17 +20,21 @@ mod lcov;
 mod nearest;
 mod text;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
+use trodden_numbering::BlockId;
 use trodden_profile::{
     BlockExit, ClassMap, ClassProfile, EdgeProfile, MergeError, MethodCounts, MethodMap, Profile, RunInfo,
+    is_control, printable,
 };
 
 pub use counters::{Counters, Ratio};
 pub use nearest::{Flip, Nearest, nearest};
 
+use crate::source::below;
 use crate::view::damage;
 
 /// A class of the program as its file has it.
@@ -35,6 +44,8 @@ pub struct KnownClass {
     pub map: Arc<ClassMap>,
     /// All methods that have code.
     pub methods: Vec<KnownMethod>,
+    /// The Java release that it is for, if a multi-release jar has it below `META-INF/versions`.
+    pub release: Option<u32>,
 }
 
 /// A method of a [`KnownClass`].
@@ -119,7 +130,7 @@ pub struct Uncounted {
 }
 
 /// What of a program ran.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Coverage {
     /// About the run.
     pub run: RunInfo,
@@ -127,13 +138,14 @@ pub struct Coverage {
     pub methods: Vec<MethodCoverage>,
     /// Methods of the classes that were looked at, whose coverage is not known.
     pub uncounted: Vec<Uncounted>,
-    /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the loaded ones.
+    /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the
+    /// loaded ones.
     pub other_bytes: Vec<String>,
     options: CoverageOptions,
 }
 
 /// One method.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MethodCoverage {
     class: Arc<ClassMap>,
     index: usize,
@@ -143,6 +155,8 @@ pub struct MethodCoverage {
     pub edges: EdgeProfile,
     /// Bytecode indices of its instructions, if the class file is known.
     instructions: Option<Vec<u32>>,
+    /// The Java release that its class is for, if a multi-release jar has it for one.
+    release: Option<u32>,
     /// Paths that ran, of those possible.
     pub paths: Ratio,
 }
@@ -214,7 +228,7 @@ impl Coverage {
             for (index, method) in class.map.methods.iter().enumerate() {
                 if keep(&class.map.name, &method.name, &method.descriptor) {
                     let counts = class.counts.get(index).cloned().unwrap_or_default();
-                    self.add(&class.map, index, counts, None);
+                    self.add(&class.map, index, counts, None, None);
                 }
             }
         }
@@ -282,7 +296,7 @@ impl Coverage {
                 let mut found = false;
                 for other in others {
                     if let Some(at) = position(&other.map) {
-                        self.add(&other.map, at, other.counts[at].clone(), None);
+                        self.add(&other.map, at, other.counts[at].clone(), None, class.release);
                         found = true;
                     }
                 }
@@ -290,14 +304,26 @@ impl Coverage {
                 if let Some(same) = same
                     && let Some(at) = position(&same.map)
                 {
-                    self.add(&same.map, at, same.counts[at].clone(), instructions());
+                    self.add(
+                        &same.map,
+                        at,
+                        same.counts[at].clone(),
+                        instructions(),
+                        class.release,
+                    );
                     found = true;
                 } else if let (Some(at), true) = (in_file, candidates.is_empty())
                     && whole_class.is_none()
                     && (single_counted || !single)
                 {
                     // Never loaded.
-                    self.add(&class.map, at, MethodCounts::default(), instructions());
+                    self.add(
+                        &class.map,
+                        at,
+                        MethodCounts::default(),
+                        instructions(),
+                        class.release,
+                    );
                     found = true;
                 }
                 if !found {
@@ -322,6 +348,7 @@ impl Coverage {
         index: usize,
         counts: MethodCounts,
         instructions: Option<Vec<u32>>,
+        release: Option<u32>,
     ) {
         let map = &class.methods[index];
         if let Some(damage) = damage(map) {
@@ -340,6 +367,12 @@ impl Coverage {
                 covered += 1;
             }
         }
+        for (&(block, number), &count) in counts.partial.iter().filter(|&(_, &count)| count > 0) {
+            let stopped = BlockId::new(block as usize);
+            if let Ok(prefix) = map.dag.regenerate_partial(&map.graph, number, stopped) {
+                edges.add(map, &prefix, count);
+            }
+        }
         self.methods.push(MethodCoverage {
             paths: Ratio {
                 covered,
@@ -350,6 +383,7 @@ impl Coverage {
             counts,
             edges,
             instructions,
+            release,
         });
     }
 
@@ -365,7 +399,7 @@ impl Coverage {
 
     /// For a terminal: the sums, and of the `top` methods that lack most paths the nearest uncovered one.
     pub fn text(&self, top: usize, color: bool) -> String {
-        text::write(self, top, color)
+        text::write(&self.printable(), top, color)
     }
 
     /// JSON, format `trodden-coverage` version 1.
@@ -378,7 +412,7 @@ impl Coverage {
 
     /// LCOV's tracefile, as `genhtml` reads it.
     pub fn lcov(&self) -> String {
-        lcov::write(self)
+        lcov::write(&self.printable())
     }
 
     /// JaCoCo's XML report, as of its DTD 1.1.
@@ -386,17 +420,65 @@ impl Coverage {
     /// # Errors
     /// If instructions are not known, or not those of the loaded classes.
     pub fn jacoco(&self) -> Result<String, CoverageError> {
-        jacoco::write(self)
+        jacoco::write(&self.printable())
     }
 
-    /// The source file of a class: where it is, if a source folder has it, else by package.
-    fn source_path(&self, class: &str, file: &str) -> String {
-        let package = class.rsplit_once('/').map_or("", |(package, _)| package);
-        let relative = FilePath::new(package).join(file);
-        let mut places = self.options.sources.iter().map(|folder| folder.join(&relative));
-        let found = places.find(|path| path.is_file()).unwrap_or(relative);
-        found.display().to_string()
+    /// The coverage with printable names, for formats that cannot hold others.
+    fn printable(&self) -> Cow<'_, Coverage> {
+        let one = |text: &str| text.contains(is_control);
+        let hostile = self
+            .methods
+            .iter()
+            .any(|m| matches!(m.class.printable(), Cow::Owned(_)))
+            || self.other_bytes.iter().any(|class| one(class))
+            || self
+                .uncounted
+                .iter()
+                .any(|u| one(&u.class) || one(&u.method) || one(&u.reason));
+        if !hostile {
+            return Cow::Borrowed(self);
+        }
+        let mut copy = self.clone();
+        for method in &mut copy.methods {
+            if let Cow::Owned(class) = method.class.printable() {
+                method.class = Arc::new(class);
+            }
+        }
+        let change = |text: &mut String| *text = printable(text).into_owned();
+        copy.other_bytes.iter_mut().for_each(change);
+        for uncounted in &mut copy.uncounted {
+            for text in [&mut uncounted.class, &mut uncounted.method, &mut uncounted.reason] {
+                change(text);
+            }
+        }
+        Cow::Owned(copy)
     }
+
+    /// The source file of a method: where it is, if a source folder has it, else by package. `None` if its
+    /// class
+    /// names no file that can be below a source folder.
+    fn source_path(&self, method: &MethodCoverage, file: &str) -> Option<String> {
+        let relative = below(method.class(), file)?;
+        let folders = self.options.sources.iter();
+        // A folder for a release, `java11`, holds the sources of a multi-release jar's classes for that
+        // release.
+        let rank = |folder: &&PathBuf| {
+            let of_folder = release(folder);
+            (of_folder != method.release, of_folder)
+        };
+        let mut folders: Vec<&PathBuf> = folders.collect();
+        folders.sort_by_key(rank);
+        let mut places = folders.into_iter().map(|folder| folder.join(&relative));
+        let found = places.find(|path| path.is_file()).unwrap_or(relative);
+        Some(found.display().to_string())
+    }
+}
+
+/// The Java release that a source folder is for, by its name: 11 of `src/main/java11`.
+fn release(folder: &FilePath) -> Option<u32> {
+    let name = folder.file_name()?.to_str()?;
+    let digits = name.trim_start_matches(|c: char| !c.is_ascii_digit());
+    digits.parse().ok()
 }
 
 /// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
@@ -427,9 +509,10 @@ impl MethodCoverage {
         &self.class.name
     }
 
-    /// The class's SourceFile attribute.
+    /// The class's SourceFile attribute, if it names a file below a source folder.
     pub fn source_file(&self) -> Option<&str> {
-        self.class.source_file.as_deref()
+        let file = self.class.source_file.as_deref()?;
+        below(self.class(), file).map(|_| file)
     }
 
     /// Its path map.
@@ -437,9 +520,9 @@ impl MethodCoverage {
         &self.class.methods[self.index]
     }
 
-    /// Did any path of it come to an end?
+    /// Did any of it run?
     pub fn ran(&self) -> bool {
-        self.paths.covered > 0
+        self.edges.blocks.iter().any(|&count| count > 0)
     }
 
     /// The nearest path that did not run, if there is one.

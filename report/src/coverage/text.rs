@@ -148,6 +148,10 @@ fn notes(page: &mut Page, coverage: &Coverage) {
         let count = thousands(methods.len() as u64);
         page.wrapped(2, &format!("{reason}: {count} (such as {})", methods[0]));
     }
+    if let Some(missing) = words::not_counted(&coverage.run) {
+        page.line("");
+        page.wrapped(0, &missing);
+    }
     if let Some(class) = coverage.other_bytes.first() {
         page.line("");
         page.wrapped(

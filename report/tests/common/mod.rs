@@ -106,6 +106,7 @@ impl Method {
             dag,
             lines,
             unobserved: Vec::new(),
+            shape: None,
         }
     }
 

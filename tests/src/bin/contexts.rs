@@ -14,7 +14,8 @@ struct Arguments {
     /// JDK homes; else the oldest and the newest one that tests find.
     #[arg(long, value_name = "HOME", num_args = 1..)]
     jdk: Vec<PathBuf>,
-    /// Folder with a folder of jars per application (`trodden-bench fetch`); without it, only kernels are run.
+    /// Folder with a folder of jars per application (`trodden-bench fetch`); without it, only kernels are
+    /// run.
     #[arg(long, value_name = "FOLDER")]
     apps: Option<PathBuf>,
     /// Only programs of these names.

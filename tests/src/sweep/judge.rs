@@ -68,8 +68,8 @@ impl Judge {
         })
     }
 
-    /// Shows rewritten classes (entry, bytes) of a container to the verifier. If the JVM dies of it, that is a
-    /// rejection, and another one is started.
+    /// Shows rewritten classes (entry, bytes) of a container to the verifier. If the JVM dies of it, that is
+    /// a rejection, and another one is started.
     ///
     /// # Errors
     /// If the classes cannot be handed over.

@@ -1,8 +1,9 @@
 //! The verification sweep: every class of JDK images and jars goes through the instrumenter.
 //!
 //! For each class: the round trip without probes must give back the same bytes; rewriting with each probe
-//! strategy must neither fail nor panic; HotSpot's verifier must accept the result (`verifier/Verify.java` tells
-//! how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted apart.
+//! strategy must neither fail nor panic; HotSpot's verifier must accept the result (`verifier/Verify.java`
+//! tells how it is asked). What HotSpot refuses in its original form too (missing dependencies) is counted
+//! apart.
 
 mod corpus;
 mod judge;
@@ -14,10 +15,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use trodden_instrumenter::{
-    ClassIds, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind, round_trip,
+    BesidesCalls, ClassIds, EventProbes, Filter, InstrumentOptions, Instrumenter, Preparation, ProbeKind,
+    Probes, round_trip,
 };
-
-use trodden_profile::events::EventKinds;
 
 use crate::Result;
 use crate::jdk::Jdk;
@@ -31,68 +31,52 @@ pub const LEFT_ALONE_LIMIT: f64 = 0.005;
 /// Probes to put in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    kind: ProbeKind,
-    events: EventKinds,
-    bursts: bool,
-    timed: bool,
-    call_paths: bool,
+    probes: Probes,
+    /// Are paths counted that an exception cuts off, in methods with a single path too, and is the register
+    /// visible in frames?
+    cuts: bool,
 }
 
 impl Probe {
-    /// A probe with events as they are if nobody asks for others.
+    /// The probes of a kind; of events those that a profile of paths needs.
     pub fn of(kind: ProbeKind) -> Self {
-        let events = InstrumentOptions::new(kind).events;
         Probe {
-            kind,
-            events,
-            bursts: false,
-            timed: false,
-            call_paths: false,
+            probes: kind.into(),
+            cuts: false,
         }
     }
 
-    /// All kinds; of `events` also those with call sites, with and without paths, with time, with paths to calls, and in bursts.
+    /// All kinds; of `events` also those that report calls, of `counters` also with cut paths.
     pub fn all() -> Vec<Probe> {
-        let calls = |paths| Probe {
-            kind: ProbeKind::Events,
-            events: EventKinds {
-                activations: true,
-                call_sites: true,
-                paths,
-                ..EventKinds::default()
-            },
-            bursts: false,
-            timed: false,
-            call_paths: false,
+        let calls = [
+            EventProbes::Calls(BesidesCalls::Nothing),
+            EventProbes::Calls(BesidesCalls::Paths),
+            EventProbes::CallBursts,
+            EventProbes::Calls(BesidesCalls::Time),
+            EventProbes::Calls(BesidesCalls::PathsToCalls),
+        ];
+        let kinds = ProbeKind::ALL.into_iter().map(Probe::of);
+        let calls = calls.map(|events| Probe {
+            probes: events.into(),
+            cuts: false,
+        });
+        let cuts = Probe {
+            cuts: true,
+            ..Probe::of(ProbeKind::Counters)
         };
-        let along = Probe {
-            call_paths: true,
-            ..calls(false)
-        };
-        let bursts = Probe {
-            bursts: true,
-            ..calls(false)
-        };
-        let timed = Probe {
-            timed: true,
-            ..calls(false)
-        };
-        let kinds = ProbeKind::ALL.map(Probe::of);
-        kinds
-            .into_iter()
-            .chain([calls(false), calls(true), bursts, timed, along])
-            .collect()
+        kinds.chain(calls).chain([cuts]).collect()
     }
 
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        match (self.events.call_sites, self.events.paths) {
-            _ if self.bursts => "bursts",
-            _ if self.timed => "timed calls",
-            _ if self.call_paths => "calls along paths",
-            (false, _) => self.kind.name(),
-            (true, false) => "calls",
-            (true, true) => "calls+paths",
+        match self.probes {
+            _ if self.cuts => "cut paths",
+            Probes::Events(EventProbes::CallBursts) => "bursts",
+            Probes::Events(EventProbes::Calls(BesidesCalls::Nothing)) => "calls",
+            Probes::Events(EventProbes::Calls(BesidesCalls::Paths)) => "calls+paths",
+            Probes::Events(EventProbes::Calls(BesidesCalls::PathsToCalls)) => "calls along paths",
+            Probes::Events(EventProbes::Calls(BesidesCalls::Time)) => "timed calls",
+            probes => probes.kind().name(),
         }
     }
 }
@@ -127,7 +111,7 @@ pub struct Row {
     pub rewritten: usize,
     /// Methods that got probes.
     pub methods: usize,
-    /// Of these, methods whose calls are told without call sites though the probe tells them.
+    /// Of these, methods whose probes report less than others': no call sites, or no cut paths.
     pub without_sites: usize,
     /// Methods (or classes) left alone although they branch, by reason.
     pub left_alone: BTreeMap<String, usize>,
@@ -139,7 +123,7 @@ pub struct Row {
     pub failures: Vec<(String, String)>,
 }
 
-/// Sweeps; `progress` is told each finished row.
+/// Sweeps; `progress` gets each finished row.
 ///
 /// # Errors
 /// If the corpus cannot be read or the judge cannot be started: not for failures, which are in the rows.
@@ -207,11 +191,10 @@ fn one(
     work: &Path,
     row: &mut Row,
 ) -> Result<()> {
-    let mut options = InstrumentOptions::new(probe.kind);
-    options.events = probe.events;
-    options.bursts = probe.bursts;
-    options.timed = probe.timed;
-    options.call_paths = probe.call_paths;
+    let mut options = InstrumentOptions::new(probe.probes);
+    options.cut_paths = probe.cuts;
+    options.open_paths = probe.cuts;
+    options.single_path_methods = probe.cuts;
     options.filter = Filter::everything();
     let instrumenter = Instrumenter::new(options);
     let made: Vec<Made> = classes
@@ -257,10 +240,7 @@ fn one(
 
 fn make(instrumenter: &Instrumenter, class: &ClassEntry) -> Made {
     // As wide as those of a long run, and different from class to class.
-    let ids = ClassIds {
-        first_counter: class.number * 7,
-        first_method: class.number * 40,
-    };
+    let ids = ClassIds::new(class.number * 7, class.number * 40);
     let work = || match instrumenter.prepare(&class.bytes) {
         Ok(Preparation::Ready(prepared)) => Made::Rewritten {
             methods: prepared.map().methods.len(),

@@ -59,7 +59,7 @@ pub fn print(rows: &[Row]) -> String {
     for row in rows {
         if row.without_sites > 0 {
             *reasons
-                .entry((row.probe, "(with probes, but no call sites)"))
+                .entry((row.probe, "(with probes, but without call sites or cut paths)"))
                 .or_default() += row.without_sites;
         }
         for (reason, count) in &row.left_alone {

@@ -66,7 +66,8 @@ pub fn hash_of_both(before: u32, chunk: u32) -> u32 {
     (mix(key ^ SEED, MULTIPLIERS[0]) >> 32) as u32
 }
 
-/// Bits per path in a key, by number of paths less one. Behind them two bits for that number, then the method.
+/// Bits per path in a key, by number of paths less one. Behind them two bits for that number, then the
+/// method.
 const WIDTHS: [u32; 4] = [32, 17, 11, 8];
 const PATH_BITS: u32 = 34;
 

@@ -7,14 +7,15 @@ import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every class
- * sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
+ * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every
+ * class sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
  *
- * <p>Four independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact counters
- * ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which have switches
- * ({@link #structuralPath}, {@link #structuralHashed}), and the stream of events ({@link #events} to
- * {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads. Nothing here throws into the program: what
- * cannot be counted for want of memory is dropped and {@linkplain #lost told}.
+ * <p>Four independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact
+ * counters ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which
+ * have switches ({@link #structuralPath}, {@link #structuralHashed}), and the stream of events ({@link
+ * #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads.
+ * Nothing here throws into the program: what cannot be counted for want of memory is dropped and {@linkplain
+ * #lost counted as lost}.
  */
 public final class Trodden {
     private Trodden() {
@@ -22,23 +23,31 @@ public final class Trodden {
 
     private static final Unsafe UNSAFE = TroddenThreads.UNSAFE;
 
-    // ---- yieldpoint: samples go into a ring -------------------------------------------------------------------
+    // ---- yieldpoint: samples go into a ring
+    // -------------------------------------------------------------------
 
     private static final int RING_MASK = TroddenConfig.ring - 1;
 
     /** (method << 32 | path) of the last window's path ends. */
     private static final long[] RING = new long[TroddenConfig.ring];
 
-    /** Does a window stand open? Volatile: a plain field would be read once before a long loop nest, not in it. */
+    /**
+     * Does a window stand open? Volatile: a plain field would be read once before a long loop nest, not in
+     * it.
+     */
     private static volatile boolean open;
 
     /*
-     * Each path end is a step further on a line of places, in units of 2^-32, that begins at 2^log. Places from 2^log to
-     * 2^(log + 1) have an entry each, those from there to 2^(log + 2) one for two, then one for four and so on: these
-     * are the strata, with 2^log entries each. What comes later to an entry overwrites it.
+     * Each path end is a step further on a line of places, in units of 2^-32, that begins at 2^log. Places
+     * from 2^log to 2^(log + 1) have an entry each, those from there to 2^(log + 2) one for two, then one for
+     * four and so on: these are the strata, with 2^log entries each. What comes later to an entry overwrites
+     * it.
      */
 
-    /** Place of the next path end; where the window ends. Plain: threads that race lose or repeat single samples. */
+    /**
+     * Place of the next path end; where the window ends. Plain: threads that race lose or repeat single
+     * samples.
+     */
     private static long next;
     private static long limit;
 
@@ -53,8 +62,8 @@ public final class Trodden {
     @ForceInline
     public static void pathEnd(int method, int path) {
         if (open) {
-            // No call on this way: one in a hot loop costs spills even if it is never taken, and the interpreter and
-            // the first compiler would make what they run rare in windows.
+            // No call on this way: one in a hot loop costs spills even if it is never taken, and the
+            // interpreter and the first compiler would make what they run rare in windows.
             long place = next;
             int s = shift;
             int entry = (int) (place >>> s);
@@ -70,24 +79,28 @@ public final class Trodden {
         }
     }
 
-    // ---- counters: exact, in the calling thread's block ---------------------------------------------------------
+    // ---- counters: exact, in the calling thread's block
+    // ---------------------------------------------------------
 
     /** Path ends that found no memory to be counted in. */
     private static long lost;
 
     /**
-     * Where the calling thread has its counters from slot {@code offset} on: an address, odd if other threads count
-     * there as well.
+     * Where the calling thread has its counters from slot {@code offset} on: an address, odd if other threads
+     * count there as well.
      */
     @ForceInline
     public static long counters(int offset) {
         return TroddenThreads.block() + ((long) offset << 3);
     }
 
-    /** One more. Slots are not checked: they come from path registers, whose range is known when they are put in. */
+    /**
+     * One more. Slots are not checked: they come from path registers, whose range is known when they are put
+     * in.
+     */
     @ForceInline
     public static void count(long counters, int slot) {
-        if ((counters & TroddenThreads.SHARED_MARK) == 0) {
+        if ((counters & TroddenLayout.SHARED_MARK) == 0) {
             long at = counters + ((long) slot << 3);
             UNSAFE.putLong(at, UNSAFE.getLong(at) + 1);
         } else {
@@ -103,7 +116,7 @@ public final class Trodden {
 
     @ForceInline
     private static void countShared(long counters, int slot) {
-        UNSAFE.getAndAddLong(null, counters - TroddenThreads.SHARED_MARK + ((long) slot << 3), 1L);
+        UNSAFE.getAndAddLong(null, counters - TroddenLayout.SHARED_MARK + ((long) slot << 3), 1L);
     }
 
     /** One more, for methods with too many paths for slots of their own. */
@@ -122,6 +135,69 @@ public final class Trodden {
         } catch (OutOfMemoryError e) {
             lost++;
         }
+    }
+
+    /**
+     * An exception has cut off a path in a block, or ({@code block} is negative) came after the path was counted. Called in
+     * handlers, with little stack left if that is what the exception is about: what finds none is lost.
+     */
+    @DontInline
+    public static void cut(int method, int register, int block) {
+        if (block < 0) {
+            return;
+        }
+        try {
+            long key = ((long) (method + 1) << 32) | (register & 0xffff_ffffL);
+            Table table = TroddenThreads.table(Thread.currentThread());
+            if (table == TroddenThreads.shared()) {
+                synchronized (TroddenThreads.LOCK) {
+                    addCut(table, key, block, 1);
+                }
+            } else {
+                addCut(table, key, block, 1);
+            }
+        } catch (OutOfMemoryError | StackOverflowError e) {
+            lost++;
+        }
+    }
+
+    /** Entries of {@link Table#cuts}: key, block, count, and one that is not used. */
+    private static final int CUT = 4;
+
+    /** Adds to the count of a cut path; fills at most half of the table. */
+    private static void addCut(Table table, long key, long block, long count) {
+        if ((table.cutHere + 1) * 2L * CUT > table.cuts.length) {
+            long[] old = table.cuts;
+            long[] grown = new long[Math.max(32 * CUT, old.length * 2)];
+            for (int i = 0; i < old.length; i += CUT) {
+                if (old[i] != 0) {
+                    System.arraycopy(old, i, grown, findCut(grown, old[i], old[i + 1]), CUT);
+                }
+            }
+            UNSAFE.storeFence();
+            table.cuts = grown;
+        }
+        long[] cuts = table.cuts;
+        int at = findCut(cuts, key, block);
+        if (cuts[at] == key) {
+            cuts[at + 2] += count;
+        } else {
+            cuts[at + 1] = block;
+            cuts[at + 2] = count;
+            UNSAFE.storeFence();
+            cuts[at] = key;
+            table.cutHere++;
+        }
+    }
+
+    /** Index of the entry of a cut path, or of the free one where it belongs. */
+    private static int findCut(long[] cuts, long key, long block) {
+        int mask = cuts.length - 1;
+        int at = (int) ((key * 31 + block) * 0x9e37_79b9_7f4a_7c15L >>> 32) * CUT & mask;
+        while (cuts[at] != 0 && (cuts[at] != key || cuts[at + 1] != block)) {
+            at = at + CUT & mask;
+        }
+        return at;
     }
 
     /** Adds to the count of a key; fills at most half of the table. */
@@ -165,14 +241,16 @@ public final class Trodden {
         return at;
     }
 
-    // ---- structure graphs: counters with a switch ------------------------------------------------------------------
+    // ---- structure graphs: counters with a switch
+    // ------------------------------------------------------------------
 
     private static final long SWITCHES = TroddenConfig.switches;
 
     /**
-     * A path ended of the structure graph whose slots begin at {@code slot}. Its switch says how many more it counts: 0 none,
-     * less than 0 all. Threads that race take one off together, or write an old number over the agent's: a window is some
-     * path ends longer then. Opaque: a plain load would be moved out of the loop that it is to be asked in.
+     * A path ended of the structure graph whose slots begin at {@code slot}. Its switch says how many more it
+     * counts: 0 none, less than 0 all. Threads that race take one off together, or write an old number over
+     * the agent's: a window is some path ends longer then. Opaque: a plain load would be moved out of the
+     * loop that it is to be asked in.
      */
     @ForceInline
     public static void structuralPath(int slot, int path) {
@@ -199,26 +277,9 @@ public final class Trodden {
         }
     }
 
-    // ---- events: words of a stream, in a buffer of the calling thread ---------------------------------------------
-    // A block begins with the header that Blocks (jni-agent) describes.
-
-    private static final long CURSOR = 0;
-    private static final long END = 8;
-    private static final long DEPTH = 16;
-    private static final long TIME = 40;
-    private static final long JOINED = 48;
-    private static final long PENDING = 56;
-    private static final long SKIP = 32;
-    private static final long WORDS = 36;
-
-    private static final int CHARGE = 10 << 28;
-
-    /** The argument of an entry whose call site the caller's last word has told. */
-    private static final long CALL_UNDER_WAY = 0xfffe;
-
-    /** The argument of an entry whose call site is not known. */
-    private static final long NO_CALL_SITE = 0xffff;
-    private static final int UNWOUND = 5 << 28;
+    // ---- events: words of a stream, in a buffer of the calling thread
+    // --------------------------------------------- Where things are in a block's header says TroddenLayout,
+    // which is made from jni-agent/src/threads/layout.rs.
 
     /** The calling thread's own block. */
     @ForceInline
@@ -226,13 +287,15 @@ public final class Trodden {
         return TroddenThreads.ownBlock();
     }
 
-    /** An activation begins. {@code upper}: upper half of its word. Returns how many activations are below it. */
+    /**
+     * An activation begins. {@code upper}: upper half of its word. Returns how many activations are below it.
+     */
     @ForceInline
     public static int enter(long block, int upper) {
-        int depth = UNSAFE.getInt(block + DEPTH);
+        int depth = UNSAFE.getInt(block + TroddenLayout.DEPTH);
         // First: an activation that ends in here for want of stack is then one that was unwound.
-        UNSAFE.putInt(block + DEPTH, depth + 1);
-        append(block, upper, NO_CALL_SITE);
+        UNSAFE.putInt(block + TroddenLayout.DEPTH, depth + 1);
+        append(block, upper, TroddenLayout.NO_CALL_SITE);
         return depth;
     }
 
@@ -248,10 +311,10 @@ public final class Trodden {
     public static void lastPath(long block, int depth, int upper, int path) {
         surface(block, depth);
         append(block, upper, path & 0xffff_ffffL);
-        UNSAFE.putInt(block + DEPTH, depth);
+        UNSAFE.putInt(block + TroddenLayout.DEPTH, depth);
     }
 
-    /** A path ended, where nobody asks whose. */
+    /** A path ended, where it does not matter of which activation. */
     @ForceInline
     public static void path(long block, int upper, int path) {
         append(block, upper, path & 0xffff_ffffL);
@@ -263,11 +326,11 @@ public final class Trodden {
         append(TroddenThreads.ownBlock(), upper, path & 0xffff_ffffL);
     }
 
-    /** A path ended, where nobody asks whose, and most are not wanted: the thread counts those down. */
+    /** The same, where most are not wanted: the thread counts those down. */
     @ForceInline
     public static void pathIfWanted(long block, int upper, int path) {
-        int left = UNSAFE.getInt(block + SKIP);
-        UNSAFE.putInt(block + SKIP, left - 1);
+        int left = UNSAFE.getInt(block + TroddenLayout.SKIP);
+        UNSAFE.putInt(block + TroddenLayout.SKIP, left - 1);
         if (left <= 0) {
             wantedPath(block, upper, path);
         }
@@ -281,9 +344,9 @@ public final class Trodden {
 
     @DontInline
     private static void wantedPath(long block, int upper, int path) {
-        int words = UNSAFE.getInt(block + WORDS) - 1;
-        UNSAFE.putInt(block + WORDS, words);
-        UNSAFE.putInt(block + SKIP, 0);
+        int words = UNSAFE.getInt(block + TroddenLayout.WORDS) - 1;
+        UNSAFE.putInt(block + TroddenLayout.WORDS, words);
+        UNSAFE.putInt(block + TroddenLayout.SKIP, 0);
         append(block, upper, path & 0xffff_ffffL);
         if (words <= 0) {
             // Where the consumer says what it wants next.
@@ -292,13 +355,14 @@ public final class Trodden {
     }
 
     /*
-     * With call sites. The depth of a block is then the lower half of its call word; the upper half is the bytecode index of the
-     * call that the topmost activation makes, or NO_CALL_SITE. An activation keeps the word as it was at its beginning, the
-     * caller's, and puts it back when it ends: however often code without probes calls back, each time the word is that
-     * of the last activation with probes that is still there.
+     * With call sites. The depth of a block is then the lower half of its call word; the upper half is the
+     * bytecode index of the call that the topmost activation makes, or NO_CALL_SITE. An activation keeps the
+     * word as it was at its beginning, the caller's, and puts it back when it ends: however often code
+     * without probes calls back, each time the word is that of the last activation with probes that is still
+     * there.
      */
 
-    private static final long CALL = DEPTH;
+    private static final long CALL = TroddenLayout.DEPTH;
     private static final long DEPTH_MASK = 0xffff_ffffL;
 
     /** An activation begins. Returns the caller's word. */
@@ -313,14 +377,14 @@ public final class Trodden {
     @ForceInline
     public static long initialise(long block, int upper) {
         long caller = UNSAFE.getLong(block + CALL);
-        enter(block, upper, caller, NO_CALL_SITE);
+        enter(block, upper, caller, TroddenLayout.NO_CALL_SITE);
         return caller;
     }
 
     @ForceInline
     private static void enter(long block, int upper, long caller, long site) {
-        // First: if there is no stack left for what follows, the next event of the caller finds it out.
-        UNSAFE.putLong(block + CALL, caller + 1 & DEPTH_MASK | NO_CALL_SITE << 32);
+        // First: if there is no stack left for what follows, the next event of the caller shows it.
+        UNSAFE.putLong(block + CALL, caller + 1 & DEPTH_MASK | TroddenLayout.NO_CALL_SITE << 32);
         append(block, upper, site);
     }
 
@@ -355,8 +419,8 @@ public final class Trodden {
         append(block, upper, path & 0xffff_ffffL);
     }
 
-    // With the paths to calls. The word of the register waits until there is a callee with probes: most calls have none. Who is called
-    // without such a word is called by the same call as the one before.
+    // With the paths to calls. The word of the register waits until there is a callee with probes: most calls
+    // have none. Who is called without such a word is called by the same call as the one before.
 
     @ForceInline
     public static long enterAlong(long block, int upper) {
@@ -372,24 +436,27 @@ public final class Trodden {
 
     @ForceInline
     private static void prefix(long block) {
-        long prefix = UNSAFE.getLong(block + PENDING);
+        long prefix = UNSAFE.getLong(block + TroddenLayout.PENDING);
         if (prefix != 0) {
-            UNSAFE.putLong(block + PENDING, 0);
+            UNSAFE.putLong(block + TroddenLayout.PENDING, 0);
             append(block, (int) (prefix >>> 32), prefix & DEPTH_MASK);
         }
     }
 
-    /** The activation that was called with that word is about to call something at a bytecode index, and has taken a path to get there. */
+    /**
+     * The activation that was called with that word is about to call something at a bytecode index, and has
+     * taken a path to get there.
+     */
     @ForceInline
     public static void callAlong(long block, long caller, int bci, int upper, int register) {
         call(block, caller, bci);
-        UNSAFE.putLong(block + PENDING, (long) upper << 32 | register & DEPTH_MASK);
+        UNSAFE.putLong(block + TroddenLayout.PENDING, (long) upper << 32 | register & DEPTH_MASK);
     }
 
     @ForceInline
     public static void exitAlong(long block, long caller, int upper) {
         // Of the activation's own last call.
-        UNSAFE.putLong(block + PENDING, 0);
+        UNSAFE.putLong(block + TroddenLayout.PENDING, 0);
         exit(block, caller, upper);
     }
 
@@ -416,10 +483,10 @@ public final class Trodden {
     @ForceInline
     private static void charge(long block) {
         long now = System.nanoTime();
-        long passed = now - UNSAFE.getLong(block + TIME);
-        UNSAFE.putLong(block + TIME, now);
+        long passed = now - UNSAFE.getLong(block + TroddenLayout.TIME);
+        UNSAFE.putLong(block + TroddenLayout.TIME, now);
         if (passed >>> 32 == 0) {
-            append(block, CHARGE, passed);
+            append(block, TroddenLayout.CHARGE, passed);
         } else if (passed != now) {
             chargeMuch(block, passed);
         }
@@ -430,26 +497,30 @@ public final class Trodden {
     private static void chargeMuch(long block, long passed) {
         long left = passed;
         for (; left > DEPTH_MASK; left -= DEPTH_MASK) {
-            append(block, CHARGE, DEPTH_MASK);
+            append(block, TroddenLayout.CHARGE, DEPTH_MASK);
         }
         // Negative if the clock went back.
-        append(block, CHARGE, Math.max(left, 0));
+        append(block, TroddenLayout.CHARGE, Math.max(left, 0));
     }
 
     /*
-     * In bursts. Between them a probe tests a flag. In a burst, a thread that begins an activation first asks the agent to walk its
-     * stack and to tell the stream what is there; from then on it tells what happens, until the burst is over. That may be in
-     * the middle of anything, and nothing is told about it: the next burst brings its own stack.
+     * In bursts. Between them a probe tests a flag. In a burst, a thread that begins an activation first asks
+     * the agent to walk its stack and to put that into the stream; from then on it reports what happens,
+     * until the burst is over. That may be in the middle of anything, and nothing is reported about it: the
+     * next burst brings its own stack.
      */
 
-    /** Number of the burst, from 1; 0 between bursts. Volatile: a plain field would be read once before a loop, not in it. */
+    /**
+     * Number of the burst, from 1; 0 between bursts. Volatile: a plain field would be read once before a
+     * loop, not in it.
+     */
     private static volatile int burst;
 
     /** An activation begins. */
     @ForceInline
     public static void begins(int upper) {
         if (burst != 0) {
-            begins(upper, CALL_UNDER_WAY);
+            begins(upper, TroddenLayout.CALL_UNDER_WAY);
         }
     }
 
@@ -457,7 +528,7 @@ public final class Trodden {
     @ForceInline
     public static void initialises(int upper) {
         if (burst != 0) {
-            begins(upper, NO_CALL_SITE);
+            begins(upper, TroddenLayout.NO_CALL_SITE);
         }
     }
 
@@ -484,21 +555,21 @@ public final class Trodden {
             return;
         }
         long block = TroddenThreads.ownBlock();
-        int joined = UNSAFE.getInt(block + JOINED);
+        int joined = UNSAFE.getInt(block + TroddenLayout.JOINED);
         if (joined != now && (joined == -now || !join(block, now, upper))) {
             return;
         }
-        long call = UNSAFE.getLong(block + PENDING);
+        long call = UNSAFE.getLong(block + TroddenLayout.PENDING);
         if (call != 0) {
             // First: if there is no stack left for what follows, the call has not been made.
-            UNSAFE.putLong(block + PENDING, 0);
+            UNSAFE.putLong(block + TroddenLayout.PENDING, 0);
             append(block, (int) (call >>> 32), call & DEPTH_MASK);
         }
         append(block, upper, site);
     }
 
     private static boolean join(long block, int now, int upper) {
-        UNSAFE.putLong(block + PENDING, 0);
+        UNSAFE.putLong(block + TroddenLayout.PENDING, 0);
         boolean joins;
         try {
             joins = TroddenThreads.join(block, upper);
@@ -506,7 +577,7 @@ public final class Trodden {
             joins = false;
         }
         // Its negative: the thread has nothing to do with this burst.
-        UNSAFE.putInt(block + JOINED, joins ? now : -now);
+        UNSAFE.putInt(block + TroddenLayout.JOINED, joins ? now : -now);
         return joins;
     }
 
@@ -515,7 +586,7 @@ public final class Trodden {
     private static void callsNow(int upper, int bci) {
         long block = TroddenThreads.ownBlock();
         if (hasJoined(block)) {
-            UNSAFE.putLong(block + PENDING, (long) upper << 32 | bci);
+            UNSAFE.putLong(block + TroddenLayout.PENDING, (long) upper << 32 | bci);
         }
     }
 
@@ -523,40 +594,40 @@ public final class Trodden {
     private static void endsNow(int upper) {
         long block = TroddenThreads.ownBlock();
         if (hasJoined(block)) {
-            UNSAFE.putLong(block + PENDING, 0);
+            UNSAFE.putLong(block + TroddenLayout.PENDING, 0);
             append(block, upper, 0);
         }
     }
 
     private static boolean hasJoined(long block) {
         int now = burst;
-        return now != 0 && UNSAFE.getInt(block + JOINED) == now;
+        return now != 0 && UNSAFE.getInt(block + TroddenLayout.JOINED) == now;
     }
 
-    /** Tells the stream that exceptions have unwound activations, if they have. */
+    /** Reports to the stream that exceptions have unwound activations, if they have. */
     @ForceInline
     private static void surface(long block, int depth) {
-        if (UNSAFE.getInt(block + DEPTH) != depth + 1) {
+        if (UNSAFE.getInt(block + TroddenLayout.DEPTH) != depth + 1) {
             unwound(block, depth + 1);
         }
     }
 
     @DontInline
     private static void unwound(long block, int remain) {
-        append(block, UNWOUND, remain);
-        UNSAFE.putInt(block + DEPTH, remain);
+        append(block, TroddenLayout.UNWOUND, remain);
+        UNSAFE.putInt(block + TroddenLayout.DEPTH, remain);
     }
 
     @ForceInline
     private static void append(long block, int upper, long argument) {
-        long at = UNSAFE.getLong(block + CURSOR);
-        // Before the word is written, so that nothing is if the call finds no stack. Not equality: threads without memory
-        // share a buffer, and may run past its end by some words each.
-        if (at >= UNSAFE.getLong(block + END)) {
+        long at = UNSAFE.getLong(block + TroddenLayout.CURSOR);
+        // Before the word is written, so that nothing is if the call finds no stack. Not equality: threads
+        // without memory share a buffer, and may run past its end by some words each.
+        if (at >= UNSAFE.getLong(block + TroddenLayout.END)) {
             at = drain(block);
         }
         UNSAFE.putLong(at, (long) upper << 32 | argument);
-        UNSAFE.putLong(block + CURSOR, at + 8);
+        UNSAFE.putLong(block + TroddenLayout.CURSOR, at + 8);
     }
 
     @DontInline
@@ -566,10 +637,11 @@ public final class Trodden {
         } catch (UnsatisfiedLinkError e) {
             TroddenThreads.empty(block);
         }
-        return UNSAFE.getLong(block + CURSOR);
+        return UNSAFE.getLong(block + TroddenLayout.CURSOR);
     }
 
-    // ---- called by the agent ------------------------------------------------------------------------------------
+    // ---- called by the agent
+    // ------------------------------------------------------------------------------------
 
     /** Opens a window of at most that many path ends. */
     private static void arm(int pathEnds) {
@@ -616,6 +688,35 @@ public final class Trodden {
         for (int i = 0; i < hash.length; i += 2) {
             if (hash[i] != 0) {
                 add(sum, hash[i], hash[i + 1]);
+            }
+        }
+    }
+
+    /** All cut paths so far: triples of ((method + 1) << 32 | register, block, count). */
+    private static long[] snapshotCuts() {
+        synchronized (TroddenThreads.LOCK) {
+            Table sum = new Table(0);
+            addCuts(sum, TroddenThreads.shared());
+            for (Table t = TroddenThreads.tables(); t != null; t = t.next) {
+                addCuts(sum, t);
+            }
+            long[] triples = new long[sum.cutHere * 3];
+            int n = 0;
+            for (int i = 0; i < sum.cuts.length; i += CUT) {
+                if (sum.cuts[i] != 0) {
+                    System.arraycopy(sum.cuts, i, triples, n, 3);
+                    n += 3;
+                }
+            }
+            return triples;
+        }
+    }
+
+    private static void addCuts(Table sum, Table table) {
+        long[] cuts = table.cuts;
+        for (int i = 0; i < cuts.length; i += CUT) {
+            if (cuts[i] != 0) {
+                addCut(sum, cuts[i], cuts[i + 1], cuts[i + 2]);
             }
         }
     }

@@ -7,18 +7,16 @@ import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
 
 /**
- * Which memory belongs to which thread. Each platform thread has a <em>block</em> of native memory, reserved by the
- * agent, and a {@link Table}. Virtual threads, which may be millions, share a few blocks and one table.
+ * Which memory belongs to which thread. Each platform thread has a <em>block</em> of native memory, reserved
+ * by the agent, and a {@link Table}. Virtual threads, which may be millions, share a few blocks and one
+ * table.
  *
- * <p>A block survives its thread: the next new thread takes it over as it is, since only sums over all blocks are ever
- * looked at. So there are as many as there were threads at one time.
+ * <p>A block survives its thread: the next new thread takes it over as it is, since only sums over all blocks
+ * are ever looked at. So there are as many as there were threads at one time.
  */
 final class TroddenThreads {
     private TroddenThreads() {
     }
-
-    /** Added to the address of a block that more than one thread writes to. Blocks are aligned to pages. */
-    static final long SHARED_MARK = 1;
 
     static final Unsafe UNSAFE = Unsafe.getUnsafe();
     private static final long THREAD_ID = UNSAFE.objectFieldOffset(Thread.class, "tid");
@@ -26,7 +24,7 @@ final class TroddenThreads {
     private static final long INDEX_MASK = TroddenConfig.indexEntries - 1;
     private static final long SHARED_BLOCKS = TroddenConfig.sharedBlocks;
     private static final long SHARED_MASK = TroddenConfig.sharedCount - 1;
-    private static final long SHARED_BLOCK = UNSAFE.getLong(SHARED_BLOCKS) | SHARED_MARK;
+    private static final long SHARED_BLOCK = UNSAFE.getLong(SHARED_BLOCKS) | TroddenLayout.SHARED_MARK;
     private static final long SINK_BLOCK = TroddenConfig.sinkBlock;
 
     /** The common supertype of virtual threads, or null on a JDK without them. */
@@ -44,8 +42,8 @@ final class TroddenThreads {
     private static final Table SHARED = new Table(SHARED_BLOCK);
 
     /**
-     * The thread that started the JVM, in most programs the one that does the work. A constant: where only this thread
-     * comes by, compiled code has its block's address as a constant too.
+     * The thread that started the JVM, in most programs the one that does the work. A constant: where only
+     * this thread comes by, compiled code has its block's address as a constant too.
      */
     private static final Thread FIRST = Thread.currentThread();
     private static final long FIRST_BLOCK = firstBlock();
@@ -58,11 +56,15 @@ final class TroddenThreads {
         long thread;
 
         /** Does the agent know that this thread writes to this block? */
-        boolean told;
+        boolean reported;
 
         /** Counts by (method, path): open addressing, pairs of (key, count); a key of 0 is free. */
         long[] hash = new long[0];
         int hashed;
+
+        /** Counts of paths that an exception cut off, by (method, register, block): open addressing, four longs each. */
+        long[] cuts = new long[0];
+        int cutHere;
 
         Table(long block) {
             this.block = block;
@@ -74,7 +76,7 @@ final class TroddenThreads {
         }
     }
 
-    /** Address of the calling thread's block, with {@link #SHARED_MARK} if it is not its own. */
+    /** Address of the calling thread's block, with {@link TroddenLayout#SHARED_MARK} if it is not its own. */
     @ForceInline
     static long block() {
         Thread thread = Thread.currentThread();
@@ -93,10 +95,13 @@ final class TroddenThreads {
     /** One of several, so that virtual threads that run at the same time seldom count in the same memory. */
     @ForceInline
     private static long sharedBlock(long id) {
-        return UNSAFE.getLong(SHARED_BLOCKS + ((id & SHARED_MASK) << 3)) | SHARED_MARK;
+        return UNSAFE.getLong(SHARED_BLOCKS + ((id & SHARED_MASK) << 3)) | TroddenLayout.SHARED_MARK;
     }
 
-    /** Address of the calling thread's very own block, a virtual thread's too; the sink if there is no memory for one. */
+    /**
+     * Address of the calling thread's very own block, a virtual thread's too; the sink if there is no memory
+     * for one.
+     */
     @ForceInline
     static long ownBlock() {
         Thread thread = Thread.currentThread();
@@ -108,7 +113,7 @@ final class TroddenThreads {
         long owner = UNSAFE.getLong(entry);
         if (owner == id) {
             long block = UNSAFE.getLong(entry + 8);
-            if ((block & SHARED_MARK) == 0) {
+            if ((block & TroddenLayout.SHARED_MARK) == 0) {
                 return block;
             }
         } else if (owner == ~id) {
@@ -122,7 +127,10 @@ final class TroddenThreads {
         return VIRTUAL != null && VIRTUAL.isInstance(thread);
     }
 
-    /** The calling thread's table; {@link #shared()}, to be used under {@link #LOCK}, if it has none of its own. */
+    /**
+     * The calling thread's table; {@link #shared()}, to be used under {@link #LOCK}, if it has none of its
+     * own.
+     */
     static Table table(Thread thread) {
         if (isVirtual(thread)) {
             return SHARED;
@@ -156,37 +164,39 @@ final class TroddenThreads {
             if (table == null) {
                 table = isVirtual(thread) ? virtualTable(thread) : ownTable(thread);
             }
-            if (!table.told) {
-                tell(table, thread);
+            if (!table.reported) {
+                report(table, thread);
             }
-            return table.told && (table.block & SHARED_MARK) == 0 ? table.block : SINK_BLOCK;
+            return table.reported && (table.block & TroddenLayout.SHARED_MARK) == 0 ? table.block : SINK_BLOCK;
         } catch (OutOfMemoryError | UnsatisfiedLinkError e) {
             return SINK_BLOCK;
         }
     }
 
     /**
-     * The table of a virtual thread whose events are recorded. Nobody but the thread knows it; the agent, told when virtual
-     * threads end, takes the block back and clears the index.
+     * The table of a virtual thread whose events are recorded. Only the thread knows it; the agent, to which
+     * the JVM reports when virtual threads end, takes the block back and clears the index.
      */
     private static Table virtualTable(Thread thread) {
         long id = UNSAFE.getLong(thread, THREAD_ID);
         long block = reserveSmall();
         Table table = new Table(block != 0 ? block : SHARED_BLOCK);
         table.thread = id;
-        table.told = true;
+        table.reported = true;
         TABLE.set(table);
         if (block != 0) {
             open(block, id, thread.getName(), true);
             synchronized (LOCK) {
-                // Not by the id itself: who looks for counters must not find a block that has none.
+                // Not by the id itself: a search for counters must not find a block that has none.
                 remember(table, ~id);
             }
         }
         return table;
     }
 
-    /** The table of a platform thread that has it not at hand: new, or forgotten with all its thread locals. */
+    /**
+     * The table of a platform thread that has it not at hand: new, or forgotten with all its thread locals.
+     */
     private static Table ownTable(Thread thread) {
         Table found = null;
         boolean begins = false;
@@ -208,7 +218,7 @@ final class TroddenThreads {
                 }
                 found.owner = owner;
                 found.thread = UNSAFE.getLong(thread, THREAD_ID);
-                found.told = false;
+                found.reported = false;
                 if (free == null) {
                     found.next = tables;
                     tables = found;
@@ -217,38 +227,39 @@ final class TroddenThreads {
         }
         TABLE.set(found);
         if (begins) {
-            tell(found, thread);
+            report(found, thread);
         }
         return found;
     }
 
     /**
-     * Tells the agent that a thread begins to write to its block, and reserves it if the thread has none yet. The JVM does not
-     * list an agent, and so does not find its methods, before it has attached it altogether: until then the thread counts
-     * in the shared block, and its events are not recorded; whoever wants its own block tries again.
+     * Reports to the agent that a thread begins to write to its block, and reserves it if the thread has none
+     * yet. The JVM does not list an agent, and so does not find its methods, before it has attached it
+     * altogether: until then the thread counts in the shared block, and its events are not recorded; later
+     * events of the thread try again.
      */
-    private static void tell(Table table, Thread thread) {
+    private static void report(Table table, Thread thread) {
         long block = table.block;
-        boolean told = false;
+        boolean reported = false;
         try {
-            if ((block & SHARED_MARK) != 0) {
+            if ((block & TroddenLayout.SHARED_MARK) != 0) {
                 long reserved = reserve();
                 block = reserved != 0 ? reserved : block;
             }
-            if ((block & SHARED_MARK) == 0) {
+            if ((block & TroddenLayout.SHARED_MARK) == 0) {
                 open(block, table.thread, thread.getName(), false);
             }
-            told = true;
+            reported = true;
         } catch (UnsatisfiedLinkError e) {
             // The table stays as it is.
         }
         synchronized (LOCK) {
             forget(table);
-            if (told) {
+            if (reported) {
                 table.block = block;
-                table.told = true;
+                table.reported = true;
             }
-            if (told || (table.block & SHARED_MARK) != 0) {
+            if (reported || (table.block & TroddenLayout.SHARED_MARK) != 0) {
                 remember(table, table.thread);
             }
         }
@@ -273,7 +284,7 @@ final class TroddenThreads {
         Table table = new Table(TroddenConfig.firstBlock != 0 ? TroddenConfig.firstBlock : SHARED_BLOCK);
         table.owner = new WeakReference<>(FIRST);
         table.thread = UNSAFE.getLong(FIRST, THREAD_ID);
-        table.told = true;
+        table.reported = true;
         tables = table;
         TABLE.set(table);
         return table.block;
@@ -289,7 +300,7 @@ final class TroddenThreads {
 
     /** Throws a block's events away. */
     static void empty(long block) {
-        UNSAFE.putLong(block, UNSAFE.getLong(block + 24));
+        UNSAFE.putLong(block + TroddenLayout.CURSOR, UNSAFE.getLong(block + TroddenLayout.BUFFER));
     }
 
     /** A new block, zeroed; 0 if there is no memory. */
@@ -301,7 +312,10 @@ final class TroddenThreads {
     /** A thread begins to write events to a block. */
     private static native void open(long block, long thread, String name, boolean virtual);
 
-    /** Tells the stream of the calling thread's block what is on its stack, below an activation that begins. False: it is left out. */
+    /**
+     * Puts what is on the calling thread's stack, below an activation that begins, into the stream of its
+     * block. False: the thread is left out.
+     */
     static native boolean join(long block, int upper);
 
     /** Takes in the events of the calling thread's block and empties it. */

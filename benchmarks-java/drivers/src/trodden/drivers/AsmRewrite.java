@@ -11,8 +11,8 @@ import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassWriter;
 
 /**
- * Reads and writes classes with ASM. Usage: {@code AsmRewrite LIST PASSES}; LIST is a file of (length, bytes).
- * Prints the nanoseconds of each pass over all classes.
+ * Reads and writes classes with ASM. Usage: {@code AsmRewrite LIST PASSES}; LIST is a file of (length,
+ * bytes). Prints the nanoseconds of each pass over all classes.
  */
 final class AsmRewrite {
     private AsmRewrite() {}

@@ -8,11 +8,12 @@ import java.util.List;
 import java.util.zip.CRC32;
 
 /**
- * Runs an application again and again in one JVM. Usage: {@code DRIVER [INPUT...] [--warmup N] [--iterations N]}.
+ * Runs an application again and again in one JVM. Usage: {@code DRIVER [INPUT...] [--warmup N] [--iterations
+ * N]}.
  *
- * <p>Prints the same line as the kernels' {@code Main}: {@code name iteration nanos cpuNanos checksum}. The checksum
- * is of the application's output, so that runs with and without a profiler can be compared; it must be the same in
- * every iteration.
+ * <p>Prints the same line as the kernels' {@code Main}: {@code name iteration nanos cpuNanos checksum}. The
+ * checksum is of the application's output, so that runs with and without a profiler can be compared; it must
+ * be the same in every iteration.
  */
 abstract class Driver {
     /** Checksum of an iteration's output. */

@@ -29,7 +29,8 @@ final class KotlinDriver extends Driver {
         out = folder.resolve("out");
         for (Path input : inputs) {
             var texts = Sources.read(input, n -> n.endsWith(".kt"));
-            // Written for an older standard library: uses of what is an error by now (JvmDefault) are let pass.
+            // Written for an older standard library: uses of what is an error by now (JvmDefault) are let
+            // pass.
             texts.replaceAll((name, text) -> "@file:Suppress(\"DEPRECATION_ERROR\")\n" + text);
             Sources.unpack(texts, sources);
         }

@@ -1,6 +1,8 @@
 package java.lang;
 
-/** What {@code trodden.Runtime} is compiled against; never packed. The real one is in {@code java-shim/src}. */
+/**
+ * What {@code trodden.Runtime} is compiled against; never packed. The real one is in {@code java-shim/src}.
+ */
 public final class Trodden {
     public static native void pathEnd(int method, int path);
 
@@ -11,4 +13,6 @@ public final class Trodden {
     public static native void count(int offset, int slot);
 
     public static native void countHashed(int method, int path);
+
+    public static native void cut(int method, int register, int block);
 }

@@ -113,7 +113,7 @@ public final class Tools {
         return value.replace("\\", "\\\\").replace(",", "\\,");
     }
 
-    /** Runs the program; what it says goes to the log, line by line. Tells its exit code. */
+    /** Runs the program; its output goes to the log, line by line. Returns its exit code. */
     public int run(Consumer<String> log, List<String> arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(program.toString());

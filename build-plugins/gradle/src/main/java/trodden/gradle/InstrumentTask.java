@@ -9,7 +9,7 @@ import java.util.List;
 import org.gradle.api.tasks.OutputDirectory;
 import trodden.build.Folders;
 
-/** Puts probes into the main classes; they run as the originals do, and are profiled where the runtime is told to. */
+/** Puts probes into the main classes; they run as the originals do, and are profiled where the runtime's options ask for it. */
 public class InstrumentTask extends TroddenTask {
     private File destination;
 
@@ -28,13 +28,13 @@ public class InstrumentTask extends TroddenTask {
         Folders.delete(destination.toPath());
         java.nio.file.Files.createDirectories(destination.toPath());
         for (Path folder : classPaths()) {
-            // …/classes/java/main: the language tells the folders of a project apart.
+            // …/classes/java/main: each language has a folder of its own.
             String name = folder.getParent().getFileName().toString();
             List<String> arguments = new ArrayList<>(Arrays.asList("instrument", folder.toString(), "-o",
                     destination.toPath().resolve(name).toString(), "--probe", "counters", "--single-path-methods",
-                    "probe", "--embed-map"));
+                    "probe", "--cut-paths", "count", "--embed-map"));
             arguments.addAll(scope());
-            tools().mustRun(this::tell, arguments);
+            tools().mustRun(this::say, arguments);
         }
     }
 }

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.List;
 import org.gradle.api.tasks.Input;
 import org.gradle.api.tasks.OutputDirectory;
+import trodden.build.Coverage;
 
 /** Reports on the profiles of the tests' JVMs. */
 public class ReportTask extends TroddenTask {
@@ -43,10 +44,11 @@ public class ReportTask extends TroddenTask {
 
     @Override
     void work() throws IOException {
-        if (coverage().report(destination.toPath(), formats, sourcePaths(), module)) {
-            tell("Reports are in " + destination);
+        Coverage coverage = coverage();
+        if (coverage.report(destination.toPath(), formats, sourcePaths(), module)) {
+            say("Reports are in " + destination);
         } else {
-            tell("No report: no test JVM has left a profile, or there are no classes");
+            nothing(coverage, "report");
         }
     }
 }

@@ -16,6 +16,8 @@ public class TroddenExtension {
     private List<String> excludes = new ArrayList<>();
     private List<String> formats = new ArrayList<>(Coverage.DEFAULT_FORMATS);
     private List<String> rules = new ArrayList<>();
+    private boolean haltOnFailure = true;
+    private boolean failOnNoProfile;
     private Map<String, String> options = new LinkedHashMap<>();
 
     /** The program trodden; else that of the variable TRODDEN, else the one on the PATH. */
@@ -84,6 +86,24 @@ public class TroddenExtension {
     /** Adds a rule. */
     public void rule(String... more) {
         rules.addAll(Arrays.asList(more));
+    }
+
+    /** Does troddenCheck fail if a rule is broken or cannot be checked? Else it only warns. */
+    public boolean isHaltOnFailure() {
+        return haltOnFailure;
+    }
+
+    public void setHaltOnFailure(boolean haltOnFailure) {
+        this.haltOnFailure = haltOnFailure;
+    }
+
+    /** Do troddenReport and troddenCheck fail if tests ran and left no profile? Else they only warn. */
+    public boolean isFailOnNoProfile() {
+        return failOnNoProfile;
+    }
+
+    public void setFailOnNoProfile(boolean failOnNoProfile) {
+        this.failOnNoProfile = failOnNoProfile;
     }
 
     /** Further profile options, by name. */

@@ -20,8 +20,8 @@ import org.gradle.api.tasks.testing.Test;
 import trodden.build.Tools;
 
 /**
- * Tests run under the agent; {@code troddenReport} and {@code troddenCheck} tell what ran, {@code troddenInstrument} puts probes into
- * the main classes, {@code troddenRun} is {@code run} under the agent.
+ * Tests run under the agent. {@code troddenReport} and {@code troddenCheck} use their profiles, {@code troddenInstrument}
+ * puts probes into the main classes, {@code troddenRun} is {@code run} under the agent.
  *
  * <p>No task looks at the project while it works: each has what it needs in fields of its own, so that a configuration can be
  * cached.
@@ -36,7 +36,7 @@ public class TroddenPlugin implements Plugin<Project> {
         project.getPlugins().withType(ApplicationPlugin.class, plugin -> addRun(project, extension));
     }
 
-    /** The tasks; what the build script says is known only after it was read. */
+    /** Adds the tasks; the build script's settings are known only after it was read. */
     private static void addTasks(Project project, TroddenExtension extension) {
         InstrumentTask instrument = project.getTasks().create("troddenInstrument", InstrumentTask.class);
         instrument.setDescription("Puts probes into the main classes: build/trodden/classes");
@@ -65,6 +65,11 @@ public class TroddenPlugin implements Plugin<Project> {
             check.take(extension, main);
             check.setData(data);
             check.setRules(extension.getRules());
+            check.setHaltOnFailure(extension.isHaltOnFailure());
+            // Where tasks of type Test write their results, unless the build script says otherwise.
+            File results = new File(project.getBuildDir(), "test-results");
+            report.setResults(results);
+            check.setResults(results);
             if (!extension.isTests()) {
                 return;
             }
@@ -99,6 +104,9 @@ public class TroddenPlugin implements Plugin<Project> {
         options.put("probe", "counters");
         options.put("single-path-methods", "probe");
         options.putAll(extension.getOptions());
+        if ("counters".equals(options.get("probe"))) {
+            options.putIfAbsent("cut-paths", "count");
+        }
         options.put("include", extension.getIncludes());
         options.put("exclude", extension.getExcludes());
         try {

@@ -17,7 +17,7 @@ import org.gradle.api.tasks.TaskAction;
 import trodden.build.Coverage;
 import trodden.build.Tools;
 
-/** What all tasks share. */
+/** Settings and steps of all tasks. */
 abstract class TroddenTask extends DefaultTask {
     private String program;
     private String library;
@@ -26,6 +26,8 @@ abstract class TroddenTask extends DefaultTask {
     private FileCollection classes;
     private List<File> sources = new ArrayList<>();
     private File data;
+    private File results;
+    private boolean failOnNoProfile;
 
     /** Takes over what the build script says. */
     void take(TroddenExtension extension, SourceSet main) {
@@ -33,6 +35,7 @@ abstract class TroddenTask extends DefaultTask {
         library = extension.getLibrary();
         includes = extension.getIncludes();
         excludes = extension.getExcludes();
+        failOnNoProfile = extension.isFailOnNoProfile();
         classes = main.getOutput().getClassesDirs();
         sources = new ArrayList<>(main.getAllJava().getSrcDirs());
     }
@@ -69,10 +72,32 @@ abstract class TroddenTask extends DefaultTask {
     }
 
     Coverage coverage() throws IOException {
-        return new Coverage(tools(), this::tell, data.toPath(), classPaths(), includes, excludes);
+        return new Coverage(tools(), this::say, this::warn, data.toPath(), classPaths(), includes, excludes);
     }
 
-    void tell(String line) {
+    void setResults(File results) {
+        this.results = results;
+    }
+
+    /** What to say where there is no profile: tests that ran should have left one. */
+    void nothing(Coverage coverage, String task) throws IOException {
+        if (!coverage.testsLeftNothing(java.util.Collections.singletonList(results.toPath()))) {
+            say("Nothing to " + task + ": no tests ran, or there are no classes");
+            return;
+        }
+        String what = "Trodden: tests ran, but no profile is in " + data + ", so there is nothing to " + task
+                + ". Does the build script replace the tests' jvmArgs, or set tests = false?";
+        if (failOnNoProfile) {
+            throw new GradleException(what);
+        }
+        warn(what + " (failOnNoProfile = true makes this an error)");
+    }
+
+    void warn(String line) {
+        getLogger().warn(line);
+    }
+
+    void say(String line) {
         getLogger().lifecycle(line);
     }
 

@@ -3,6 +3,7 @@ package trodden.jmh;
 import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.Paths;
@@ -10,9 +11,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.infra.IterationParams;
 import org.openjdk.jmh.profile.ExternalProfiler;
@@ -33,7 +38,7 @@ import trodden.build.Tools;
  * <p>JMH makes one instance in its own JVM, which adds the agent to forks and reads what they have written, and one in each fork,
  * which forgets all counts when the warm-up is over, and stops counting after the last iteration that is measured.
  *
- * <p>Options: {@code top} (paths that are printed, 5), {@code dir} (where the profiles are kept), {@code program} and {@code library}
+ * <p>Options: {@code top} (paths that are printed and become metrics, 5), {@code dir} (where the profiles are kept), {@code program} and {@code library}
  * (see {@link Tools}); all others are profile options: {@code probe}, {@code include}, {@code schedule}, …
  */
 public final class TroddenProfiler implements ExternalProfiler, InternalProfiler {
@@ -41,21 +46,31 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
     private static final List<String> HARNESS = Collections.unmodifiableList(Arrays.asList("org.openjdk.jmh.*",
             "*.jmh_generated.*", "joptsimple.*", "org.apache.commons.math3.*", "trodden.jmh.*", "trodden.build.*"));
 
+    /** Null in an instance that JMH only lists, where there is no trodden. */
     private final Tools tools;
     private final int top;
     private final Path folder;
     private final Map<String, Object> options = new LinkedHashMap<>();
     private Path file;
-    private int trials;
+    private String benchmark = "";
+    /** The benchmark's paths that are metrics, with the metrics' names. */
+    private final Map<String, String> metrics = new LinkedHashMap<>();
+    /** Per fork of the benchmark: each path's share. */
+    private final List<Map<String, Double>> forks = new ArrayList<>();
     private boolean measuring;
     private int iterations;
 
+    /** For lists of profilers: works where there is no trodden, too. */
     public TroddenProfiler() throws ProfilerException {
-        this("");
+        this("", false);
     }
 
     /** @param line {@code name=value;name=value…} */
     public TroddenProfiler(String line) throws ProfilerException {
+        this(line, true);
+    }
+
+    private TroddenProfiler(String line, boolean needed) throws ProfilerException {
         Map<String, String> given = new LinkedHashMap<>();
         for (String part : line.split(";")) {
             if (part.trim().isEmpty()) {
@@ -90,7 +105,7 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         }
         try {
             top = most == null ? 5 : Integer.parseInt(most);
-            tools = Tools.find(program, library);
+            tools = needed ? Tools.find(program, library) : null;
             folder = dir == null ? Paths.get("trodden-jmh").toAbsolutePath() : Paths.get(dir).toAbsolutePath();
         } catch (IOException | NumberFormatException e) {
             throw new ProfilerException("trodden: " + e.getMessage());
@@ -115,18 +130,34 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         for (String key : params.getParamsKeys()) {
             name.append('-').append(key).append('-').append(params.getParam(key));
         }
-        String plain = name.toString().replaceAll("[^A-Za-z0-9._-]", "_");
-        file = folder.resolve(plain + "-" + params.getMode().shortLabel() + "-" + ++trials + ".trodden");
+        String plain = name.toString().replaceAll("[^A-Za-z0-9._-]", "_") + "-" + params.getMode().shortLabel();
+        if (!plain.equals(benchmark)) {
+            benchmark = plain;
+            metrics.clear();
+            forks.clear();
+        }
         Map<String, Object> all = new LinkedHashMap<>();
-        all.put("file", file.toString().replace("%", "%%"));
-        all.putAll(options);
         try {
-            Files.createDirectories(folder);
-            Files.deleteIfExists(file);
-            // The fork is told over the attach socket when its warm-up is over; JDK 21 and later warn of that.
+            file = newFile(plain);
+            all.put("file", file.toString().replace("%", "%%"));
+            all.putAll(options);
+            // The fork talks to its agent over the attach socket when the warm-up is over; JDK 21 and later warn of that.
             return Arrays.asList(tools.agentFlag(all), "-XX:+EnableDynamicAgentLoading");
         } catch (IOException e) {
             throw new IllegalStateException("trodden: " + e.getMessage(), e);
+        }
+    }
+
+    /** A file of its own for each fork, of this run and of others: NAME-1.trodden, NAME-2.trodden … */
+    private Path newFile(String name) throws IOException {
+        Files.createDirectories(folder);
+        for (int number = 1;; number++) {
+            try {
+                // Empty until the agent replaces it: so no other run takes the name.
+                return Files.createFile(folder.resolve(name + "-" + number + ".trodden"));
+            } catch (FileAlreadyExistsException e) {
+                continue;
+            }
         }
     }
 
@@ -145,10 +176,12 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
 
     @Override
     public Collection<? extends Result> afterTrial(BenchmarkResult result, long pid, File out, File err) {
-        if (!Files.isRegularFile(file)) {
-            return Collections.singletonList(new TextResult("no profile: the fork has not written " + file, "trodden"));
-        }
         try {
+            if (Files.size(file) == 0) {
+                Files.delete(file);
+                String text = "no profile: the fork has not written " + file;
+                return Collections.singletonList(new TextResult(text, "trodden"));
+            }
             return results(report("json", "--top", "1000000"), report("text", "--top", Integer.toString(top)));
         } catch (IOException | IllegalArgumentException e) {
             return Collections.singletonList(new TextResult("no profile: " + e.getMessage(), "trodden"));
@@ -163,34 +196,77 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         return text.toString();
     }
 
-    /** The paths of all methods, hottest first, and what they are of the whole. */
+    /** A path and how often it was counted. */
+    private static final class Counted {
+        final double count;
+        final String method;
+        final String descriptor;
+        final long number;
+        final String route;
+
+        Counted(Map<?, ?> method, Map<?, ?> path) {
+            this.count = (Double) path.get("count");
+            this.method = method.get("class").toString().replace('/', '.') + "." + method.get("name");
+            this.descriptor = method.get("descriptor").toString();
+            this.number = ((Double) path.get("id")).longValue();
+            this.route = route(path);
+        }
+
+        String key() {
+            return method + descriptor + " " + number;
+        }
+    }
+
+    /** The paths of all methods, hottest first, and their shares of the whole. */
     private Collection<? extends Result> results(String json, String text) {
-        List<Object[]> paths = new ArrayList<>();
+        List<Counted> paths = new ArrayList<>();
+        Map<String, Set<String>> overloads = new HashMap<>();
         double total = 0;
         for (Object method : (List<?>) ((Map<?, ?>) Json.read(json)).get("methods")) {
             Map<?, ?> of = (Map<?, ?>) method;
-            String title = of.get("class").toString().replace('/', '.') + "." + of.get("name");
             for (Object path : (List<?>) of.get("paths")) {
-                Map<?, ?> one = (Map<?, ?>) path;
-                double count = (Double) one.get("count");
-                total += count;
-                paths.add(new Object[] {count, title, ((Double) one.get("id")).longValue(), one});
+                Counted one = new Counted(of, (Map<?, ?>) path);
+                total += one.count;
+                overloads.computeIfAbsent(one.method, name -> new HashSet<>()).add(one.descriptor);
+                paths.add(one);
             }
         }
-        paths.sort((a, b) -> Double.compare((Double) b[0], (Double) a[0]));
+        // The same order in every fork.
+        paths.sort(Comparator.comparingDouble((Counted path) -> -path.count).thenComparing(Counted::key));
+        StringWriter out = new StringWriter();
+        out.write("Top paths, of all that ended while measured (" + file + "):\n");
         List<Result> results = new ArrayList<>();
-        StringWriter told = new StringWriter();
-        told.write("Top paths, of all that ended while measured (" + file + "):\n");
-        for (int i = 0; i < Math.min(top, paths.size()); i++) {
-            Object[] path = paths.get(i);
-            double share = 100 * (Double) path[0] / total;
-            told.write(String.format("%6.1f %%  %s, path %s: %s%n", share, path[1], path[2], route((Map<?, ?>) path[3])));
-            results.add(new ScalarResult("trodden.path" + (i + 1), share, "%", AggregationPolicy.AVG));
+        Map<String, Double> shares = new HashMap<>();
+        for (int i = 0; i < paths.size(); i++) {
+            Counted path = paths.get(i);
+            double share = 100 * path.count / total;
+            shares.put(path.key(), share);
+            if (i >= top) {
+                continue;
+            }
+            boolean overloaded = overloads.get(path.method).size() > 1;
+            String name = path.method + (overloaded ? path.descriptor : "") + ", path " + path.number + ": " + path.route;
+            out.write(String.format("%6.1f %%  %s%n", share, name));
+            if (metrics.putIfAbsent(path.key(), "trodden " + name) == null) {
+                // JMH takes the mean of a metric's values. Each fork has to give one, also those before this one.
+                for (Map<String, Double> fork : forks) {
+                    results.add(metric(path.key(), fork));
+                }
+            }
         }
-        told.write("\n" + text);
+        for (String key : metrics.keySet()) {
+            results.add(metric(key, shares));
+        }
+        forks.add(shares);
+        out.write("\n" + text);
         results.add(new ScalarResult("trodden.paths", paths.size(), "#", AggregationPolicy.AVG));
-        results.add(new TextResult(told.toString(), "trodden"));
+        results.add(new TextResult(out.toString(), "trodden"));
         return results;
+    }
+
+    /** The share of a path in a fork. Its name has the path's text: JMH writes no other text into its JSON. */
+    private Result metric(String key, Map<String, Double> shares) {
+        return new ScalarResult(metrics.get(key), shares.getOrDefault(key, 0.0), "%", AggregationPolicy.AVG);
     }
 
     /** {@code header 12, 12 not-taken, 14 taken, header 12}. */
@@ -234,14 +310,14 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         return Collections.emptyList();
     }
 
-    /** Tells the agent in this JVM. */
+    /** Gives the agent in this JVM a command. */
     private void command(String action) {
         try {
-            StringBuilder said = new StringBuilder();
+            StringBuilder output = new StringBuilder();
             String pid = Long.toString(ProcessHandle.current().pid());
-            int code = tools.run(line -> said.append(line).append('\n'), Arrays.asList("attach", pid, action));
+            int code = tools.run(line -> output.append(line).append('\n'), Arrays.asList("attach", pid, action));
             if (code != 0) {
-                throw new IllegalStateException("trodden attach " + pid + " " + action + " ended with " + code + ": " + said);
+                throw new IllegalStateException("trodden attach " + pid + " " + action + " ended with " + code + ": " + output);
             }
         } catch (IOException e) {
             throw new IllegalStateException("trodden: " + e.getMessage(), e);

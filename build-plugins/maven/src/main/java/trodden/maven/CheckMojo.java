@@ -15,7 +15,7 @@ public final class CheckMojo extends TroddenMojo {
     @Parameter(property = "trodden.rules", required = true)
     private List<String> rules;
 
-    /** Fail the build; else only tell. */
+    /** Fail the build if a rule is broken or cannot be checked; else only warn. */
     @Parameter(property = "trodden.haltOnFailure", defaultValue = "true")
     private boolean haltOnFailure;
 
@@ -24,12 +24,12 @@ public final class CheckMojo extends TroddenMojo {
         if (rules.isEmpty()) {
             throw new MojoFailureException("Trodden: no rule to check; name some by <rules> or trodden.rules");
         }
-        Coverage.Verdict verdict = coverage(tools()).check(rules);
-        if (verdict == Coverage.Verdict.NOTHING) {
-            getLog().info("Skipping Trodden's check: no test JVM has left a profile in " + data()
-                    + ", or there are no classes");
-        } else if (verdict == Coverage.Verdict.BROKEN) {
-            String what = "Trodden: rules about coverage are broken (see above)";
+        Coverage coverage = coverage(tools());
+        Coverage.Verdict verdict = coverage.check(rules);
+        if (verdict.nothing()) {
+            nothing(coverage, "check");
+        } else if (verdict.problem() != null) {
+            String what = "Trodden: " + verdict.problem();
             if (haltOnFailure) {
                 throw new MojoFailureException(what);
             }

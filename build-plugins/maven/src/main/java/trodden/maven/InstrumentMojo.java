@@ -15,7 +15,7 @@ import trodden.build.Tools;
  */
 @Mojo(name = "instrument", defaultPhase = LifecyclePhase.PROCESS_CLASSES, threadSafe = true)
 public final class InstrumentMojo extends TroddenMojo {
-    /** First Java version that warns of code that loads a library, unless told that this is wanted. */
+    /** From this Java version on, code that loads a library needs a flag that allows it, else the JVM warns. */
     private static final int NATIVE_ACCESS = 24;
 
     /** The property that the runtime's settings are put into. */
@@ -31,7 +31,8 @@ public final class InstrumentMojo extends TroddenMojo {
         Tools tools = tools();
         folders().instrument((from, to) -> {
             List<String> arguments = new ArrayList<>(List.of("instrument", from.toString(), "-o", to.toString(),
-                    "--probe", "counters", "--single-path-methods", "probe", "--embed-map"));
+                    "--probe", "counters", "--single-path-methods", "probe", "--cut-paths",
+                    "count", "--embed-map"));
             includes.forEach(pattern -> arguments.addAll(List.of("--include", pattern)));
             excludes.forEach(pattern -> arguments.addAll(List.of("--exclude", pattern)));
             tools.mustRun(getLog()::info, arguments);

@@ -21,7 +21,10 @@ public final class PrepareAgentMojo extends TroddenMojo {
     @Parameter(property = "trodden.append", defaultValue = "true")
     private boolean append;
 
-    /** Further profile options: name and value. probe=counters and single-path-methods=probe, which coverage needs, are set already. */
+    /**
+     * Further profile options: name and value. probe=counters, single-path-methods=probe and cut-paths=count, which coverage needs, are
+     * set already.
+     */
     @Parameter
     private Map<String, String> options = Map.of();
 
@@ -36,6 +39,9 @@ public final class PrepareAgentMojo extends TroddenMojo {
         all.put("probe", "counters");
         all.put("single-path-methods", "probe");
         all.putAll(options);
+        if ("counters".equals(all.get("probe"))) {
+            all.putIfAbsent("cut-paths", "count");
+        }
         all.put("include", includes);
         all.put("exclude", excludes);
         prepend(propertyName, List.of(tools.agentFlag(all)));

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.apache.maven.plugin.MojoFailureException;
 import org.apache.maven.plugins.annotations.LifecyclePhase;
 import org.apache.maven.plugins.annotations.Mojo;
 import org.apache.maven.plugins.annotations.Parameter;
@@ -13,7 +14,10 @@ import trodden.build.Coverage;
 /** Reports on the profiles of the tests' JVMs. */
 @Mojo(name = "report", defaultPhase = LifecyclePhase.VERIFY, threadSafe = true)
 public final class ReportMojo extends TroddenMojo {
-    /** html, text, json, coverage, coverage-json, lcov, jacoco; the last one not beside JaCoCo's agent. None: the first and those of coverage but jacoco. */
+    /**
+     * html, text, json, coverage, coverage-json, lcov, jacoco. Default: html, coverage, coverage-json, lcov. Beside JaCoCo's
+     * agent jacoco is left out, with a warning.
+     */
     @Parameter(property = "trodden.formats")
     private List<String> formats = List.of();
 
@@ -22,16 +26,16 @@ public final class ReportMojo extends TroddenMojo {
     private File outputDirectory;
 
     @Override
-    void work() throws IOException {
+    void work() throws IOException, MojoFailureException {
         List<Path> sources = project.getCompileSourceRoots().stream().map(Path::of).collect(Collectors.toList());
         // Maven makes an empty list of a property that is not set.
         List<String> wanted = formats.isEmpty() ? Coverage.DEFAULT_FORMATS : formats;
         Path out = outputDirectory.toPath().toAbsolutePath();
-        if (coverage(tools()).report(out, wanted, sources, project.getName())) {
+        Coverage coverage = coverage(tools());
+        if (coverage.report(out, wanted, sources, project.getName())) {
             getLog().info("Reports are in " + out);
         } else {
-            getLog().info("Skipping Trodden's report: no test JVM has left a profile in " + data()
-                    + ", or there are no classes");
+            nothing(coverage, "report");
         }
     }
 }

@@ -16,7 +16,7 @@ import trodden.build.Coverage;
 import trodden.build.Folders;
 import trodden.build.Tools;
 
-/** What all goals share. */
+/** Parameters and steps of all goals. */
 abstract class TroddenMojo extends AbstractMojo {
     @Parameter(defaultValue = "${project}", readonly = true, required = true)
     MavenProject project;
@@ -44,6 +44,10 @@ abstract class TroddenMojo extends AbstractMojo {
     /** Where profiles, and originals of instrumented classes, are kept. */
     @Parameter(property = "trodden.directory", defaultValue = "${project.build.directory}/trodden")
     File directory;
+
+    /** Fail the build if tests ran and left no profile; else only warn. */
+    @Parameter(property = "trodden.failOnNoProfile", defaultValue = "false")
+    boolean failOnNoProfile;
 
     /** Does the goal's work. */
     abstract void work() throws IOException, MojoFailureException;
@@ -78,7 +82,24 @@ abstract class TroddenMojo extends AbstractMojo {
     }
 
     Coverage coverage(Tools tools) {
-        return new Coverage(tools, getLog()::info, data(), List.of(folders().originals()), includes, excludes);
+        return new Coverage(tools, getLog()::info, getLog()::warn, data(), List.of(folders().originals()), includes,
+                excludes);
+    }
+
+    /** What to say where there is no profile: tests that ran should have left one. */
+    void nothing(Coverage coverage, String goal) throws IOException, MojoFailureException {
+        Path target = Path.of(project.getBuild().getDirectory());
+        List<Path> results = List.of(target.resolve("surefire-reports"), target.resolve("failsafe-reports"));
+        if (!coverage.testsLeftNothing(results)) {
+            getLog().info("Skipping Trodden's " + goal + ": no tests ran, or there are no classes");
+            return;
+        }
+        String what = "Trodden: tests ran, but no profile is in " + data() + ", so there is nothing to " + goal
+                + ". If Surefire's configuration sets <argLine>, it must contain @{argLine}";
+        if (failOnNoProfile) {
+            throw new MojoFailureException(what);
+        }
+        getLog().warn(what + " (trodden.failOnNoProfile=true makes this an error)");
     }
 
     /** Options that say where the profile goes: one for each JVM, those of earlier runs are kept. */

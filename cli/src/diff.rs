@@ -1,0 +1,123 @@
+//! `trodden diff`: what changed between two runs.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use trodden_profile::Profile;
+use trodden_report::{Diff, DiffOptions, DiffSources, Reason};
+
+use crate::error::CliError;
+use crate::output;
+
+/// Exit code when `--fail-on` was exceeded.
+const BROKEN: u8 = 3;
+
+/// Shows what changed between two runs: which method does other work than before, and which branch explains it.
+///
+/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one of the
+/// same run, use `trodden compare`.
+#[derive(Args)]
+pub struct DiffArgs {
+    /// Profile (.trodden) of the run before.
+    before: PathBuf,
+    /// Profile of the run after.
+    after: PathBuf,
+    /// Output format [default: what the output's extension says, else text].
+    #[arg(long, value_enum)]
+    format: Option<DiffFormat>,
+    /// Output file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Only these methods: Class#method with * and ?, or a class alone.
+    #[arg(long, value_name = "PATTERN")]
+    method: Option<String>,
+    /// At most this many methods, the largest change first.
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+    /// List changes of at least this much of the executed work.
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    threshold: f64,
+    /// Exit with 3 if a listed method's change exceeds this much of the executed work.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_on: Option<f64>,
+    /// Directory with the sources of the second run; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
+}
+
+/// Formats of `trodden diff`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// For the terminal.
+    Text,
+    /// For programs; documented in docs.
+    Json,
+    /// For a comment on a change.
+    Markdown,
+}
+
+/// A percentage as a share.
+fn percent(text: &str) -> Result<f64, String> {
+    let number: f64 = text
+        .trim_end_matches('%')
+        .trim()
+        .parse()
+        .map_err(|_| "not a number".to_owned())?;
+    match (0.0..=100_000.0).contains(&number) {
+        true => Ok(number / 100.0),
+        false => Err("not from 0 to 100000".to_owned()),
+    }
+}
+
+/// Does it.
+pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
+    for directory in &args.sources {
+        if !directory.is_dir() {
+            return Err(CliError::file(directory, "is not a directory with sources"));
+        }
+    }
+    let [before, after] = [&args.before, &args.after].map(Profile::load);
+    let (before, after) = (
+        before.map_err(CliError::failed)?,
+        after.map_err(CliError::failed)?,
+    );
+    let options = DiffOptions {
+        method: args.method.clone(),
+        top: args.top as usize,
+        threshold: args.threshold,
+    };
+    let diff = Diff::new(&before, &after, &options).map_err(CliError::failed)?;
+    let sources = DiffSources::new(&args.sources);
+    let by_name = args
+        .output
+        .as_ref()
+        .and_then(|name| match name.extension()?.to_str()? {
+            "json" => Some(DiffFormat::Json),
+            "md" | "markdown" => Some(DiffFormat::Markdown),
+            _ => None,
+        });
+    let text = match args.format.or(by_name).unwrap_or(DiffFormat::Text) {
+        DiffFormat::Text => diff.text(&sources, args.output.is_none() && output::colour(&io::stdout())),
+        DiffFormat::Json => diff.json().map_err(CliError::failed)?,
+        DiffFormat::Markdown => diff.markdown(&sources),
+    };
+    output::write(args.output.as_deref(), text.as_bytes())?;
+    let Some(limit) = args.fail_on else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let worst = diff.methods.iter().filter(|m| m.reason != Reason::Consequence);
+    match worst.max_by(|x, y| x.share.abs().total_cmp(&y.share.abs())) {
+        Some(worst) if worst.share.abs() > limit => {
+            eprintln!(
+                "trodden: {} changes the executed work by {:.2} %, more than --fail-on {} %",
+                worst.title(),
+                worst.share * 100.0,
+                limit * 100.0
+            );
+            Ok(ExitCode::from(BROKEN))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,77 @@
+//! The words of a command line before clap reads them: `trodden java …` is `trodden run java …`.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use clap::Command;
+use trodden_profile::options::nearest;
+
+use crate::profile_args::HELP_ALL;
+
+/// Programs that start JVMs, known by their names.
+pub const LAUNCHERS: [&str; 5] = ["java", "mvn", "mvnw", "gradle", "gradlew"];
+
+/// Puts `run` in front of a launcher, where no subcommand is named.
+pub fn with_run(mut words: Vec<OsString>, commands: &Command) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| starts_jvms(word, commands)) {
+        words.insert(1, OsString::from("run"));
+    }
+    words
+}
+
+/// Can this first word be nothing but a program? A launcher by its name, or a path to a program.
+fn starts_jvms(word: &OsStr, commands: &Command) -> bool {
+    let Some(text) = word.to_str() else {
+        return false;
+    };
+    if text.starts_with('-') || commands.find_subcommand(text).is_some() {
+        return false;
+    }
+    LAUNCHERS.contains(&text) || (text.contains('/') && is_program(Path::new(word)))
+}
+
+fn is_program(path: &Path) -> bool {
+    let data = path.metadata();
+    data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// Is every option to be explained? Asked for before the command's own words.
+pub fn asks_for_all(words: &[OsString]) -> bool {
+    let ours = words.iter().take_while(|word| *word != "--");
+    ours.into_iter().any(|word| *word == *format!("--{HELP_ALL}"))
+}
+
+/// The launcher that a program's name may have meant: `; did you mean 'java'?`.
+pub fn near_launcher(program: &OsStr) -> String {
+    let near = program.to_str().and_then(|name| nearest(name, LAUNCHERS));
+    near.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn launchers_are_run() {
+        let commands = crate::Cli::command();
+        for (given, expected) in [
+            (
+                &["trodden", "java", "-version"][..],
+                &["trodden", "run", "java", "-version"][..],
+            ),
+            (&["trodden", "/bin/sh", "x"], &["trodden", "run", "/bin/sh", "x"]),
+            (&["trodden", "mvn", "test"], &["trodden", "run", "mvn", "test"]),
+            (&["trodden", "report", "java"], &["trodden", "report", "java"]),
+            (&["trodden", "repotr", "x"], &["trodden", "repotr", "x"]),
+            (&["trodden", "/nowhere/java"], &["trodden", "/nowhere/java"]),
+            (&["trodden", "--version"], &["trodden", "--version"]),
+            (&["trodden"], &["trodden"]),
+        ] {
+            let words = given.iter().map(OsString::from).collect();
+            assert_eq!(with_run(words, &commands), expected);
+        }
+    }
+}

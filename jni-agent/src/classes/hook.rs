@@ -1,0 +1,298 @@
+//! The class file load hook's work: bytes in, bytes with probes out.
+
+use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
+use trodden_profile::Skipped;
+
+use crate::classes::registry::Registry;
+use crate::jvm::guard::catch;
+use crate::log::debug;
+use crate::settings::Settings;
+use crate::threads::blocks::Switches;
+
+/// Classes that the shim itself runs, by prefix: with counters in them it would call itself without end.
+const RUN_BY_SHIM: &[&str] = &[
+    "java/lang/Trodden",
+    "java/lang/Thread",
+    "java/lang/BaseVirtualThread",
+    "java/lang/VirtualThread",
+    "java/lang/Object",
+    "java/lang/Class",
+    "java/lang/Math",
+    "java/lang/System",
+    "java/lang/ref/",
+    "java/util/Arrays",
+    "jdk/internal/misc/",
+    "jdk/internal/vm/",
+    "jdk/internal/util/Preconditions",
+];
+
+/// The class with probes, or `None` if it stays as it is. Safe to call from many threads at once.
+pub fn instrument(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &[u8],
+) -> Option<Vec<u8>> {
+    // Hidden classes and some lambdas' come without a name; the instrumenter looks inside for it.
+    if name.is_some_and(|name| !settings.instrumenter.options().filter.class(name)) {
+        return None;
+    }
+    if let Some(name) = name.filter(|name| run_by_shim(settings, name)) {
+        registry.skip([whole_class(name, "run by Trodden's own probes")]);
+        return None;
+    }
+    match catch("the class file load hook", || {
+        rewrite(settings, registry, name, bytes)
+    }) {
+        Ok(Ok(result)) => result,
+        Ok(Err(reason)) | Err(reason) => {
+            let name = name.unwrap_or("(class without a name)");
+            debug!("{name} stays as it is: {reason}");
+            registry.skip([whole_class(name, &reason)]);
+            None
+        }
+    }
+}
+
+fn run_by_shim(settings: &Settings, name: &str) -> bool {
+    let prefixes = match settings.options.has_events_of_jvm() {
+        // There are no probes, so there is only the shim.
+        true => &RUN_BY_SHIM[..1],
+        false => RUN_BY_SHIM,
+    };
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Is this what `trodden instrument` puts beside the classes, and not a class of the program?
+fn is_runtime(name: &str) -> bool {
+    let simple = name.rsplit('/').next().unwrap_or(name);
+    let id = simple.strip_prefix("Trodden$").unwrap_or_default();
+    id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn rewrite(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &[u8],
+) -> Result<Option<Vec<u8>>, String> {
+    let (preparation, guide) = prepare(settings, registry, name, bytes)?;
+    match preparation {
+        Preparation::Unchanged { skipped } => {
+            let counts_itself = |s: &Skipped| {
+                s.reason == SkipReason::AlreadyInstrumented.text()
+                    && (registry.counts_itself(&s.class) || is_runtime(&s.class))
+            };
+            registry.skip(skipped.into_iter().filter(|s| !counts_itself(s)));
+            Ok(None)
+        }
+        Preparation::Ready(prepared) => {
+            if run_by_shim(settings, &prepared.map().name) {
+                return Err("run by Trodden's own probes".to_owned());
+            }
+            let ids = match &settings.switches {
+                None => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
+                Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
+            };
+            registry.skip(prepared.skipped().iter().cloned());
+            if settings.options.has_events_of_jvm() {
+                // Now its methods have their numbers, and that is all.
+                return Ok(None);
+            }
+            if let Some(silent) = registry.silent(ids) {
+                let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
+                let any = (0..prepared.map().methods.len()).any(counts);
+                return Ok(any.then(|| prepared.emit_where(ids, counts)));
+            }
+            let rewritten = if settings.reads_frames() {
+                let (rewritten, code) = prepared.emit_with_code(ids);
+                registry.set_code(prepared.map(), code);
+                rewritten
+            } else {
+                prepared.emit(ids)
+            };
+            Ok(Some(rewritten))
+        }
+    }
+}
+
+/// Numbers a class; by the run's own profile, if its turn has come. Tells that profile's fingerprint, or 0.
+fn prepare<'b>(
+    settings: &Settings,
+    registry: &Registry,
+    name: Option<&str>,
+    bytes: &'b [u8],
+) -> Result<(Preparation<'b>, u64), String> {
+    let (instrumenter, guide) = settings.instrumenter_of(name);
+    let preparation = instrumenter.prepare(bytes).map_err(|e| e.to_string())?;
+    // Counts by other numbers can be added up as long as they are those of the same paths.
+    if let Preparation::Ready(prepared) = &preparation
+        && guide != 0
+        && !registry.has_same_paths(prepared.map())
+    {
+        let before = settings.instrumenter.prepare(bytes);
+        return Ok((before.map_err(|e| e.to_string())?, 0));
+    }
+    Ok((preparation, guide))
+}
+
+/// Ids of a class whose structure graphs are counted. Their switches are on before any of its code runs.
+fn with_graphs(
+    settings: &Settings,
+    registry: &Registry,
+    switches: Switches,
+    prepared: &Prepared,
+) -> Result<ClassIds, String> {
+    let graphs = prepared.graphs();
+    let slots: Vec<u32> = graphs.graphs().iter().map(|graph| graph.first).collect();
+    let (ids, new) = registry
+        .ids_with(prepared.map(), Some(graphs))
+        .map_err(|e| e.to_string())?;
+    if new {
+        let state = Switches::at_first(settings.options.structural.window);
+        for slot in slots {
+            switches.set(ids.first_counter.plus(slot), state);
+        }
+    }
+    Ok(ids)
+}
+
+/// A class that stays as it is.
+pub fn whole_class(name: &str, reason: &str) -> Skipped {
+    Skipped {
+        class: name.to_owned(),
+        method: None,
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use trodden_instrumenter::Guide;
+    use trodden_profile::options::{AgentCommand, Effect, options};
+    use trodden_profile::{ClassProfile, MethodCounts, Profile};
+
+    fn settings(text: &str) -> Settings {
+        Settings::new(AgentCommand::parse(text).unwrap().options).unwrap()
+    }
+
+    #[test]
+    fn damaged_classes_stay_and_are_listed() {
+        let registry = Registry::default();
+        let bytes = [0xca, 0xfe, 0xba, 0xbe, 0, 0];
+        assert_eq!(
+            instrument(&settings("probe=counters"), &registry, Some("a/B"), &bytes),
+            None
+        );
+        let skipped = registry.skipped();
+        assert_eq!(skipped.len(), 1);
+        assert_eq!(skipped[0].class, "a/B");
+        assert!(skipped[0].reason.contains("offset"), "{}", skipped[0].reason);
+    }
+
+    /// A class with other numbers has other counters; sent through the hook again, it keeps these.
+    #[test]
+    fn classes_are_numbered_again_by_the_runs_own_counts() {
+        let registry = Registry::default();
+        let settings = settings("probe=counters,renumber=1s");
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let before = instrument(&settings, &registry, Some("Shapes"), bytes).unwrap();
+        let map = Arc::clone(&registry.classes()[0].map);
+        // Of each method the path that has most updates on it.
+        let counts = map.methods.iter().map(|method| MethodCounts {
+            paths: [(method.num_paths() - 1, 1_000)].into(),
+            ..MethodCounts::default()
+        });
+        let guide = Guide::new(&Profile {
+            classes: vec![ClassProfile {
+                counts: counts.collect(),
+                map: Arc::clone(&map),
+            }],
+            ..Profile::default()
+        });
+        settings.renumber(guide, [map.name.clone()].into_iter().collect());
+        let after = instrument(&settings, &registry, Some(&map.name), bytes).unwrap();
+        assert_ne!(before, after);
+        let classes = registry.classes();
+        assert_eq!(classes.len(), 2);
+        assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(classes[0].layout.slots));
+        assert_ne!(classes[0].map.methods, classes[1].map.methods);
+        assert_eq!(
+            instrument(&settings, &registry, Some(&map.name), bytes),
+            Some(after)
+        );
+        assert_eq!(registry.classes().len(), 2);
+    }
+
+    #[test]
+    fn with_the_jvms_events_classes_are_numbered_and_stay() {
+        let registry = Registry::default();
+        let settings = settings("profile=contexts,burst=static:50ms:2ms,burst-events=jvm");
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        for _ in 0..2 {
+            assert_eq!(instrument(&settings, &registry, Some("Shapes"), bytes), None);
+        }
+        assert_eq!(registry.skipped(), []);
+        let entry = registry.only_class_named("Shapes").unwrap();
+        assert!(entry.map.methods.iter().any(|m| m.name == "<init>"));
+        assert_eq!((registry.classes().len(), entry.code.is_none()), (1, true));
+    }
+
+    /// The bytes of a class with these options, the first ones of their JVM.
+    fn shapes(options: &str) -> Option<Vec<u8>> {
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        instrument(&settings(options), &Registry::default(), Some("Shapes"), bytes)
+    }
+
+    /// What the table of options says about classes is what the instrumenter makes of them.
+    #[test]
+    fn options_change_classes_where_their_table_says_so() {
+        // Where the first use and the example show nothing.
+        let elsewhere = [
+            ("probe", "", "yieldpoint"),
+            ("exclude", "", "Shap*"),
+            ("burst", "profile=contexts", "static:50ms:2ms"),
+            ("consumer", "profile=subpaths", "agent"),
+            ("file", "probe=events", "x.trace"),
+            ("budget", "probe=auto", "2%"),
+        ];
+        let mut wrong = Vec::new();
+        for option in options() {
+            // These name files that have to be there; and what guides has a test of its own.
+            if ["config", "use-profile"].contains(&option.name) {
+                continue;
+            }
+            let mut cases: Vec<(&str, &str)> = match option.uses {
+                [] => vec![("", option.example)],
+                uses => uses.iter().map(|one| (one.with, option.example)).collect(),
+            };
+            cases.retain(|(with, _)| (option.name, *with) != ("budget", "probe=auto"));
+            let more = elsewhere.iter().filter(|(name, ..)| *name == option.name);
+            cases.extend(more.map(|&(_, with, value)| (with, value)));
+            let changes = |(with, value): &(&str, &str)| {
+                let changed = format!("{with},{}={value}", option.name);
+                shapes(with) != shapes(&changed)
+            };
+            let expected = matches!(option.effect, Effect::Classes);
+            if cases.iter().any(changes) != expected {
+                wrong.push(option.name);
+            }
+        }
+        println!("{wrong:?}");
+        assert!(wrong.is_empty());
+    }
+
+    #[test]
+    fn what_the_shim_runs_is_left_alone_even_when_asked_for() {
+        let registry = Registry::default();
+        let settings = settings("probe=counters,include=java.lang.*");
+        assert_eq!(
+            instrument(&settings, &registry, Some("java/lang/ThreadLocal"), b"ignored"),
+            None
+        );
+        assert_eq!(registry.skipped().len(), 1);
+    }
+}

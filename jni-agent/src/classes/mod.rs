@@ -1,0 +1,7 @@
+//! Classes: rewriting them, their ids, sending loaded ones through the hook again.
+
+pub mod hook;
+pub mod lookup;
+pub mod recompilations;
+pub mod registry;
+pub mod retransform;

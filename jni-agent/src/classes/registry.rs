@@ -1,0 +1,692 @@
+//! Who is who: ids of instrumented classes and methods.
+//!
+//! The list of classes is what everything else follows from: which ids are given out, and two indexes. A
+//! class is added in two steps. The *plan* does all that can fail or panic and changes nothing; the *commit*
+//! only puts finished values where room was made for them. Should a commit panic all the same, its tables may
+//! disagree: the registry is *damaged*, gives out no more ids, and shows what was there before. See
+//! `jvm/guard.rs` for what a panic becomes.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{Arc, RwLock};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
+use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
+use trodden_profile::structural::GraphLayout;
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, same_paths};
+
+use crate::locks::{read, write};
+use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
+
+/// Where the slots and the methods begin of an output of `trodden instrument`.
+pub type Bases = ClassIds;
+
+/// One registered class.
+#[derive(Clone)]
+pub struct ClassEntry {
+    /// Its path map.
+    pub map: Arc<ClassMap>,
+    /// The ids in its probes.
+    pub ids: ClassIds,
+    /// Where its counters are.
+    pub layout: Arc<CounterLayout>,
+    /// Where its structure graphs have their counters; only if these are profiled.
+    pub graphs: Option<Arc<GraphLayout>>,
+    /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
+    pub code: Option<Arc<Vec<MethodCode>>>,
+}
+
+impl ClassEntry {
+    /// How many counter slots it has.
+    fn slots(&self) -> u32 {
+        self.graphs
+            .as_ref()
+            .map_or(self.layout.slots, |graphs| graphs.slots)
+    }
+}
+
+/// What distinguishes classes: configuration, bytes, name, and which profile of this run it is numbered by
+/// (0: none).
+type Key = (usize, [u8; 32], String, u64);
+
+/// All classes ever instrumented in this JVM. Classes are known by name and bytes: whatever loads the same
+/// bytes again gets the same ids, so loading and unloading in a loop costs nothing.
+#[derive(Default)]
+pub struct Registry {
+    inner: RwLock<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Settings that shape path maps; a change makes all classes new ones.
+    configurations: Vec<String>,
+    current: usize,
+    /// Every class with the configuration that it belongs to; ids in ascending order, without gaps.
+    classes: Vec<(usize, ClassEntry)>,
+    /// Indexes into `classes`.
+    by_key: FxHashMap<Key, usize>,
+    by_name: FxHashMap<String, Vec<usize>>,
+    skipped: BTreeSet<Skipped>,
+    /// By a class's first method: which of its methods go without probes for the time being.
+    silent: FxHashMap<MethodId, Arc<[bool]>>,
+    /// Names of all classes that ever were in it.
+    silenced: FxHashSet<String>,
+    /// Outputs of `trodden instrument` in use: where their slots and methods begin.
+    units: FxHashMap<String, Bases>,
+    /// Is there an output whose probes count no paths that an exception cuts off?
+    without_cut_paths: bool,
+    /// Names of their classes.
+    ahead: FxHashSet<String>,
+    /// One behind the last slot that threads have; by default that of the largest blocks.
+    slots: Option<u32>,
+    /// A commit is under way, or one panicked: there were so many classes before it.
+    commits: Option<usize>,
+}
+
+/// Classes with their ids, ready to be added.
+struct Plan {
+    /// Each with its key. A key that is known already keeps the class that it had.
+    classes: Vec<(Key, ClassEntry)>,
+    /// Where the next class begins.
+    next: ClassIds,
+    /// Where slots end.
+    slots: u32,
+}
+
+/// Why a class gets no ids: it stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoIds {
+    /// All are given out.
+    #[error(
+        "no more numbers for classes, methods or paths in this JVM (fewer where ulimit -v limits address space)"
+    )]
+    Exhausted,
+    /// An earlier class could not be added.
+    #[error("an internal error damaged the list of classes: no more classes are instrumented")]
+    Damaged,
+}
+
+impl Plan {
+    /// Most methods that ids can be given to.
+    const METHODS: u32 = i32::MAX as u32 - 1;
+
+    /// Adds a class after those planned before.
+    fn add(&mut self, key: Key, map: Arc<ClassMap>, graphs: Option<GraphLayout>) -> Result<(), NoIds> {
+        checkpoint();
+        let layout = Arc::new(CounterLayout::of(&map));
+        let entry = ClassEntry {
+            ids: self.next,
+            layout,
+            graphs: graphs.map(Arc::new),
+            code: None,
+            map,
+        };
+        self.next = after(&entry)
+            .filter(|next| next.first_counter.0 <= self.slots)
+            .ok_or(NoIds::Exhausted)?;
+        self.classes.push((key, entry));
+        Ok(())
+    }
+}
+
+/// Where the class after this one begins; `None` if there are no such ids.
+fn after(entry: &ClassEntry) -> Option<ClassIds> {
+    let methods = u32::try_from(entry.map.methods.len()).ok()?;
+    let method = entry.ids.first_method.0.checked_add(methods)?;
+    let counter = entry.ids.first_counter.0.checked_add(entry.slots())?;
+    (method <= Plan::METHODS && counter <= ThreadBlocks::MOST_SLOTS).then_some(ClassIds::new(counter, method))
+}
+
+impl Inner {
+    /// Where the next class begins. All but the last class have others after them, so there are such ids.
+    fn next(&self) -> ClassIds {
+        let last = self.classes().last();
+        last.and_then(|(_, entry)| after(entry))
+            .unwrap_or(ClassIds::new(ThreadBlock::HEADER, 0))
+    }
+
+    /// A plan to begin with.
+    fn plan(&self) -> Result<Plan, NoIds> {
+        match self.commits {
+            Some(_) => Err(NoIds::Damaged),
+            None => Ok(Plan {
+                classes: Vec::new(),
+                next: self.next(),
+                slots: self.slots.unwrap_or(ThreadBlocks::MOST_SLOTS),
+            }),
+        }
+    }
+
+    /// Adds what was planned. `unit`: an output of `trodden instrument`, with the entries of `skipped` that
+    /// hold from now on.
+    fn commit(&mut self, plan: Plan, unit: Option<(String, Bases, BTreeSet<Skipped>)>) {
+        // Here, too, all that can fail comes first.
+        let configuration = self.current;
+        let names: Vec<String> = plan
+            .classes
+            .iter()
+            .map(|(_, entry)| entry.map.name.clone())
+            .collect();
+        let ahead: Vec<String> = unit.as_ref().map(|_| names.clone()).unwrap_or_default();
+        self.classes.reserve(names.len());
+        self.by_key.reserve(names.len());
+        self.by_name.reserve(names.len());
+        for name in &names {
+            self.by_name.entry(name.clone()).or_default().reserve(1);
+        }
+        self.ahead.reserve(ahead.len());
+        self.units.reserve(1);
+        checkpoint();
+        self.commits = Some(self.classes.len());
+        for ((key, entry), name) in plan.classes.into_iter().zip(names) {
+            let index = self.classes.len();
+            self.classes.push((configuration, entry));
+            checkpoint();
+            self.by_key.entry(key).or_insert(index);
+            checkpoint();
+            self.by_name.entry(name).or_default().push(index);
+        }
+        self.ahead.extend(ahead);
+        checkpoint();
+        if let Some((unit, bases, skipped)) = unit {
+            self.units.insert(unit, bases);
+            self.skipped = skipped;
+        }
+        self.commits = None;
+    }
+
+    /// The classes that are whole.
+    fn classes(&self) -> &[(usize, ClassEntry)] {
+        &self.classes[..self.commits.unwrap_or(self.classes.len())]
+    }
+
+    /// The class of a key.
+    fn of_key(&self, key: &Key) -> Option<&ClassEntry> {
+        let &class = self.by_key.get(key)?;
+        self.classes().get(class).map(|(_, entry)| entry)
+    }
+
+    /// The classes of this name in the current configuration.
+    fn current_named(&self, name: &str) -> impl Iterator<Item = &ClassEntry> {
+        let named = self.by_name.get(name).into_iter().flatten();
+        let named = named.filter_map(|&class| self.classes().get(class));
+        let current = named.filter(|(configuration, _)| *configuration == self.current);
+        current.map(|(_, entry)| entry)
+    }
+}
+
+impl Registry {
+    /// Threads have slots up to here: fewer where address space is limited.
+    pub fn limit_slots(&self, slots: u32) {
+        write(&self.inner).slots = Some(slots);
+    }
+
+    /// Makes a configuration the current one. Returns whether it differs from the one before.
+    pub fn configure(&self, configuration: &str) -> bool {
+        let mut inner = write(&self.inner);
+        let known = inner.configurations.iter().position(|c| c == configuration);
+        let index = known.unwrap_or_else(|| {
+            inner.configurations.push(configuration.to_owned());
+            inner.configurations.len() - 1
+        });
+        let changed = index != inner.current;
+        inner.current = index;
+        if changed {
+            inner.skipped.clear();
+        }
+        changed
+    }
+
+    /// Is there no other configuration, whose probes may still be in what runs?
+    pub fn has_one_configuration(&self) -> bool {
+        self.read().configurations.len() <= 1
+    }
+
+    /// The ids of a class, given out at its first appearance. `guide`: the fingerprint of the profile of this
+    /// run that it is numbered by; 0 for none.
+    ///
+    /// # Errors
+    /// If there are no more ids.
+    pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, NoIds> {
+        Ok(self.register(map, None, guide)?.0)
+    }
+
+    /// Do a class's methods have the paths that they had before it was numbered by a profile of this run?
+    /// True if it is new.
+    pub fn has_same_paths(&self, map: &ClassMap) -> bool {
+        let inner = self.read();
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
+        let Some(entry) = inner.of_key(&key) else {
+            return true;
+        };
+        let before = &entry.map.methods;
+        before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
+    }
+
+    /// Those of a class whose structure graphs are counted; true if this is its first appearance.
+    ///
+    /// # Errors
+    /// If there are no more ids.
+    pub fn ids_with(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+    ) -> Result<(ClassIds, bool), NoIds> {
+        self.register(map, graphs, 0)
+    }
+
+    fn register(
+        &self,
+        map: &Arc<ClassMap>,
+        graphs: Option<GraphLayout>,
+        guide: u64,
+    ) -> Result<(ClassIds, bool), NoIds> {
+        let mut inner = write(&self.inner);
+        let key = (inner.current, map.sha256, map.name.clone(), guide);
+        if let Some(entry) = inner.of_key(&key) {
+            return Ok((entry.ids, false));
+        }
+        let mut plan = inner.plan()?;
+        let ids = plan.next;
+        plan.add(key, Arc::clone(map), graphs)?;
+        inner.commit(plan, None);
+        Ok((ids, true))
+    }
+
+    /// Where an output of `trodden instrument` begins, if it is in use.
+    pub fn unit(&self, unit: &str) -> Option<Bases> {
+        self.read().units.get(unit).copied()
+    }
+
+    /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted
+    /// from the output's own beginning, in the order of its path map.
+    ///
+    /// # Errors
+    /// If there are not that many numbers left. Nothing is taken in then.
+    pub fn adopt(&self, unit: &str, map: Profile) -> Result<Bases, NoIds> {
+        let mut inner = write(&self.inner);
+        let mut plan = inner.plan()?;
+        let bases = plan.next;
+        let names: HashSet<&str> = map.classes.iter().map(|class| class.map.name.as_str()).collect();
+        let instrumented = SkipReason::AlreadyInstrumented.text();
+        // The agent came by first, and did not know yet that they count by themselves.
+        let left = |s: &&Skipped| s.reason != instrumented || !names.contains(s.class.as_str());
+        let mut skipped: BTreeSet<Skipped> = inner.skipped.iter().filter(left).cloned().collect();
+        skipped.extend(map.skipped);
+        for class in map.classes {
+            let key = (inner.current, class.map.sha256, class.map.name.clone(), 0);
+            plan.add(key, class.map, None)?;
+        }
+        inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
+        inner.without_cut_paths |= map
+            .run
+            .facts
+            .get("cut_paths")
+            .is_none_or(|value| value != "count");
+        Ok(bases)
+    }
+
+    /// Do all outputs of `trodden instrument` that are in use count paths that an exception cuts off?
+    pub fn units_count_cut_paths(&self) -> bool {
+        !self.read().without_cut_paths
+    }
+
+    /// Number of outputs of `trodden instrument` in use.
+    pub fn units(&self) -> usize {
+        self.read().units.len()
+    }
+
+    /// Keeps where a class's methods have their path register.
+    pub fn set_code(&self, map: &ClassMap, code: Vec<MethodCode>) {
+        let mut inner = write(&self.inner);
+        let key = (inner.current, map.sha256, map.name.clone(), 0);
+        if let Some(&class) = inner.by_key.get(&key) {
+            inner.classes[class].1.code = Some(Arc::new(code));
+        }
+    }
+
+    /// Notes what is left alone.
+    pub fn skip(&self, skipped: impl IntoIterator<Item = Skipped>) {
+        let mut skipped = skipped.into_iter().peekable();
+        if skipped.peek().is_some() {
+            let mut inner = write(&self.inner);
+            inner.skipped.extend(skipped);
+        }
+    }
+
+    /// What is left alone in the current configuration, sorted.
+    pub fn skipped(&self) -> Vec<Skipped> {
+        self.read().skipped.iter().cloned().collect()
+    }
+
+    /// The classes of the current configuration.
+    pub fn classes(&self) -> Vec<ClassEntry> {
+        self.classes_from(&mut 0)
+    }
+
+    /// The classes of the current configuration among those that came after the first `seen` ones, which is
+    /// moved on.
+    pub fn classes_from(&self, seen: &mut usize) -> Vec<ClassEntry> {
+        let inner = self.read();
+        let new = inner.classes().get(*seen..).unwrap_or_default().iter();
+        *seen = inner.classes().len();
+        let current = |(configuration, _): &&(usize, ClassEntry)| *configuration == inner.current;
+        new.filter(current).map(|(_, entry)| entry.clone()).collect()
+    }
+
+    /// The methods of the current configuration.
+    pub fn method_table(&self) -> MethodTable {
+        let mut table = MethodTable::default();
+        for entry in self.classes() {
+            // Ids were given out once each, so they cannot be taken.
+            let _ = table.insert_class(entry.ids.first_method.0, entry.map);
+        }
+        table
+    }
+
+    /// The class of this name, if the current configuration has exactly one.
+    pub fn only_class_named(&self, name: &str) -> Option<ClassEntry> {
+        let inner = self.read();
+        let mut found = inner.current_named(name);
+        let first = found.next()?;
+        found.next().is_none().then(|| first.clone())
+    }
+
+    /// Has the current configuration a class of this name?
+    pub fn has_class_named(&self, name: &str) -> bool {
+        self.read().current_named(name).next().is_some()
+    }
+
+    /// Says which methods of a class go without probes the next time it is loaded or retransformed; by
+    /// position in the path map.
+    pub fn silence(&self, name: &str, ids: ClassIds, methods: Arc<[bool]>) {
+        let mut inner = write(&self.inner);
+        inner.silenced.insert(name.to_owned());
+        inner.silent.insert(ids.first_method, methods);
+    }
+
+    /// Which methods of a class go without probes, if any was ever silenced.
+    pub fn silent(&self, ids: ClassIds) -> Option<Arc<[bool]>> {
+        self.read().silent.get(&ids.first_method).cloned()
+    }
+
+    /// Did a class of this name ever lose probes?
+    pub fn was_silenced(&self, name: &str) -> bool {
+        self.read().silenced.contains(name)
+    }
+
+    /// All methods are to have probes again.
+    pub fn silence_none(&self) {
+        let mut inner = write(&self.inner);
+        inner.silent.clear();
+    }
+
+    /// The first counter slot that is not given out, in any configuration.
+    pub fn counters(&self) -> CounterSlot {
+        self.read().next().first_counter
+    }
+
+    /// Numbers of classes and of methods, of all configurations.
+    pub fn sizes(&self) -> (usize, u32) {
+        let inner = self.read();
+        (inner.classes().len(), inner.next().first_method.0)
+    }
+
+    /// Do classes of this name count by themselves, instrumented ahead?
+    pub fn counts_itself(&self, name: &str) -> bool {
+        self.read().ahead.contains(name)
+    }
+
+    /// Names of all classes that were ever instrumented.
+    pub fn names(&self) -> HashSet<String> {
+        self.read()
+            .classes()
+            .iter()
+            .map(|(_, entry)| entry.map.name.clone())
+            .collect()
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Inner> {
+        read(&self.inner)
+    }
+}
+
+/// Where a test may make the registry panic.
+#[cfg(not(test))]
+fn checkpoint() {}
+#[cfg(test)]
+use tests::checkpoint;
+
+impl MethodLookup for Registry {
+    fn method(&self, index: u32) -> Option<MethodRef> {
+        let inner = self.read();
+        let classes = inner.classes();
+        let after = classes.partition_point(|(_, entry)| entry.ids.first_method.0 <= index);
+        let (_, entry) = classes[..after]
+            .iter()
+            .rfind(|(_, entry)| !entry.map.methods.is_empty())?;
+        let position = (index - entry.ids.first_method.0) as usize;
+        MethodRef::new(Arc::clone(&entry.map), position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
+
+    use super::*;
+    use crate::jvm::guard::catch;
+
+    thread_local! {
+        /// Checkpoints that this thread passes before one panics.
+        static PANIC_AFTER: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+
+    pub(super) fn checkpoint() {
+        let left = PANIC_AFTER.get();
+        PANIC_AFTER.set(left.and_then(|left| left.checked_sub(1)));
+        assert!(left != Some(0), "on purpose");
+    }
+
+    /// Runs an action that panics after so many checkpoints; false if it passed fewer.
+    fn panics_after(checkpoints: u32, action: impl FnOnce()) -> bool {
+        PANIC_AFTER.set(Some(checkpoints));
+        let result = catch("a test", action);
+        PANIC_AFTER.set(None);
+        assert!(
+            result.is_ok() || result == Err("on purpose".to_owned()),
+            "{result:?}"
+        );
+        result.is_err()
+    }
+
+    /// Everything that can be seen of a registry agrees, and no id belongs to two classes.
+    fn check(registry: &Registry) {
+        let classes = registry.classes();
+        let mut next = ClassIds::new(ThreadBlock::HEADER, 0);
+        for entry in &classes {
+            assert_eq!(entry.ids, next, "{}", entry.map.name);
+            next = after(entry).unwrap();
+            assert!(registry.has_class_named(&entry.map.name));
+            for position in 0..entry.map.methods.len() {
+                let found = registry.method(entry.ids.first_method.at(position).0).unwrap();
+                assert!(Arc::ptr_eq(found.class(), &entry.map));
+            }
+        }
+        assert_eq!(registry.counters(), next.first_counter);
+        assert_eq!(registry.sizes(), (classes.len(), next.first_method.0));
+        assert!(registry.method(next.first_method.0).is_none());
+        assert_eq!(registry.names().len(), classes.len());
+        assert_eq!(registry.method_table().len(), next.first_method.0);
+    }
+
+    /// Wherever adding classes panics, the registry is as it was before, or as it is after; and ids that it
+    /// gives out later are no other class's.
+    #[test]
+    fn a_panic_in_the_middle_leaves_the_registry_whole() {
+        let (mut unharmed, mut damaged) = (0, 0);
+        for adopts in [false, true] {
+            let mut checkpoints = 0;
+            loop {
+                let registry = Registry::default();
+                let shapes = shapes();
+                registry.ids(&shapes, 0).unwrap();
+                let before = registry.classes().len();
+                let panicked = panics_after(checkpoints, || {
+                    if adopts {
+                        let _ = registry.adopt("one", output(&["x/Y", "x/X"]));
+                    } else {
+                        let _ = registry.ids(&map("a/B", 1), 0);
+                    }
+                });
+                check(&registry);
+                if !panicked {
+                    assert!(checkpoints >= 4 && registry.classes().len() > before);
+                    break;
+                }
+                assert_eq!(registry.classes().len(), before);
+                assert_eq!(registry.unit("one"), None);
+                assert!(!registry.has_class_named("a/B") && !registry.has_class_named("x/Y"));
+                // What was known stays known.
+                assert_eq!(registry.ids(&shapes, 0).unwrap(), registry.classes()[0].ids);
+                match registry.ids(&map("a/B", 1), 0) {
+                    Ok(_) => unharmed += 1,
+                    Err(e) => {
+                        assert_eq!(e, NoIds::Damaged);
+                        assert_eq!(registry.adopt("two", output(&["y/Z"])), Err(NoIds::Damaged));
+                        damaged += 1;
+                    }
+                }
+                check(&registry);
+                checkpoints += 1;
+            }
+        }
+        assert!(unharmed > 0 && damaged > 0, "{unharmed} {damaged}");
+    }
+
+    /// A class with methods and counters.
+    fn shapes() -> Arc<ClassMap> {
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Counters));
+        match instrumenter.prepare(bytes) {
+            Ok(Preparation::Ready(prepared)) => Arc::clone(prepared.map()),
+            _ => panic!("a class with probes"),
+        }
+    }
+
+    /// The path map of an output of `trodden instrument`.
+    fn output(names: &[&str]) -> Profile {
+        Profile {
+            classes: names
+                .iter()
+                .map(|name| trodden_profile::ClassProfile {
+                    map: map(name, 2),
+                    counts: Vec::new(),
+                })
+                .collect(),
+            ..Profile::default()
+        }
+    }
+
+    #[test]
+    fn ids_run_out_before_they_overflow() {
+        let plan = |counters, methods| Plan {
+            classes: Vec::new(),
+            next: ClassIds::new(counters, methods),
+            slots: ThreadBlocks::MOST_SLOTS,
+        };
+        let key = (0, [1; 32], "a/B".to_owned(), 0);
+        for mut last in [
+            plan(ThreadBlocks::MOST_SLOTS, 0),
+            plan(0, Plan::METHODS),
+            plan(u32::MAX, u32::MAX),
+        ] {
+            assert_eq!(last.add(key.clone(), shapes(), None), Err(NoIds::Exhausted));
+        }
+        assert_eq!(plan(0, 0).add(key.clone(), shapes(), None), Ok(()));
+        let small = Plan {
+            slots: 1,
+            ..plan(0, 0)
+        };
+        assert_eq!({ small }.add(key, shapes(), None), Err(NoIds::Exhausted));
+    }
+
+    fn map(name: &str, hash: u8) -> Arc<ClassMap> {
+        Arc::new(ClassMap {
+            name: name.to_owned(),
+            sha256: [hash; 32],
+            source_file: None,
+            methods: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn same_bytes_same_ids() {
+        let registry = Registry::default();
+        registry.configure("one");
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
+        assert_eq!(registry.sizes().0, 1);
+        registry.ids(&map("a/B", 2), 0).unwrap();
+        registry.ids(&map("a/C", 1), 0).unwrap();
+        assert_eq!(registry.sizes().0, 3);
+        // The name does not say which of two it is.
+        assert!(registry.has_class_named("a/B") && !registry.has_class_named("a/D"));
+        assert!(registry.only_class_named("a/B").is_none());
+        assert!(registry.only_class_named("a/C").is_some());
+        registry.configure("another one");
+        assert!(!registry.has_class_named("a/B"));
+        assert!(registry.only_class_named("a/C").is_none());
+    }
+
+    #[test]
+    fn outputs_have_their_own_numbers() {
+        let registry = Registry::default();
+        registry.ids(&map("a/B", 1), 0).unwrap();
+        let skipped = |class: &str, reason: SkipReason| Skipped {
+            class: class.to_owned(),
+            method: None,
+            reason: reason.text().to_owned(),
+        };
+        registry.skip([
+            skipped("x/Y", SkipReason::AlreadyInstrumented),
+            skipped("x/Z", SkipReason::AlreadyInstrumented),
+            skipped("x/Y", SkipReason::TooManyPaths),
+        ]);
+        assert_eq!(registry.unit("one"), None);
+        let bases = registry.adopt("one", output(&["x/Y", "x/X"])).unwrap();
+        assert_eq!(registry.unit("one"), Some(bases));
+        assert_eq!(registry.classes().len(), 3);
+        assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));
+        // What counts by itself is not left alone any more.
+        let left: Vec<_> = registry
+            .skipped()
+            .into_iter()
+            .map(|s| (s.class, s.reason))
+            .collect();
+        let text = |reason: SkipReason| reason.text().to_owned();
+        let expected = [
+            ("x/Y".to_owned(), text(SkipReason::TooManyPaths)),
+            ("x/Z".to_owned(), text(SkipReason::AlreadyInstrumented)),
+        ];
+        assert_eq!(left, expected);
+    }
+
+    #[test]
+    fn another_configuration_makes_other_classes() {
+        let registry = Registry::default();
+        assert!(!registry.configure("counters"));
+        let first = registry.ids(&map("a/B", 1), 0).unwrap();
+        assert!(!registry.configure("counters"));
+        assert!(registry.configure("yieldpoint"));
+        assert!(registry.classes().is_empty());
+        registry.ids(&map("a/B", 1), 0).unwrap();
+        assert_eq!(registry.sizes().0, 2);
+        assert!(registry.configure("counters"));
+        assert_eq!(registry.ids(&map("a/B", 1), 0).unwrap(), first);
+        assert_eq!(registry.classes().len(), 1);
+        assert_eq!(registry.names().len(), 1);
+    }
+}

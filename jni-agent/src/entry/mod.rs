@@ -1,0 +1,358 @@
+//! The functions that the JVM calls. Each runs inside `guard`: nothing unwinds into the JVM.
+
+mod natives;
+
+use std::ffi::{CStr, c_char, c_uchar, c_void};
+use std::sync::Mutex;
+
+use jvmti_bindings::sys::jni::{
+    JNI_VERSION_1_8, JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject, jvalue,
+};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
+    jvmtiEventCallbacks,
+};
+use trodden_instrumenter::ProbeKind;
+use trodden_profile::options::AgentCommand;
+
+use crate::classes::hook;
+use crate::host::Granted;
+use crate::jvm::guard::guard;
+use crate::jvm::thread::Vm;
+use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::log::{error, info, warning};
+use crate::session::agent::Agent;
+use crate::session::{control, dump};
+use crate::settings::{apply_log_options, probe_kind};
+
+/// The command of the command line, kept from Agent_OnLoad until the JVM is up.
+static PENDING: Mutex<Option<AgentCommand>> = Mutex::new(None);
+
+/// Called at JVM start-up (`-agentpath:…/libtrodden.so=OPTIONS`). Never fails: the program runs in any case.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_char, _: *mut c_void) -> jint {
+    guard("Agent_OnLoad", 0, || {
+        // SAFETY: the JVM passes itself and a C string or null.
+        let (vm, text) = unsafe { (Vm::from_raw(vm), text(options)) };
+        let Some(command) = parse(&text) else {
+            return 0;
+        };
+        apply_log_options(&command.options);
+        if let Err(e) = load(vm, command) {
+            error!("{e}; the program runs without profiling");
+        }
+        0
+    })
+}
+
+fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
+    let jvmti = vm.jvmti()?;
+    // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows
+    // nothing else but should not be held for nothing.
+    let wants_frames =
+        probe_kind(&command.options) == ProbeKind::Safepoint || command.options.reads_open_paths();
+    let frames = wants_frames && add_capabilities(jvmti, true).is_ok();
+    if !frames {
+        add_capabilities(jvmti, false)?;
+    }
+    // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
+    let method_events = command.options.has_events_of_jvm() && add_method_events(jvmti).is_ok();
+    let granted = Granted {
+        frames,
+        method_events,
+    };
+    Agent::create(vm, jvmti, false, granted);
+    *PENDING.lock().unwrap_or_else(|e| e.into_inner()) = Some(command);
+    set_callbacks(jvmti)
+}
+
+fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
+    let mut capabilities = jvmtiCapabilities::default();
+    capabilities.set_can_retransform_classes(true);
+    if frames {
+        capabilities.set_can_access_local_variables(true);
+        capabilities.set_can_suspend(true);
+    }
+    jvmti.add_capabilities(&capabilities)
+}
+
+fn add_method_events(jvmti: Jvmti) -> Result<(), JvmError> {
+    let mut capabilities = jvmtiCapabilities::default();
+    capabilities.set_can_generate_method_entry_events(true);
+    capabilities.set_can_generate_method_exit_events(true);
+    jvmti.add_capabilities(&capabilities)
+}
+
+fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
+    let mut callbacks = jvmtiEventCallbacks::default();
+    callbacks.VMInit = Some(vm_init);
+    callbacks.VMDeath = Some(vm_death);
+    callbacks.ThreadEnd = Some(thread_end);
+    callbacks.VirtualThreadEnd = Some(thread_end);
+    callbacks.CompiledMethodLoad = Some(compiled_method_load);
+    callbacks.ClassFileLoadHook = Some(class_file_load_hook);
+    callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
+    callbacks.MethodEntry = Some(method_entry);
+    callbacks.MethodExit = Some(method_exit);
+    jvmti.set_callbacks(&callbacks)?;
+    jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
+    jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
+}
+
+/// Called when the agent is loaded into a running JVM, the first time and for every further command.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers, on an attached thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnAttach(
+    vm: *mut JavaVM,
+    options: *const c_char,
+    _: *mut c_void,
+) -> jint {
+    const FAILED: jint = 1;
+    guard("Agent_OnAttach", FAILED, || {
+        // SAFETY: the JVM passes itself and a C string or null.
+        let (vm, text) = unsafe { (Vm::from_raw(vm), text(options)) };
+        let Some(command) = parse(&text) else {
+            return FAILED;
+        };
+        let attached = || -> Result<bool, JvmError> {
+            let agent = match Agent::get() {
+                Some(agent) => {
+                    // Code that was instrumented ahead has loaded it without any.
+                    let _ = add_capabilities(agent.host.jvmti, false);
+                    agent
+                }
+                None => {
+                    let jvmti = vm.jvmti()?;
+                    add_capabilities(jvmti, false)?;
+                    let agent = Agent::create(vm, jvmti, true, Granted::default());
+                    set_callbacks(jvmti)?;
+                    agent
+                }
+            };
+            Ok(control::run(agent, vm.jni()?, command))
+        };
+        match attached() {
+            Ok(true) => 0,
+            Ok(false) => FAILED,
+            Err(e) => {
+                control::refuse(&text, &e.to_string());
+                FAILED
+            }
+        }
+    })
+}
+
+/// Called when Java code loads the library, as code does that was instrumented ahead: it starts nothing by
+/// itself.
+///
+/// # Safety
+/// Called by the JVM, with its own pointers, on an attached thread.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnLoad(vm: *mut JavaVM, _: *mut c_void) -> jint {
+    guard("JNI_OnLoad", JNI_VERSION_1_8, || {
+        // SAFETY: the JVM passes itself.
+        let vm = unsafe { Vm::from_raw(vm) };
+        let prepare = || -> Result<(), JvmError> {
+            let agent = match Agent::get() {
+                Some(agent) => agent,
+                None => {
+                    let jvmti = vm.jvmti()?;
+                    let agent = Agent::create(vm, jvmti, true, Granted::default());
+                    set_callbacks(jvmti)?;
+                    agent
+                }
+            };
+            let jni = vm.jni()?;
+            let _control = agent.control();
+            agent.shim(jni, 0)?;
+            natives::register_all(jni)
+        };
+        if let Err(e) = prepare() {
+            error!("{e}; the program runs without profiling (a JVM from Java 17 on is needed)");
+        }
+        JNI_VERSION_1_8
+    })
+}
+
+/// Called before the library is unloaded, at the very end. Everything was done at the JVM's death.
+///
+/// # Safety
+/// Called by the JVM.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Agent_OnUnload(_: *mut JavaVM) {
+    guard("Agent_OnUnload", (), || info!("unloaded"));
+}
+
+fn parse(text: &str) -> Option<AgentCommand> {
+    match AgentCommand::parse(text) {
+        Ok(command) => Some(command),
+        Err(e) => {
+            control::refuse(text, &e.to_string());
+            None
+        }
+    }
+}
+
+/// # Safety
+/// A C string or null.
+unsafe fn text(options: *const c_char) -> String {
+    if options.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(options) }.to_string_lossy().into_owned()
+}
+
+unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject) {
+    guard("VMInit", (), || {
+        let command = PENDING.lock().unwrap_or_else(|e| e.into_inner()).take();
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let Some(agent) = Agent::get() else { return };
+        if let (Some(command), Some(jni)) = (command, jni)
+            && !control::run(agent, jni, command)
+        {
+            warning!("the program runs without profiling");
+        }
+        agent.host.set_up();
+    });
+}
+
+unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
+    let dies = |agent: &'static Agent, jni: Jni<'_>| {
+        let mut control = agent.control();
+        // A profile that was stopped has been written then.
+        if !control.running() {
+            return;
+        }
+        agent.pause(jni, &mut control);
+        // Probes are still in.
+        match dump::dump(agent, jni, &control, None, true) {
+            Ok(file) => info!("profile written to {}", file.display()),
+            Err(e) => error!("{e}"),
+        }
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("VMDeath", (), jni, dies) }
+}
+
+unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    let report = |agent: &'static Agent, jni: Jni<'_>| agent.recording.thread_ends(&agent.host, jni, thread);
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("ThreadEnd", (), jni, report) }
+}
+
+unsafe extern "system" fn method_entry(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+) {
+    let report = |agent: &'static Agent, jni: Jni<'_>| {
+        agent
+            .recording
+            .method_events
+            .entered(&agent.host, &agent.recording, jni, thread, method)
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("MethodEntry", (), jni, report) }
+}
+
+unsafe extern "system" fn method_exit(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    _thread: jobject,
+    method: jmethodID,
+    _by_exception: jboolean,
+    _value: jvalue,
+) {
+    let report = |agent: &'static Agent, jni: Jni<'_>| {
+        agent
+            .recording
+            .method_events
+            .exited(&agent.host, &agent.recording, jni, method)
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("MethodExit", (), jni, report) }
+}
+
+unsafe extern "system" fn sampled_object_alloc(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    _: jobject,
+    _: jclass,
+    size: jlong,
+) {
+    let report = |agent: &'static Agent, jni: Jni<'_>| {
+        agent
+            .recording
+            .allocated(&agent.host, jni, thread, size.max(0) as u64)
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("SampledObjectAlloc", (), jni, report) }
+}
+
+unsafe extern "system" fn compiled_method_load(
+    _: *mut jvmtiEnv,
+    method: jmethodID,
+    _code_size: jint,
+    _code: *const c_void,
+    _map_length: jint,
+    _map: *const jvmtiAddrLocationMap,
+    _info: *const c_void,
+) {
+    guard("CompiledMethodLoad", (), || {
+        if let Some(agent) = Agent::get()
+            && let Ok(jni) = agent.host.vm.jni()
+        {
+            let host = &agent.host;
+            host.recompilations
+                .compiled(host.jvmti, &host.registry, jni, method);
+        }
+    });
+}
+
+unsafe extern "system" fn class_file_load_hook(
+    jvmti: *mut jvmtiEnv,
+    _: *mut JNIEnv,
+    _redefined: jclass,
+    _loader: jobject,
+    name: *const c_char,
+    _domain: jobject,
+    length: jint,
+    bytes: *const c_uchar,
+    new_length: *mut jint,
+    new_bytes: *mut *mut c_uchar,
+) {
+    guard("ClassFileLoadHook", (), || {
+        let Some(agent) = Agent::get() else { return };
+        let Some(settings) = agent.host.active() else {
+            return;
+        };
+        // SAFETY: the JVM passes a modified UTF-8 C string or null.
+        let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy());
+        // SAFETY: the JVM passes `length` readable bytes, valid during this call.
+        let class = unsafe { std::slice::from_raw_parts(bytes, length.max(0) as usize) };
+        let Some(rewritten) = hook::instrument(&settings, &agent.host.registry, name.as_deref(), class)
+        else {
+            return;
+        };
+        // SAFETY: the JVM passes our own, valid environment.
+        let jvmti = unsafe { Jvmti::from_raw(jvmti) };
+        match jvmti.map(|jvmti| jvmti.allocate_copy(&rewritten)) {
+            // SAFETY: out-parameters of this call; the memory was allocated by JVMTI, as it must be.
+            Some(Ok(copy)) => unsafe {
+                *new_length = rewritten.len() as jint;
+                *new_bytes = copy;
+            },
+            Some(Err(e)) => warning!("a class stays as it is: {e}"),
+            None => {}
+        }
+    });
+}

@@ -1,0 +1,192 @@
+//! The native methods of the shim. The JVM finds them by their names in an agent: registering natives of a
+//! class in java.base would make it print a warning. Where the library was loaded by `System.load` it does
+//! not look, but there they can be registered without one. Each runs inside `guard`.
+
+use std::ffi::c_void;
+
+use jvmti_bindings::sys::jni::{JNIEnv, jboolean, jclass, jint, jlong, jobject};
+use trodden_instrumenter::MethodId;
+use trodden_profile::events::{ThreadInfo, Word};
+
+use crate::jvm::guard::guard;
+use crate::jvm::{Jni, JvmError};
+use crate::log::error;
+use crate::session::agent::Agent;
+use crate::session::ahead::{self, Request};
+use crate::threads::blocks::ThreadBlock;
+
+/// Registers all of them. Only classes of the JDK may be the caller, or the JVM prints a warning.
+pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
+    let threads = jni.find_class(c"java/lang/TroddenThreads")?;
+    let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
+    let address = |function: *const ()| function.cast_mut().cast::<c_void>();
+    let of_threads = [
+        (
+            c"reserve",
+            c"()J",
+            address(Java_java_lang_TroddenThreads_reserve as *const ()),
+        ),
+        (
+            c"reserveSmall",
+            c"()J",
+            address(Java_java_lang_TroddenThreads_reserveSmall as *const ()),
+        ),
+        (
+            c"open",
+            c"(JJLjava/lang/String;Z)V",
+            address(Java_java_lang_TroddenThreads_open as *const ()),
+        ),
+        (
+            c"join",
+            c"(JI)Z",
+            address(Java_java_lang_TroddenThreads_join as *const ()),
+        ),
+        (
+            c"drain",
+            c"(J)V",
+            address(Java_java_lang_TroddenThreads_drain as *const ()),
+        ),
+    ];
+    let of_ahead = [(
+        c"register",
+        c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J",
+        address(Java_java_lang_TroddenAhead_register as *const ()),
+    )];
+    // SAFETY: the functions below have the signatures that the shim declares.
+    unsafe {
+        jni.register_natives(threads, &of_threads)?;
+        jni.register_natives(ahead, &of_ahead)
+    }
+}
+
+/// `TroddenAhead.register`: an output of `trodden instrument` is in use.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenAhead_register(
+    jni: *mut JNIEnv,
+    _: jclass,
+    unit: jobject,
+    options: jobject,
+    maps: jobject,
+    location: jobject,
+    map: jobject,
+) -> jlong {
+    const NO: jlong = -1;
+    let register = |agent: &'static Agent, jni: Jni<'_>| {
+        let text = |string| jni.string(string);
+        let request = Request {
+            unit: text(unit),
+            options: text(options),
+            maps: text(maps),
+            location: text(location),
+            map: jni.bytes(map).ok().flatten(),
+        };
+        match ahead::register(agent, jni, &request) {
+            Ok(bases) => i64::from(bases.first_counter.0) << 32 | i64::from(bases.first_method.0),
+            Err(reason) => {
+                error!(
+                    "code instrumented ahead ({}) is not counted: {reason}",
+                    request.location
+                );
+                NO
+            }
+        }
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("registering code that was instrumented ahead", NO, jni, register) }
+}
+
+/// `TroddenThreads.reserve`: address of a new block, or 0.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenThreads_reserve(_: *mut JNIEnv, _: jclass) -> jlong {
+    guard("reserving a block", 0, || {
+        let block = Agent::get().and_then(|agent| agent.host.blocks.reserve());
+        block.map_or(0, ThreadBlock::address)
+    })
+}
+
+/// `TroddenThreads.reserveSmall`: address of a new block for events only.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenThreads_reserveSmall(_: *mut JNIEnv, _: jclass) -> jlong {
+    guard("reserving a small block", 0, || {
+        Agent::get().map_or(0, |agent| agent.host.blocks.reserve_small().address())
+    })
+}
+
+/// `TroddenThreads.open`: the calling thread begins to write to a block.
+///
+/// # Safety
+/// Called by the shim, with an address that a method above returned.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_TroddenThreads_open(
+    jni: *mut JNIEnv,
+    _: jclass,
+    block: jlong,
+    thread: jlong,
+    name: jobject,
+    is_virtual: jboolean,
+) {
+    let open = |agent: &'static Agent, jni: Jni<'_>| {
+        let info = ThreadInfo {
+            id: thread as u64,
+            name: jni.string(name),
+            is_virtual: is_virtual != 0,
+        };
+        // SAFETY: the caller's promise.
+        let block = unsafe { ThreadBlock::from_address(block) };
+        agent.recording.streams.thread_begins(block, info);
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("opening a stream", (), jni, open) }
+}
+
+/// `TroddenThreads.join`: the calling thread, which begins an activation of a method, takes part in a burst.
+///
+/// # Safety
+/// Called by the shim, with the address of a block.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_TroddenThreads_join(
+    jni: *mut JNIEnv,
+    _: jclass,
+    block: jlong,
+    upper: jint,
+) -> jboolean {
+    let join = |agent: &'static Agent, jni: Jni<'_>| {
+        // SAFETY: the caller's promise.
+        let block = unsafe { ThreadBlock::from_address(block) };
+        let method = MethodId(Word(u64::from(upper as u32) << 32).method());
+        agent
+            .recording
+            .join_burst(&agent.host, jni, std::ptr::null_mut(), block, method)
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    jboolean::from(unsafe { Agent::on_thread("joining a burst", false, jni, join) })
+}
+
+/// `TroddenThreads.drain`: takes in the events of the calling thread's block and empties it. Where the block
+/// is watched, it comes before each event.
+///
+/// # Safety
+/// Called by the shim, with the address of a block.
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn Java_java_lang_TroddenThreads_drain(jni: *mut JNIEnv, _: jclass, block: jlong) {
+    guard("draining events", (), || {
+        // SAFETY: the caller's promise.
+        let block = unsafe { ThreadBlock::from_address(block) };
+        let Some(agent) = Agent::get() else {
+            block.empty();
+            return;
+        };
+        let above = block.look();
+        if above == Some(true) && block.has_room() {
+            return;
+        }
+        agent
+            .recording
+            .streams
+            .drain(block, || agent.host.jvmti.frames().ok());
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        if let (Some(false), Some(jni)) = (above, unsafe { Jni::from_raw(jni) }) {
+            agent.recording.find_before(&agent.host, jni, block);
+        }
+    });
+}

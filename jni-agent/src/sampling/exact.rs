@@ -1,0 +1,101 @@
+//! Exact counts: of path ends, in dense slots or by hash, of paths that exceptions cut off, and of those
+//! under way.
+
+use std::collections::BTreeMap;
+
+use trodden_instrumenter::{CounterSlot, MethodId};
+use trodden_numbering::BlockId;
+use trodden_profile::MethodCounts;
+
+use crate::classes::registry::{ClassEntry, Registry};
+use crate::jvm::{Jni, JvmError};
+use crate::sampling::open::OpenPaths;
+use crate::threads::blocks::ThreadBlocks;
+use crate::threads::shim::Shim;
+
+/// All exact counts at one moment.
+#[derive(Default)]
+pub struct ExactCounts {
+    dense: Vec<u64>,
+    /// By method and path.
+    hashed: BTreeMap<(MethodId, u32), i64>,
+    /// By method, register as it was in the method, and block.
+    cut: BTreeMap<(MethodId, u32, u32), i64>,
+}
+
+impl ExactCounts {
+    /// Reads what path ends and exceptions have counted.
+    pub fn read(
+        registry: &Registry,
+        blocks: &ThreadBlocks,
+        shim: &Shim,
+        jni: Jni<'_>,
+    ) -> Result<Self, JvmError> {
+        Self::after(blocks.sums(CounterSlot(0)..registry.counters()), shim, jni)
+    }
+
+    /// The same, with dense counters that have been read already.
+    pub fn after(dense: Vec<u64>, shim: &Shim, jni: Jni<'_>) -> Result<Self, JvmError> {
+        let hashed = shim.hashed_counts(jni)?.into_iter();
+        let cut = shim.cut_paths(jni)?.into_iter();
+        Ok(ExactCounts {
+            dense,
+            hashed: hashed
+                .map(|(method, path, count)| ((MethodId(method), path), count))
+                .collect(),
+            cut: cut
+                .map(|(method, register, block, count)| ((MethodId(method), register, block), count))
+                .collect(),
+        })
+    }
+
+    /// Adds paths that are under way.
+    pub fn add_open(&mut self, open: &OpenPaths) {
+        for (&path, &frames) in &open.paths {
+            *self.cut.entry(path).or_default() += frames as i64;
+        }
+    }
+
+    /// What a method has more than in a former reading.
+    pub fn of_method(&self, before: &Self, entry: &ClassEntry, method: usize) -> MethodCounts {
+        let map = &entry.map.methods[method];
+        let id = entry.ids.first_method.at(method);
+        let paths = map.num_paths();
+        let base = entry.layout.base[method];
+        let counts = match base {
+            Some(base) => {
+                let first = entry.ids.first_counter.plus(base).index();
+                let at = |counts: &[u64], path: u64| counts.get(first + path as usize).copied().unwrap_or(0);
+                let count = |path| (path, at(&self.dense, path).wrapping_sub(at(&before.dense, path)));
+                (0..paths).map(count).filter(|&(_, count)| count > 0).collect()
+            }
+            None => {
+                let of_method = self.hashed.range((id, 0)..=(id, u32::MAX));
+                let more =
+                    of_method.map(|(key, count)| (key.1, count - before.hashed.get(key).unwrap_or(&0)));
+                more.filter_map(positive)
+                    .map(|(path, count)| (u64::from(path), count))
+                    .filter(|(path, _)| *path < paths)
+                    .collect()
+            }
+        };
+        let of_method = self.cut.range((id, 0, 0)..=(id, u32::MAX, u32::MAX));
+        let more = of_method.map(|(key, count)| (*key, count - before.cut.get(key).unwrap_or(&0)));
+        let prefix = |((_, register, block), count): ((MethodId, u32, u32), u64)| {
+            // The register of a method with dense slots runs from its first slot on.
+            let number = u64::from(register.checked_sub(base.unwrap_or(0))?);
+            let at = ((block as usize) < map.blocks.len()).then(|| BlockId::new(block as usize))?;
+            map.dag.regenerate_partial(&map.graph, number, at).ok()?;
+            Some(((block, number), count))
+        };
+        MethodCounts {
+            paths: counts,
+            partial: more.filter_map(positive).filter_map(prefix).collect(),
+        }
+    }
+}
+
+fn positive<K>((key, count): (K, i64)) -> Option<(K, u64)> {
+    let count = u64::try_from(count).ok().filter(|&count| count > 0)?;
+    Some((key, count))
+}

@@ -1,0 +1,254 @@
+//! Code that was instrumented ahead of its run: which output is which, where its path map is, and starting to
+//! profile when it asks for that.
+//!
+//! *In*: what each output's copy of `trodden.Runtime` reports when its first probe is hit. *Out*: where its
+//! counter slots and methods begin in this JVM.
+
+use std::path::{Path, PathBuf};
+
+use trodden_profile::Profile;
+use trodden_profile::options::{self, Action, AgentCommand, Probe, check_place};
+
+use crate::classes::registry::Bases;
+use crate::jvm::Jni;
+use crate::log::{info, warning};
+use crate::session::agent::{Agent, Control};
+use crate::session::dump::file_name;
+use crate::settings::{Settings, apply_log_options};
+
+/// The fact that says which output a path map belongs to.
+pub const UNIT: &str = "unit";
+
+/// What an output reports about itself.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// Which output it is.
+    pub unit: String,
+    /// The user's options, as in an agent string.
+    pub options: String,
+    /// Where path maps are, if the user says so: files and folders, separated by colons.
+    pub maps: String,
+    /// URL that its classes were loaded from, or empty.
+    pub location: String,
+    /// Its path map, if it has it with it.
+    pub map: Option<Vec<u8>>,
+}
+
+/// Takes an output's classes in, and starts profiling if nothing is profiled yet.
+///
+/// # Errors
+/// Why its classes are not counted.
+pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Result<Bases, String> {
+    let mut control = agent.control();
+    if let Some(bases) = agent.host.registry.unit(&request.unit) {
+        return Ok(bases);
+    }
+    let (map, found) = find_map(request)?;
+    let probe = map.run.probe.clone();
+    match &control.settings {
+        None => start(agent, jni, &mut control, &probe, &request.options)?,
+        Some(_) if !control.running() => return Err("profiling has been stopped".to_owned()),
+        Some(settings) if settings.probe.name() != probe => {
+            return Err(format!(
+                "it was instrumented with probe {probe}, but this run's is {}",
+                settings.probe.name()
+            ));
+        }
+        Some(_) => {}
+    }
+    let bases = agent
+        .host
+        .registry
+        .adopt(&request.unit, map)
+        .map_err(|e| e.to_string())?;
+    info!("path map {found}: instrumented ahead, counted from here on");
+    Ok(bases)
+}
+
+fn start(
+    agent: &'static Agent,
+    jni: Jni<'_>,
+    control: &mut Control,
+    probe: &str,
+    options: &str,
+) -> Result<(), String> {
+    // The options come without an action; there is only one.
+    let command = AgentCommand::parse_ahead(options, probe).map_err(|e| e.to_string())?;
+    let AgentCommand { action, mut options } = command;
+    if action != Action::Start {
+        return Err(format!("{action} makes no sense among its options"));
+    }
+    let probe: Probe = probe
+        .parse()
+        .map_err(|_| format!("its probe '{probe}' is not known"))?;
+    if options.is_given("probe") && ![probe, Probe::Auto].contains(&options.probe) {
+        return Err(format!(
+            "it was instrumented with probe {}, option 'probe' cannot change that",
+            probe.name()
+        ));
+    }
+    if options.is_structural() {
+        return Err(format!(
+            "it was instrumented with probe {}: structural profiles need the agent",
+            probe.name()
+        ));
+    }
+    options.probe = probe;
+    apply_log_options(&options);
+    for option in options::options().filter(|option| option.code && options.is_given(option.name)) {
+        warning!(
+            "option '{}' changes nothing in code that is instrumented already",
+            option.name
+        );
+    }
+    options.code.renumber = None;
+    let settings = Settings {
+        ahead: true,
+        ..Settings::new(options).map_err(|e| e.to_string())?
+    };
+    check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    agent
+        .start(jni, control, settings)
+        .map(drop)
+        .map_err(|e| e.to_string())
+}
+
+/// The output's path map, and where it was.
+fn find_map(request: &Request) -> Result<(Profile, String), String> {
+    let is_ours = |map: &Profile| map.run.facts.get(UNIT) == Some(&request.unit);
+    if let Some(bytes) = &request.map {
+        let map = Profile::read(bytes).map_err(|e| format!("the path map packed with it: {e}"))?;
+        if is_ours(&map) {
+            return Ok((map, format!("packed with {}", request.location)));
+        }
+    }
+    let mut candidates = Vec::new();
+    for place in request.maps.split(':').filter(|place| !place.is_empty()) {
+        let place = Path::new(place);
+        match std::fs::read_dir(place) {
+            Ok(files) => {
+                let files = files.flatten().map(|file| file.path());
+                candidates.extend(files.filter(|file| file.to_string_lossy().ends_with(".map.trodden")));
+            }
+            Err(_) => candidates.push(place.to_owned()),
+        }
+    }
+    candidates.extend(maps_beside(&request.location));
+    let mut trouble = String::new();
+    for file in candidates.iter().filter(|file| file.is_file()) {
+        match Profile::load(file) {
+            Ok(map) if is_ours(&map) => return Ok((map, file.display().to_string())),
+            Ok(_) => trouble.push_str(&format!("; {} is another output's", file.display())),
+            Err(e) => trouble.push_str(&format!("; {e}")),
+        }
+    }
+    Err(format!(
+        "no path map of it ({}) is found: name it by -Dtrodden.maps=FILE, or instrument with --embed-map{trouble}",
+        request.unit
+    ))
+}
+
+/// Where the path map may be of what was loaded from a URL: beside the file or folder, or one of those above.
+fn maps_beside(location: &str) -> Vec<PathBuf> {
+    let mut rest = location;
+    while let Some(inner) = ["jar:", "nested:", "war:", "file:"]
+        .iter()
+        .find_map(|scheme| rest.strip_prefix(scheme))
+    {
+        rest = inner;
+    }
+    // The place inside of the file comes after it: by !/ in jars, by /! in nested ones, by */ in unpacked
+    // wars.
+    let end = ["!/", "/!", "*/"].iter().filter_map(|mark| rest.find(mark)).min();
+    let path = decode(&rest[..end.unwrap_or(rest.len())]);
+    let path = match path.strip_prefix("//") {
+        Some(host_and_path) => host_and_path.find('/').map_or("", |at| &host_and_path[at..]),
+        None => &path,
+    };
+    let beside = |path: &Path| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(".map.trodden");
+        PathBuf::from(name)
+    };
+    let above = Path::new(path.trim_end_matches('/')).ancestors();
+    above
+        .filter(|path| path.file_name().is_some())
+        .map(beside)
+        .collect()
+}
+
+/// Undoes a URL's percent signs.
+fn decode(url: &str) -> String {
+    let mut bytes = Vec::with_capacity(url.len());
+    let mut rest = url.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        let hex = more.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) if first == b'%' => {
+                bytes.push(byte);
+                rest = &more[2..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = more;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_looked_for_beside_what_was_loaded() {
+        let first = |location: &str| maps_beside(location)[0].display().to_string();
+        for (location, map) in [
+            ("file:/x/app.jar", "/x/app.jar.map.trodden"),
+            ("file:///x/app.jar", "/x/app.jar.map.trodden"),
+            ("file:/x/a%20b%2B/classes/", "/x/a b+/classes.map.trodden"),
+            (
+                "jar:file:/x/app.jar!/BOOT-INF/lib/l.jar!/",
+                "/x/app.jar.map.trodden",
+            ),
+            (
+                "jar:nested:/x/app.jar/!BOOT-INF/lib/l.jar!/",
+                "/x/app.jar.map.trodden",
+            ),
+            ("war:file:/x/a.war*/WEB-INF/lib/l.jar", "/x/a.war.map.trodden"),
+        ] {
+            assert_eq!(first(location), map, "{location}");
+        }
+        let all = maps_beside("file:/x/out/WEB-INF/classes/");
+        assert!(all.contains(&PathBuf::from("/x/out.map.trodden")), "{all:?}");
+        assert!(maps_beside("").is_empty());
+    }
+
+    #[test]
+    fn the_map_of_another_output_is_not_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a.map.trodden");
+        let map = |unit: &str| {
+            let mut map = Profile::default();
+            map.run.facts.insert(UNIT.to_owned(), unit.to_owned());
+            map
+        };
+        map("1").save(&file).unwrap();
+        let request = |unit: &str, maps: &Path| Request {
+            unit: unit.to_owned(),
+            maps: maps.display().to_string(),
+            ..Request::default()
+        };
+        for maps in [file.as_path(), dir.path()] {
+            assert!(find_map(&request("1", maps)).is_ok());
+            let error = find_map(&request("2", maps)).unwrap_err();
+            assert!(error.contains("another output's"), "{error}");
+        }
+        let embedded = Request {
+            map: Some(map("2").to_bytes().unwrap()),
+            ..request("2", Path::new(""))
+        };
+        assert!(find_map(&embedded).is_ok());
+    }
+}

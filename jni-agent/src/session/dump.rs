@@ -1,0 +1,318 @@
+//! Writing the profile.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use trodden_instrumenter::{CounterSlot, ProbeKind};
+use trodden_profile::options::{CutPaths, FileFormat, OpenPaths};
+use trodden_profile::{ClassProfile, Profile, RunInfo, merge};
+
+use crate::controller::complete;
+use crate::jvm::guard::panics;
+use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
+use crate::sampling::exact::ExactCounts;
+use crate::sampling::open;
+use crate::session::agent::{Agent, Control, unix_millis};
+use crate::session::patterns::Unmatched;
+use crate::settings::Settings;
+use crate::threads::shim::Shim;
+
+/// Why there is no profile file.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// Nothing was ever profiled.
+    #[error("nothing has been profiled")]
+    Nothing,
+    /// The file's name needs something that is not there.
+    #[error("{0}")]
+    Name(String),
+    /// The counts could not be had.
+    #[error("the profile could not be collected: {0}")]
+    Jvm(#[from] JvmError),
+    /// An analysis has no result.
+    #[error("the profile could not be made: {0}")]
+    Analysis(String),
+    /// A trace is no profile.
+    #[error("{}: a trace is written as the program runs; it is complete when profiling stops", .0.display())]
+    Trace(PathBuf),
+    /// The file could not be written.
+    #[error("the profile was not written: {0}")]
+    Save(String),
+}
+
+/// Writes the profile so far, to the file given or the one of the options. Returns its name. `with_open`:
+/// probes are in, so paths that are
+/// under way may be read from frames, if the options want that.
+pub fn dump(
+    agent: &Agent,
+    jni: Jni<'_>,
+    control: &Control,
+    file: Option<&Path>,
+    with_open: bool,
+) -> Result<PathBuf, DumpError> {
+    let (Some(settings), Some(shim)) = (&control.settings, agent.host.shim_if_defined()) else {
+        return Err(DumpError::Nothing);
+    };
+    let include = &settings.options.code.include;
+    let unmatched = Unmatched::find(include, &agent.host.registry, agent.host.jvmti, jni);
+    if let Some(unmatched) = unmatched.as_ref().filter(|_| !control.running()) {
+        unmatched.warn();
+    }
+    if let Some(trace) = &control.trace {
+        if control.running() {
+            return Err(DumpError::Trace(trace.file().to_owned()));
+        }
+        agent.recording.streams.flush();
+        let mut run = run_info(agent, control, settings);
+        Unmatched::note(unmatched.as_ref(), &mut run);
+        run.facts
+            .insert("lost".to_owned(), agent.recording.streams.lost().to_string());
+        run.facts.insert("panics".to_owned(), panics().to_string());
+        trace.finish(&run).map_err(DumpError::Save)?;
+        return Ok(trace.file().to_owned());
+    }
+    let file = match file {
+        Some(file) => file.to_owned(),
+        None => file_name(settings)?,
+    };
+    if settings.probe == ProbeKind::Events {
+        dump_streams(agent, control, settings, &file, unmatched.as_ref())?;
+        return Ok(file);
+    }
+    let collector = lock(&agent.collector);
+    let mut run = run_info(agent, control, settings);
+    Unmatched::note(unmatched.as_ref(), &mut run);
+    let mut open = None;
+    let exact = match settings.probe {
+        ProbeKind::Counters => {
+            let (counts, under_way) = exact_counts(agent, settings, shim, jni, with_open)?;
+            open = under_way;
+            Some(counts)
+        }
+        _ => None,
+    };
+    let (classes, first_methods) = collector.classes(&agent.host.registry, exact.as_ref());
+    if settings.probe == ProbeKind::Counters {
+        let counted = match settings.ahead {
+            true => agent.host.registry.units_count_cut_paths(),
+            false => settings.options.counts_cut_paths(),
+        };
+        let cut = match counted {
+            true => CutPaths::Count.name(),
+            false => CutPaths::Skip.name(),
+        };
+        let read = match open {
+            Some(_) => OpenPaths::Read.name(),
+            None => OpenPaths::Skip.name(),
+        };
+        run.facts.insert("cut_paths".to_owned(), cut.to_owned());
+        run.facts.insert("open_paths".to_owned(), read.to_owned());
+    }
+    let (samples, unknown) = collector.sampled();
+    let tally = collector.tally;
+    let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
+    match settings.probe {
+        ProbeKind::Counters | ProbeKind::Structural => {
+            fact("lost", shim.lost(jni)?.max(0) as u64);
+        }
+        probe => {
+            fact("ticks", tally.ticks);
+            fact("overruns", tally.overruns);
+            fact("samples", samples);
+            fact("unknown_samples", unknown);
+            if probe == ProbeKind::Yieldpoint {
+                fact("short_windows", tally.short_windows);
+                fact("window_path_ends", tally.window_path_ends);
+                if settings.span().is_some() {
+                    fact("window_ns", tally.window_ns);
+                    fact("blocked_windows", tally.blocked_windows);
+                }
+                fact("lost", tally.holes);
+            } else {
+                fact("frames", tally.frames);
+                fact("invalid_slots", tally.invalid_slots);
+                fact("implausible", tally.implausible);
+            }
+        }
+    }
+    fact("panics", panics());
+    if let Some(open) = &open {
+        fact("open_frames", open.read);
+        fact("open_frames_unread", open.unread);
+    }
+    drop(collector);
+    if let Some(renumbered) = settings.renumbered.get() {
+        let (classes, took) = renumbered.sent.get().copied().unwrap_or_default();
+        fact("classes_renumbered", classes as u64);
+        fact("renumbering_ms", took.as_millis() as u64);
+    }
+    let mut profile = Profile {
+        run,
+        classes,
+        skipped: agent.host.registry.skipped(),
+        ..Profile::default()
+    };
+    if settings.renumbered.get().is_some() {
+        profile.classes = as_one(profile.classes)?;
+    }
+    if settings.probe == ProbeKind::Structural {
+        let hashed = shim.hashed_counts(jni)?;
+        let mut windows = lock(&agent.windows);
+        let ledger = lock(&agent.ledger);
+        let seconds = profile.run.seconds;
+        let missing = |method| ledger.estimate(method, seconds).map(|estimate| estimate.missing);
+        let window = settings.options.structural.window;
+        windows.complete(
+            &agent.host,
+            &mut profile,
+            &first_methods,
+            window,
+            &hashed,
+            missing,
+        );
+    }
+    if settings.retires {
+        complete(&mut profile, &first_methods, &lock(&agent.ledger));
+        let recompilations = agent.host.recompilations.count().to_string();
+        profile
+            .run
+            .facts
+            .insert("recompilations".to_owned(), recompilations);
+    }
+    profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
+    Ok(file)
+}
+
+/// Exact counts, and what is under way if that is wanted and can be read.
+fn exact_counts(
+    agent: &Agent,
+    settings: &Settings,
+    shim: &Shim,
+    jni: Jni<'_>,
+    with_open: bool,
+) -> Result<(ExactCounts, Option<open::OpenPaths>), JvmError> {
+    let host = &agent.host;
+    let dense = || host.blocks.sums(CounterSlot(0)..host.registry.counters());
+    if !with_open || !settings.reads_open_paths() || !host.granted.frames {
+        return Ok((ExactCounts::after(dense(), shim, jni)?, None));
+    }
+    let filter = &settings.instrumenter.options().filter;
+    let (open, suspended) = open::read(host, filter, jni)?;
+    let dense = dense();
+    drop(suspended);
+    let mut counts = ExactCounts::after(dense, shim, jni)?;
+    counts.add_open(&open);
+    Ok((counts, Some(open)))
+}
+
+/// Classes that were numbered twice, with their counts before and after added up.
+fn as_one(classes: Vec<ClassProfile>) -> Result<Vec<ClassProfile>, DumpError> {
+    let twice = Profile {
+        classes,
+        ..Profile::default()
+    };
+    let once = merge([&twice]).map_err(|e| DumpError::Analysis(e.to_string()))?;
+    Ok(once.classes)
+}
+
+/// Writes what the analyses of the event stream know.
+fn dump_streams(
+    agent: &Agent,
+    control: &Control,
+    settings: &Settings,
+    file: &Path,
+    unmatched: Option<&Unmatched>,
+) -> Result<(), DumpError> {
+    let pipeline = agent.recording.streams.pipeline().ok_or(DumpError::Nothing)?;
+    agent.recording.streams.flush();
+    let mut run = run_info(agent, control, settings);
+    Unmatched::note(unmatched, &mut run);
+    let mut profile = pipeline
+        .profile_of(run, &agent.host.registry.method_table())
+        .map_err(|e| DumpError::Analysis(e.to_string()))?;
+    let mut fact = |name: &str, value: u64| profile.run.facts.insert(name.to_owned(), value.to_string());
+    fact("lost", agent.recording.streams.lost());
+    if settings.bursts().is_some() {
+        let tally = lock(&agent.collector).tally;
+        fact("bursts", tally.ticks);
+        fact("burst_ns", tally.window_ns);
+        fact("bursts_skipped", agent.recording.streams.revisits_skipped());
+        fact("bursts_too_deep", agent.recording.walker.too_deep());
+        if settings.options.has_events_of_jvm() {
+            fact("burst_switch_ns", agent.recording.method_events.switching());
+        }
+    }
+    if settings.follows_stacks() {
+        let (walks, given_up) = agent.recording.streams.walks();
+        fact("stacks_walked", walks);
+        fact("stacks_given_up", given_up);
+    }
+    if settings.alloc_interval().is_some() {
+        fact("alloc_samples", agent.recording.streams.charges());
+    }
+    fact("panics", panics());
+    profile.skipped = agent.host.registry.skipped();
+    profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
+/// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside
+/// it, and the command that started the program turns it into the report.
+pub fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
+    let pattern = &settings.options.output.file;
+    // %t is the time of this dump: periodic dumps to such a name do not replace each other.
+    let name = pattern
+        .expand(std::process::id(), SystemTime::now(), |variable| {
+            std::env::var(variable).ok()
+        })
+        .map_err(|e| DumpError::Name(e.to_string()))?;
+    let mut file = PathBuf::from(name);
+    if !matches!(pattern.format(), FileFormat::Trodden | FileFormat::Trace) {
+        file.set_extension("trodden");
+    }
+    Ok(file)
+}
+
+/// What there is to say about the run.
+pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
+    let property = |name: &str| agent.host.jvmti.system_property(name).unwrap_or_default();
+    let mut facts = BTreeMap::new();
+    let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
+    fact("os", std::env::consts::OS.to_owned());
+    fact("arch", std::env::consts::ARCH.to_owned());
+    fact(
+        "cpus",
+        std::thread::available_parallelism()
+            .map_or(0, usize::from)
+            .to_string(),
+    );
+    fact("pid", std::process::id().to_string());
+    fact("attached", agent.host.late.to_string());
+    let units = agent.host.registry.units();
+    if units > 0 {
+        fact("instrumented_ahead", units.to_string());
+    }
+    let samples = settings.samples();
+    let options = settings.options.pairs();
+    RunInfo {
+        jvm: format!("{} {}", property("java.vm.name"), property("java.vm.version"))
+            .trim()
+            .to_owned(),
+        command: property("sun.java.command"),
+        started_ms: control.started.map_or(0, unix_millis),
+        seconds: control.seconds(),
+        probe: settings.probe_name().to_owned(),
+        schedule: (settings.probe == ProbeKind::Yieldpoint)
+            .then(|| settings.options.sampling.schedule.to_string()),
+        interval_ns: samples.then_some(settings.options.sampling.interval.as_nanos() as u64),
+        exact: matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),
+        options: options
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect::<Vec<_>>()
+            .join(","),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        facts,
+    }
+}

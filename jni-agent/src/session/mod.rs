@@ -1,0 +1,9 @@
+//! The agent as a whole: its state, starting and stopping, commands, each tick of the clock, and the profile
+//! file.
+
+pub mod agent;
+pub mod ahead;
+pub mod control;
+pub mod dump;
+mod patterns;
+mod ticker;

@@ -1,0 +1,256 @@
+//! Bursts of the JVM's own events (`burst-events=jvm`): calls and returns come from JVMTI's `MethodEntry` and
+//! `MethodExit`, which are on in bursts only. No code carries probes, and no class is changed.
+//!
+//! While they are on, HotSpot runs every thread in its interpreter: compiled activations that are on stacks
+//! are turned into interpreted ones, and calls do not enter compiled code. That code is kept, and runs again
+//! as soon as they are off. So a burst is slow, and between bursts there is nothing left but what the
+//! capabilities themselves change (see `docs/contexts.md`).
+//!
+//! What threads write is what the probes of bursts write: after a walk of the stack `Enter` and `Exit`, and a
+//! `Call` of the caller in front of each `Enter`. All of it goes by way of the thread's block, which the
+//! agent makes here, as no probe asks for one.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use jvmti_bindings::sys::jni::jmethodID;
+use jvmti_bindings::sys::jvmti::{JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT, jvmtiFrameInfo};
+use trodden_instrumenter::MethodId;
+use trodden_profile::events::{CALL_UNDER_WAY, ThreadInfo, Word};
+
+use crate::host::Host;
+use crate::jvm::jvmti::ThreadRef;
+use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::log::warning;
+use crate::stream::Recording;
+use crate::threads::blocks::ThreadBlock;
+
+/// Methods that a native thread remembers; of two in the same place, the last one. Methods of the JDK are
+/// reported too, so most events end here.
+const RECENT: usize = 1024;
+/// Frames that are asked for at first in search of the caller, then so many times as many. Most callers are
+/// the next frame.
+const FIRST_FRAMES: usize = 2;
+const MORE_FRAMES: usize = 16;
+thread_local! {
+    static REMEMBERED: [Cell<Recent>; RECENT] = const { [const { Cell::new(Recent::NONE) }; RECENT] };
+}
+
+/// The events, and which burst they are on for.
+#[derive(Default)]
+pub struct MethodEvents {
+    /// Number of the burst; 0 between bursts.
+    burst: AtomicI32,
+    /// What switching them on and off took so far, in nanoseconds.
+    switching: AtomicU64,
+}
+
+/// What a thread came by.
+#[derive(Clone, Copy)]
+struct Recent {
+    method: usize,
+    /// Of the [`Walker`](crate::stream::walk::Walker)'s knowledge at that time; 0: nothing yet.
+    generation: u32,
+    followed: Option<Followed>,
+}
+
+/// A method whose calls are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// Its id.
+    pub id: MethodId,
+    /// Is it a class initialiser? These are not called, the JVM runs them.
+    pub initialises: bool,
+}
+
+impl Recent {
+    const NONE: Recent = Recent {
+        method: 0,
+        generation: 0,
+        followed: None,
+    };
+}
+
+impl MethodEvents {
+    /// Begins a burst: from here on threads report what they call. The number, above 0, is not that of
+    /// another burst.
+    pub fn begin(&self, jvmti: Jvmti, number: i32) -> Result<(), JvmError> {
+        let begun = Instant::now();
+        // Ends first: an activation whose beginning is reported then has an end that is reported.
+        let on = jvmti
+            .notify(JVMTI_EVENT_METHOD_EXIT, true)
+            .and_then(|()| jvmti.notify(JVMTI_EVENT_METHOD_ENTRY, true));
+        self.count(begun);
+        if on.is_err() {
+            self.end(jvmti);
+        } else {
+            // Not before all threads report both.
+            self.burst.store(number, Ordering::Release);
+        }
+        on
+    }
+
+    /// Ends the burst, if there is one. A thread may be reporting something at this very moment: it completes
+    /// that, and reports no more.
+    pub fn end(&self, jvmti: Jvmti) {
+        self.burst.store(0, Ordering::Release);
+        let begun = Instant::now();
+        for event in [JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT] {
+            if let Err(e) = jvmti.notify(event, false) {
+                warning!("the JVM's events stay on, and it may be slow: {e}");
+            }
+        }
+        self.count(begun);
+    }
+
+    fn count(&self, begun: Instant) {
+        let took: Duration = begun.elapsed();
+        self.switching
+            .fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
+    }
+
+    /// Nanoseconds that switching on and off took, since the JVM's start.
+    pub fn switching(&self) -> u64 {
+        self.switching.load(Ordering::Relaxed)
+    }
+
+    /// The calling thread has begun an activation.
+    pub fn entered(
+        &self,
+        host: &Host,
+        recording: &Recording,
+        jni: Jni<'_>,
+        thread: ThreadRef,
+        method: jmethodID,
+    ) {
+        let burst = self.burst.load(Ordering::Acquire);
+        if burst == 0 {
+            return;
+        }
+        let Some(followed) = followed(host, recording, jni, method) else {
+            return;
+        };
+        let block = match ThreadBlock::of_calling_thread(host.jvmti) {
+            Some(block) if block.joined() == burst => {
+                // It also says which activations are no more, should the JVM have kept an end from us.
+                if let Some(call) = call_under_way(host, recording, jni, thread) {
+                    recording.streams.append(block, call);
+                }
+                block
+            }
+            Some(block) if block.joined() == -burst => return,
+            _ => match join(host, recording, jni, thread, followed.id, burst) {
+                Some(block) => block,
+                None => return,
+            },
+        };
+        let site = (!followed.initialises).then_some(CALL_UNDER_WAY);
+        recording
+            .streams
+            .append(block, Word::enter(followed.id.0, site).0);
+    }
+
+    /// The calling thread ends an activation, by returning or by an exception.
+    pub fn exited(&self, host: &Host, recording: &Recording, jni: Jni<'_>, method: jmethodID) {
+        let burst = self.burst.load(Ordering::Acquire);
+        if burst == 0 {
+            return;
+        }
+        if let Some(followed) = followed(host, recording, jni, method)
+            && let Some(block) = ThreadBlock::of_calling_thread(host.jvmti)
+            && block.joined() == burst
+        {
+            recording.streams.append(block, Word::exit(followed.id.0).0);
+        }
+    }
+}
+
+/// Is a method followed? Quick for those that the native thread came by lately.
+fn followed(host: &Host, recording: &Recording, jni: Jni<'_>, method: jmethodID) -> Option<Followed> {
+    let key = method as usize;
+    let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2());
+    let generation = recording.walker.generation();
+    let recent = REMEMBERED.with(|all| all[place].get());
+    if recent.method == key && recent.generation == generation {
+        return recent.followed;
+    }
+    let (followed, for_good) = recording.walker.followed(host, jni, method);
+    if for_good {
+        let recent = Recent {
+            method: key,
+            generation,
+            followed,
+        };
+        REMEMBERED.with(|all| all[place].set(recent));
+    }
+    followed
+}
+
+/// The calling thread, which has begun an activation of a method, takes part in a burst from here on; `None`
+/// if it is left out.
+fn join(
+    host: &Host,
+    recording: &Recording,
+    jni: Jni<'_>,
+    thread: ThreadRef,
+    method: MethodId,
+    burst: i32,
+) -> Option<ThreadBlock> {
+    let block = block(host, recording, jni, thread)?;
+    let joins = recording.join_burst(host, jni, thread, block, method);
+    // Its negative: the thread has nothing to do with this burst.
+    block.set_joined(if joins { burst } else { -burst });
+    joins.then_some(block)
+}
+
+/// The calling thread's block: the one that it has, be it from a profile with probes, or a new one. It is
+/// remembered by the JVM, so that events find it at once; here, once per burst, it is made sure of, as a
+/// later profile may have given the thread another one.
+fn block(host: &Host, recording: &Recording, jni: Jni<'_>, thread: ThreadRef) -> Option<ThreadBlock> {
+    let id = host.thread_id(jni, thread)?;
+    let block = recording.streams.block_of(id).unwrap_or_else(|| {
+        let block = host.blocks.reserve_small();
+        let info = ThreadInfo {
+            id,
+            name: host.jvmti.thread_name(thread).unwrap_or_default(),
+            is_virtual: host.is_virtual(jni, thread),
+        };
+        recording.streams.thread_begins(block, info);
+        block
+    });
+    if ThreadBlock::of_calling_thread(host.jvmti) != Some(block) {
+        ThreadBlock::set_of_calling_thread(Some(block), host.jvmti).ok()?;
+    }
+    Some(block)
+}
+
+/// The word that says where the innermost followed activation below the one that begins calls; `None` if
+/// there is no such activation.
+fn call_under_way(host: &Host, recording: &Recording, jni: Jni<'_>, thread: ThreadRef) -> Option<u64> {
+    let mut few = [jvmtiFrameInfo::default(); FIRST_FRAMES];
+    let mut more = Vec::new();
+    let mut from = 1;
+    loop {
+        let frames = match from {
+            1 => &mut few[..],
+            _ => {
+                more.resize(from * MORE_FRAMES, jvmtiFrameInfo::default());
+                &mut more[..]
+            }
+        };
+        // An error: there are no frames from there on.
+        let count = host.jvmti.stack_from(thread, from, frames).ok()?;
+        let caller = frames[..count]
+            .iter()
+            .find_map(|frame| Some((followed(host, recording, jni, frame.method)?, frame.location)));
+        if let Some((caller, location)) = caller {
+            let bci = u32::try_from(location).ok()?;
+            return Some(Word::call(caller.id.0, bci).0);
+        }
+        if count < frames.len() {
+            return None;
+        }
+        from += count;
+    }
+}

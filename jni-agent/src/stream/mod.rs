@@ -1,0 +1,100 @@
+//! Streams of events: from the blocks of threads to the analyses or a trace, with the stacks that bursts
+//! begin on.
+
+pub mod events;
+pub mod method_events;
+pub mod record;
+pub mod walk;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use trodden_instrumenter::MethodId;
+
+use crate::host::Host;
+use crate::jvm::Jni;
+use crate::jvm::jvmti::ThreadRef;
+use crate::threads::blocks::ThreadBlock;
+use events::Streams;
+use method_events::MethodEvents;
+use walk::Walker;
+
+/// Everything by which activations are recorded.
+#[derive(Default)]
+pub struct Recording {
+    /// Events that threads write to their blocks.
+    pub streams: Streams,
+    /// Finds out which activations are on stacks.
+    pub walker: Walker,
+    /// Bursts of the JVM's own events.
+    pub method_events: MethodEvents,
+    /// Mean number of bytes from one reported allocation to the next.
+    alloc_interval: AtomicU32,
+    /// Bursts so far, of all profiles: threads remember which one they joined last.
+    bursts: AtomicU32,
+}
+
+impl Recording {
+    /// The calling thread (null will do), whose block this is and which begins an activation of a method,
+    /// takes part in a burst from here on. False: it is left out.
+    pub fn join_burst(
+        &self,
+        host: &Host,
+        jni: Jni<'_>,
+        thread: ThreadRef,
+        block: ThreadBlock,
+        method: MethodId,
+    ) -> bool {
+        let stack = self.walker.stack(host, jni, thread, method);
+        stack.is_some_and(|stack| self.streams.join(block, &stack))
+    }
+
+    /// The calling thread is about to end: its stream ends, and another thread may get its block.
+    pub fn thread_ends(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef) {
+        if host.granted.method_events {
+            let _ = ThreadBlock::set_of_calling_thread(None, host.jvmti);
+        }
+        if let Some(id) = host.thread_id(jni, thread) {
+            self.streams.thread_ends(&host.blocks, id);
+        }
+    }
+
+    /// The number of a burst that begins: from 1 to `i32::MAX`, so that none soon comes again.
+    pub fn next_burst(&self) -> i32 {
+        (self.bursts.fetch_add(1, Ordering::Relaxed) % i32::MAX as u32 + 1) as i32
+    }
+
+    /// Allocations are reported from now on, with so many bytes from one to the next on average.
+    pub fn set_alloc_interval(&self, bytes: u32) {
+        self.alloc_interval.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The calling thread has made an object of a size in bytes, and the JVM has chosen it: it stands for
+    /// those that were not chosen.
+    ///
+    /// An object of `size` bytes is chosen with probability 1 - exp(-size / interval), as the JVM draws the
+    /// bytes from one choice to the next (JEP 331).
+    pub fn allocated(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef, size: u64) {
+        if let Some(block) = host
+            .thread_id(jni, thread)
+            .and_then(|id| self.streams.block_of(id))
+        {
+            if block.at_bottom() {
+                self.find_before(host, jni, block);
+            }
+            let interval = f64::from(self.alloc_interval.load(Ordering::Relaxed));
+            let bytes = match interval > 0.0 {
+                true => (size as f64 / -(-(size as f64) / interval).exp_m1()).round() as u64,
+                false => size,
+            };
+            self.streams.charge(block, bytes);
+        }
+    }
+
+    /// Finds the activations from before profiling that the calling thread is in. This is its block, and it
+    /// is in no activation that reports itself.
+    pub fn find_before(&self, host: &Host, jni: Jni<'_>, block: ThreadBlock) {
+        let last = self.streams.is_settled();
+        let words = self.walker.before(host, jni);
+        self.streams.found_before(block, words, last);
+    }
+}

@@ -1,0 +1,229 @@
+//! The Java shim inside the JVM: defining it, and the few calls the agent makes into it.
+
+use std::ffi::CStr;
+
+use crate::jvm::{GlobalRef, Jni, JvmError, StaticMethod};
+use crate::threads::blocks::{Switches, ThreadBlock, ThreadBlocks};
+use crate::threads::strata::Strata;
+
+/// The classes, in the order in which they are defined: none names a later one before it runs.
+static CLASSES: [(&CStr, &[u8]); 5] = [
+    (
+        c"java/lang/TroddenConfig",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenConfig.class")),
+    ),
+    (
+        c"java/lang/TroddenThreads$Table",
+        include_bytes!(concat!(
+            env!("OUT_DIR"),
+            "/shim/java/lang/TroddenThreads$Table.class"
+        )),
+    ),
+    (
+        c"java/lang/TroddenThreads",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenThreads.class")),
+    ),
+    (
+        c"java/lang/Trodden",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/Trodden.class")),
+    ),
+    (
+        c"java/lang/TroddenAhead",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenAhead.class")),
+    ),
+];
+
+/// Smallest and largest ring: the windows of usual schedules fit the one (64 KB), the other takes 8 MB.
+const RING_ENTRIES: std::ops::RangeInclusive<u64> = 8192..=1 << 20;
+
+/// The defined shim.
+pub struct Shim {
+    class: GlobalRef,
+    ring: GlobalRef,
+    ring_entries: u64,
+    first: Option<ThreadBlock>,
+    arm: StaticMethod,
+    disarm: StaticMethod,
+    snapshot_hashed: StaticMethod,
+    snapshot_cuts: StaticMethod,
+    lost: StaticMethod,
+}
+
+impl Shim {
+    /// Defines the shim in java.base. `window`: path ends that a sampling window may have.
+    pub fn define(jni: Jni<'_>, blocks: &ThreadBlocks, window: u64) -> Result<Self, JvmError> {
+        let ring_entries = window
+            .clamp(*RING_ENTRIES.start(), *RING_ENTRIES.end())
+            .next_power_of_two();
+        let define = |(name, bytes)| jni.define_boot_class(name, bytes);
+        let [config, table, threads, main, ahead] = CLASSES;
+        let config = define(config)?;
+        jni.set_static_int(config, c"ring", ring_entries as i32)?;
+        let index = blocks.index();
+        jni.set_static_long(config, c"index", index.address)?;
+        jni.set_static_long(config, c"indexEntries", index.entries)?;
+        let (shared, first) = (blocks.shared(), blocks.reserve());
+        jni.set_static_long(config, c"sharedBlocks", shared.as_ptr() as i64)?;
+        jni.set_static_int(config, c"sharedCount", shared.len() as i32)?;
+        jni.set_static_long(config, c"firstBlock", first.map_or(0, ThreadBlock::address))?;
+        jni.set_static_long(config, c"sinkBlock", blocks.sink().address())?;
+        let switches = blocks.switches().map_or(0, Switches::address);
+        jni.set_static_long(config, c"switches", switches)?;
+        define(table)?;
+        define(threads)?;
+        let class = define(main)?;
+        let method = |name, descriptor| jni.static_method(class, name, descriptor);
+        let ring = method(c"ring", c"()[J")?;
+        let ring = jni.global(jni.call_object(class, ring)?);
+        // Whoever finds it finds the rest ready.
+        define(ahead)?;
+        Ok(Shim {
+            class: jni.global_class(class),
+            ring,
+            ring_entries,
+            first: first.filter(|_| shared.iter().all(|&block| block != 0)),
+            arm: method(c"arm", c"(I)V")?,
+            disarm: method(c"disarm", c"()I")?,
+            snapshot_hashed: method(c"snapshotHashed", c"()[J")?,
+            snapshot_cuts: method(c"snapshotCuts", c"()[J")?,
+            lost: method(c"lost", c"()J")?,
+        })
+    }
+
+    /// Length of the ring.
+    pub fn ring_entries(&self) -> u64 {
+        self.ring_entries
+    }
+
+    /// Fixes how windows to come lay out path ends in the ring. No window may be open.
+    pub fn lay_out(&self, jni: Jni<'_>, strata: Strata) -> Result<(), JvmError> {
+        jni.set_static_long(self.class.class(), c"step", strata.step() as i64)?;
+        jni.set_static_int(self.class.class(), c"log", strata.log() as i32)
+    }
+
+    /// Empties that many entries: what no path end overwrites is -1 then.
+    pub fn clear(&self, jni: Jni<'_>, entries: usize) -> Result<(), JvmError> {
+        let entries = entries.min(self.ring_entries as usize);
+        jni.set_global_longs(self.ring, &vec![-1; entries])
+    }
+
+    /// Opens a window of at most that many path ends.
+    pub fn arm(&self, jni: Jni<'_>, path_ends: u64) -> Result<(), JvmError> {
+        let path_ends = path_ends.min(i32::MAX as u64) as i32;
+        jni.call_void_int(self.class.class(), self.arm, path_ends)
+    }
+
+    /// Closes the window. Returns how many path ends it saw.
+    pub fn disarm(&self, jni: Jni<'_>) -> Result<u64, JvmError> {
+        let seen = jni.call_int(self.class.class(), self.disarm)?;
+        Ok(seen.max(0) as u64)
+    }
+
+    /// A burst begins (its number, above 0), or is over (0).
+    pub fn set_burst(&self, jni: Jni<'_>, number: i32) -> Result<(), JvmError> {
+        jni.set_static_int(self.class.class(), c"burst", number)
+    }
+
+    /// The ring's first entries. Those that no path end wrote since they were emptied are -1.
+    pub fn entries(&self, jni: Jni<'_>, entries: usize) -> Result<Vec<i64>, JvmError> {
+        jni.global_longs(self.ring, entries.min(self.ring_entries as usize))
+    }
+
+    /// The block of the thread that defined the shim, if there was memory for blocks at all.
+    pub fn first_block(&self) -> Option<ThreadBlock> {
+        self.first
+    }
+
+    /// All hashed counts: (method, path, count).
+    pub fn hashed_counts(&self, jni: Jni<'_>) -> Result<Vec<(u32, u32, i64)>, JvmError> {
+        let pairs = self.snapshot(jni, self.snapshot_hashed)?;
+        let triple = |pair: &[i64]| {
+            let (method, path) = method_and_path(pair[0]);
+            (method, path, pair[1])
+        };
+        Ok(pairs.chunks_exact(2).map(triple).collect())
+    }
+
+    /// All paths that exceptions cut off: (method, register, block, count). The register is as it was in the
+    /// method, with the
+    /// method's first slot added if it has slots.
+    pub fn cut_paths(&self, jni: Jni<'_>) -> Result<Vec<(u32, u32, u32, i64)>, JvmError> {
+        let triples = self.snapshot(jni, self.snapshot_cuts)?;
+        let cut = |triple: &[i64]| {
+            let (method, register) = method_and_path(triple[0]);
+            (method, register, triple[1] as u32, triple[2])
+        };
+        Ok(triples.chunks_exact(3).map(cut).collect())
+    }
+
+    fn snapshot(&self, jni: Jni<'_>, of: StaticMethod) -> Result<Vec<i64>, JvmError> {
+        jni.push_frame(16)?;
+        let numbers = jni
+            .call_object(self.class.class(), of)
+            .and_then(|array| jni.longs(array, jni.array_length(array)));
+        jni.pop_frame();
+        numbers
+    }
+
+    /// Path ends that found no memory to be counted in.
+    pub fn lost(&self, jni: Jni<'_>) -> Result<i64, JvmError> {
+        jni.call_long(self.class.class(), self.lost)
+    }
+}
+
+/// The halves of a key: a method's number, one too large so that no key is 0, and a path or register.
+fn method_and_path(key: i64) -> (u32, u32) {
+    (((key >> 32) as u32).wrapping_sub(1), key as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use trodden_classfile::class::Class;
+    use trodden_instrumenter::ShimMethod;
+
+    use super::*;
+
+    /// What probes call is there, and what is there for probes is called by some.
+    #[test]
+    fn the_shim_has_the_methods_that_probes_call() {
+        const PUBLIC_STATIC: u16 = 0x0009;
+        let (_, bytes) = CLASSES
+            .into_iter()
+            .find(|(name, _)| *name == c"java/lang/Trodden")
+            .unwrap();
+        let class = Class::read(bytes).unwrap();
+        let methods = class
+            .methods
+            .iter()
+            .filter(|m| m.access & PUBLIC_STATIC == PUBLIC_STATIC);
+        let there: BTreeSet<(&str, &str)> = methods
+            .map(|m| {
+                (
+                    str::from_utf8(m.name).unwrap(),
+                    str::from_utf8(m.descriptor).unwrap(),
+                )
+            })
+            .collect();
+        let called = ShimMethod::ALL.iter().map(|method| method.signature());
+        assert_eq!(there, called.collect());
+    }
+
+    /// The class with the constants need not be defined: no class names it.
+    #[test]
+    fn constants_of_the_layout_are_compiled_in() {
+        for (name, bytes) in CLASSES {
+            let layout = b"TroddenLayout";
+            assert!(!bytes.windows(layout.len()).any(|w| w == layout), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn the_embedded_classes_are_class_files_of_java_17() {
+        for (name, bytes) in CLASSES {
+            assert_eq!(bytes[..4], [0xca, 0xfe, 0xba, 0xbe], "{name:?}");
+            assert_eq!(u16::from_be_bytes([bytes[6], bytes[7]]), 61, "{name:?}");
+        }
+    }
+}

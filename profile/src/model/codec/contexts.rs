@@ -1,0 +1,190 @@
+//! The sections of calling contexts, both ways.
+
+use super::SECTION_TARGET;
+use super::wire::{Decoded, Decoder, Encoder};
+use crate::model::contexts::{ContextNode, ContextTree, Contexts};
+use crate::options::ContextWeight;
+
+/// Tag of the section about all contexts.
+pub(super) const ABOUT: super::Tag = *b"ctxt";
+/// Tag of the sections with nodes of the tree.
+pub(super) const NODES: super::Tag = *b"ctxn";
+/// Tag of the sections with paths that led to calls.
+pub(super) const PREFIXES: super::Tag = *b"ctxp";
+
+/// Payloads of the sections of contexts.
+pub(super) struct Payloads {
+    pub about: Vec<u8>,
+    pub nodes: Vec<Vec<u8>>,
+    pub prefixes: Vec<Vec<u8>>,
+}
+
+/// The contexts, as payloads of sections.
+pub(super) fn payloads(contexts: &Contexts) -> Payloads {
+    let mut about = Encoder::default();
+    about.string(&contexts.algorithm);
+    about.option(contexts.thresholds, |out, (phi, epsilon)| {
+        out.bytes.extend_from_slice(&phi.to_le_bytes());
+        out.bytes.extend_from_slice(&epsilon.to_le_bytes());
+    });
+    about.option(contexts.bursts.as_deref(), Encoder::string);
+    for number in [
+        contexts.calls,
+        contexts.absent,
+        contexts.peak_nodes,
+        contexts.peak_bytes,
+        contexts.dropped,
+        contexts.orphans,
+    ] {
+        about.uint(number);
+    }
+    about.len(contexts.tree.nodes().len());
+    if contexts.weight != ContextWeight::Calls {
+        about.string(contexts.weight.name());
+    }
+
+    let mut sections = Vec::new();
+    let mut plain = Encoder::default();
+    let mut before = 0;
+    for node in contexts.tree.nodes() {
+        plain.uint(u64::from(before + 1 - node.depth));
+        before = node.depth;
+        plain.uint(u64::from(node.class));
+        plain.uint(u64::from(node.method));
+        plain.uint(node.site.map_or(0, |bci| u64::from(bci) + 1));
+        plain.option(node.calls, |out, (least, most)| {
+            out.uint(least);
+            out.uint(most - least);
+        });
+        if plain.bytes.len() >= SECTION_TARGET {
+            sections.push(std::mem::take(&mut plain.bytes));
+        }
+    }
+    if !plain.bytes.is_empty() {
+        sections.push(plain.bytes);
+    }
+    let mut prefixes = Vec::new();
+    let mut plain = Encoder::default();
+    let mut before = 0;
+    for (at, node) in (1..).zip(contexts.tree.nodes()) {
+        if let Some(prefix) = node.prefix {
+            plain.uint(at - before);
+            plain.uint(prefix.into());
+            before = at;
+        }
+        if plain.bytes.len() >= SECTION_TARGET {
+            prefixes.push(std::mem::take(&mut plain.bytes));
+        }
+    }
+    if !plain.bytes.is_empty() {
+        prefixes.push(plain.bytes);
+    }
+    Payloads {
+        about: about.bytes,
+        nodes: sections,
+        prefixes,
+    }
+}
+
+/// What was read of the contexts so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// With the number of nodes that there should be. They come later.
+    about: Option<(Contexts, u64)>,
+    nodes: Vec<ContextNode>,
+    /// Number of the node, from 1, and its prefix.
+    prefixes: Vec<(u64, u32)>,
+}
+
+impl Reading {
+    /// Reads the payload of an [`ABOUT`] section.
+    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        if self.about.is_some() {
+            return Err("the file tells about its contexts twice".to_owned());
+        }
+        let mut contexts = Contexts {
+            weight: ContextWeight::Calls,
+            algorithm: d.string("algorithm")?,
+            thresholds: d.option("thresholds", |d| {
+                let phi = f64::from_le_bytes(d.array("phi")?);
+                Ok((phi, f64::from_le_bytes(d.array("epsilon")?)))
+            })?,
+            bursts: d.option("bursts", |d| d.string("bursts"))?,
+            calls: d.uint("calls")?,
+            absent: d.uint("calls of absent contexts")?,
+            peak_nodes: d.uint("most contexts")?,
+            peak_bytes: d.uint("bytes of contexts")?,
+            dropped: d.uint("dropped calls")?,
+            orphans: d.uint("orphans")?,
+            tree: ContextTree::default(),
+        };
+        let nodes = d.uint("number of contexts")?;
+        if !d.is_at_end() {
+            contexts.weight = d.string("weight")?.parse()?;
+        }
+        self.about = Some((contexts, nodes));
+        Ok(())
+    }
+
+    /// Reads one node of a [`NODES`] section.
+    pub fn node(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let before = self.nodes.last().map_or(0, |node| node.depth);
+        let rise = d.u32("rise of a context")?;
+        let depth = before.checked_add(1).and_then(|depth| depth.checked_sub(rise));
+        let node = ContextNode {
+            depth: depth
+                .filter(|&depth| depth > 0)
+                .ok_or("a context rises above its root")?,
+            class: d.u32("class of a context")?,
+            method: d.u32("method of a context")?,
+            site: match d.uint("call site of a context")? {
+                0 => None,
+                site => Some(u16::try_from(site - 1).map_err(|_| format!("{} is no call site", site - 1))?),
+            },
+            prefix: None,
+            calls: d.option("calls of a context", |d| {
+                let least = d.uint("calls of a context")?;
+                let more = d.uint("error of a context")?;
+                let most = least
+                    .checked_add(more)
+                    .ok_or("calls of a context do not fit 64 bits")?;
+                Ok((least, most))
+            })?,
+        };
+        self.nodes.push(node);
+        Ok(())
+    }
+
+    /// Reads one record of a [`PREFIXES`] section.
+    pub fn prefix(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let before = self.prefixes.last().map_or(0, |&(at, _)| at);
+        let next = d.uint("distance to a context with a prefix")?;
+        let at = before.checked_add(next).filter(|_| next > 0);
+        let at = at.ok_or("contexts with a prefix do not ascend")?;
+        self.prefixes.push((at, d.u32("prefix of a context")?));
+        Ok(())
+    }
+
+    /// The contexts, when all sections were read.
+    pub fn finish(mut self) -> Decoded<Option<Contexts>> {
+        let found = self.nodes.len() as u64;
+        for (at, prefix) in self.prefixes {
+            let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));
+            node.ok_or_else(|| format!("there is no context {at} for a prefix"))?
+                .prefix = Some(prefix);
+        }
+        match self.about {
+            None if found == 0 => Ok(None),
+            None => Err(format!(
+                "there are {found} contexts, but nothing tells about them"
+            )),
+            Some((_, stated)) if stated != found => {
+                Err(format!("the file holds {found} contexts, it says {stated}"))
+            }
+            Some((contexts, _)) => Ok(Some(Contexts {
+                tree: ContextTree::from_preorder(self.nodes)?,
+                ..contexts
+            })),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The sections of k-iteration path forests, both ways.
+
+use std::collections::BTreeMap;
+
+use super::SECTION_TARGET;
+use super::wire::{Decoded, Decoder, Encoder};
+use crate::model::kpaths::{ForestNode, KPaths, PathForest};
+
+/// Tag of the section about all forests.
+pub(super) const ABOUT: super::Tag = *b"kpth";
+/// Tag of the sections with trees.
+pub(super) const TREES: super::Tag = *b"kptr";
+
+/// The forests, as the payloads of [`TREES`] sections, and the payload of the [`ABOUT`] section.
+pub(super) fn payloads(kpaths: &KPaths) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let mut sections = Vec::new();
+    let mut plain = Encoder::default();
+    let mut records = 0u64;
+    for (&(class, method), forest) in &kpaths.methods {
+        let mut missing = forest.missing_by_length();
+        let mut rest = forest.nodes();
+        loop {
+            // A large forest goes on in another record, from a root on.
+            let now = record_length(rest);
+            plain.len(class);
+            plain.len(method);
+            plain.len(missing.len());
+            missing.iter().for_each(|&n| plain.uint(n));
+            nodes(&mut plain, &rest[..now]);
+            records += 1;
+            if plain.bytes.len() >= SECTION_TARGET {
+                sections.push(std::mem::take(&mut plain.bytes));
+            }
+            rest = &rest[now..];
+            missing = &[];
+            if rest.is_empty() {
+                break;
+            }
+        }
+    }
+    if !plain.bytes.is_empty() {
+        sections.push(plain.bytes);
+    }
+    let mut about = Encoder::default();
+    about.uint(u64::from(kpaths.k));
+    about.uint(kpaths.slab_nodes);
+    about.uint(kpaths.slab_bytes);
+    about.option(kpaths.budget, Encoder::uint);
+    about.option(kpaths.bursts.as_deref(), Encoder::string);
+    about.uint(kpaths.orphans);
+    about.uint(kpaths.dropped);
+    about.uint(records);
+    (about.bytes, sections)
+}
+
+/// Nodes up to the first root behind the section's target size, at an estimated four bytes each.
+fn record_length(nodes: &[ForestNode]) -> usize {
+    let behind = nodes.iter().skip(SECTION_TARGET / 4);
+    let root = behind.clone().position(|node| node.length == 1);
+    root.map_or(nodes.len(), |at| at + SECTION_TARGET / 4)
+}
+
+fn nodes(out: &mut Encoder, nodes: &[ForestNode]) {
+    out.len(nodes.len());
+    let mut before = 0;
+    for node in nodes {
+        out.uint(u64::from(before + 1 - node.length));
+        out.uint(node.path);
+        out.uint(node.count);
+        before = node.length;
+    }
+}
+
+/// Nodes, and what is missing by length.
+type Rows = (Vec<(u32, u64, u64)>, Vec<u64>);
+
+/// What was read of the forests so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// With the number of records that there should be. The trees come later.
+    about: Option<(KPaths, u64)>,
+    records: u64,
+    rows: BTreeMap<(usize, usize), Rows>,
+}
+
+impl Reading {
+    /// Reads the payload of an [`ABOUT`] section.
+    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        if self.about.is_some() {
+            return Err("the file tells about its path forests twice".to_owned());
+        }
+        let kpaths = KPaths {
+            k: d.u32("k")?,
+            slab_nodes: d.uint("nodes of slab forests")?,
+            slab_bytes: d.uint("bytes of slab forests")?,
+            budget: d.option("budget", |d| d.uint("budget"))?,
+            bursts: d.option("bursts", |d| d.string("bursts"))?,
+            orphans: d.uint("orphans")?,
+            dropped: d.uint("dropped path ends")?,
+            methods: BTreeMap::new(),
+        };
+        self.about = Some((kpaths, d.uint("number of forest records")?));
+        Ok(())
+    }
+
+    /// Reads one record of a [`TREES`] section.
+    pub fn record(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let index = |d: &mut Decoder<'_>, what: &str| Ok::<_, String>(d.u32(what)? as usize);
+        let key = (index(d, "class of a forest")?, index(d, "method of a forest")?);
+        let missing = d.list("missing occurrences", |d, _| d.uint("missing occurrences"))?;
+        let mut length = 0u32;
+        let nodes = d.list("nodes of a forest", |d, _| {
+            let up = d.u32("rise of a node")?;
+            length = (length + 1)
+                .checked_sub(up)
+                .filter(|&length| length > 0)
+                .ok_or("a node rises above its root")?;
+            Ok((length, d.uint("path of a node")?, d.uint("count of a node")?))
+        })?;
+        self.records += 1;
+        if self.rows.last_key_value().is_some_and(|(last, _)| *last > key) {
+            return Err("the path forests are not in order".to_owned());
+        }
+        let (all, errors) = self.rows.entry(key).or_default();
+        if !all.is_empty() && !missing.is_empty() {
+            return Err("the errors of a path forest are there twice".to_owned());
+        }
+        all.extend(nodes);
+        errors.extend(missing);
+        Ok(())
+    }
+
+    /// The forests, when all sections were read.
+    pub fn finish(self) -> Decoded<Option<KPaths>> {
+        let Some((mut kpaths, records)) = self.about else {
+            return match self.records {
+                0 => Ok(None),
+                n => Err(format!(
+                    "there are {n} path forests, but nothing tells about them"
+                )),
+            };
+        };
+        if records != self.records {
+            return Err(format!(
+                "the file holds {} records of path forests, it says {records}",
+                self.records
+            ));
+        }
+        for (key, (nodes, missing)) in self.rows {
+            let forest = PathForest::from_preorder(nodes)
+                .map_err(|e| format!("method {} of class {}: {e}", key.1, key.0))?;
+            kpaths.methods.insert(key, forest.with_missing(missing));
+        }
+        Ok(Some(kpaths))
+    }
+}

@@ -1,0 +1,148 @@
+//! The `.trodden` file: one self-contained, versioned, checksummed file per profile.
+//!
+//! `docs/file-format.md` has the grammar and an example. A file is a magic, a version and a row of sections; each
+//! section has a tag, an encoding, lengths and a CRC-32 over all of it, and holds records of varints and strings.
+//! The same profile always gives the same bytes. A reader believes nothing: it allocates in step with the bytes that
+//! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
+
+mod contexts;
+mod error;
+mod kpaths;
+mod observations;
+pub(crate) mod read;
+mod shapes;
+mod structural;
+mod subpaths;
+pub(crate) mod validate;
+pub(crate) mod wire;
+pub(crate) mod write;
+
+pub use error::{LoadError, Problem, ReadError, SaveError, WriteError};
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::model::profile::Profile;
+use crate::output;
+
+/// First bytes of a file. The high bit, CR LF and control-Z reveal transfers that mangle binary files.
+pub(crate) const MAGIC: [u8; 8] = *b"\x89TRDN\r\n\x1a";
+/// First bytes of a trace: the same frame, other sections. A reader of profiles names it in its error.
+pub(crate) const TRACE_MAGIC: [u8; 8] = *b"\x89TRDT\r\n\x1a";
+/// The newest format version that is read, and the one that is written.
+pub const FORMAT_VERSION: u16 = 1;
+
+/// A section's tag.
+pub(crate) type Tag = [u8; 4];
+pub(crate) const RUN: Tag = *b"RUN ";
+pub(crate) const CLASSES: Tag = *b"CLAS";
+pub(crate) const SKIPPED: Tag = *b"SKIP";
+pub(crate) const END: Tag = *b"END ";
+
+/// Payload as it is.
+pub(crate) const PLAIN: u8 = 0;
+/// Payload as a zlib stream.
+pub(crate) const ZLIB: u8 = 1;
+
+/// Bytes of a section's header: tag, encoding, stored length, plain length, CRC-32.
+pub(crate) const SECTION_HEADER: usize = 4 + 1 + 4 + 4 + 4;
+/// Most plain bytes of one section.
+pub(crate) const SECTION_LIMIT: usize = 64 << 20;
+/// Most plain bytes of all sections of a file.
+pub(crate) const FILE_LIMIT: u64 = 2 << 30;
+/// Plain bytes after which a writer begins another class section.
+pub(crate) const SECTION_TARGET: usize = 1 << 20;
+
+/// CRC-32 of a section: over its header up to the CRC, then its stored payload.
+pub(crate) fn section_crc(header: &[u8], payload: &[u8]) -> u32 {
+    let mut crc = crc32fast::Hasher::new();
+    crc.update(header);
+    crc.update(payload);
+    crc.finalize()
+}
+
+/// Appends a section whose plain payload has `plain` bytes and stands in the file as `stored`. All lengths are at most
+/// [`SECTION_LIMIT`].
+pub(crate) fn put_section(out: &mut Vec<u8>, tag: Tag, encoding: u8, plain: usize, stored: &[u8]) {
+    let start = out.len();
+    out.extend_from_slice(&tag);
+    out.push(encoding);
+    out.extend_from_slice(&(stored.len() as u32).to_le_bytes());
+    out.extend_from_slice(&(plain as u32).to_le_bytes());
+    let crc = section_crc(&out[start..], stored);
+    out.extend_from_slice(&crc.to_le_bytes());
+    out.extend_from_slice(stored);
+}
+
+/// Refuses a plain payload that no reader takes.
+pub(crate) fn check_length(plain: &[u8]) -> Result<(), WriteError> {
+    if plain.len() <= SECTION_LIMIT {
+        return Ok(());
+    }
+    Err(WriteError::Invalid(Problem {
+        class: None,
+        method: None,
+        what: format!(
+            "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
+            plain.len()
+        ),
+    }))
+}
+
+impl Profile {
+    /// The profile as a `.trodden` file.
+    ///
+    /// # Errors
+    /// [`WriteError::Invalid`] if the profile breaks a rule of the data model (see `docs/file-format.md`), so that
+    /// nothing is written that cannot be read.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, WriteError> {
+        write::to_bytes(self)
+    }
+
+    /// Writes the profile as a `.trodden` file.
+    ///
+    /// # Errors
+    /// As [`Profile::to_bytes`], before anything is written; and if `out` fails.
+    pub fn write_to(&self, out: &mut impl Write) -> Result<(), WriteError> {
+        out.write_all(&self.to_bytes()?)?;
+        Ok(out.flush()?)
+    }
+
+    /// Reads the bytes of a `.trodden` file.
+    ///
+    /// # Errors
+    /// If they are no such file, of a newer version, cut short, damaged or inconsistent.
+    pub fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
+        read::read(bytes)
+    }
+
+    /// Reads a `.trodden` file.
+    ///
+    /// # Errors
+    /// As [`Profile::read`], or if the file cannot be read at all; the error names the file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Profile, LoadError> {
+        let file = path.as_ref();
+        let bytes = std::fs::read(file).map_err(|source| LoadError::Io {
+            file: file.to_owned(),
+            source,
+        })?;
+        Profile::read(&bytes).map_err(|source| LoadError::Read {
+            file: file.to_owned(),
+            source,
+        })
+    }
+
+    /// Writes a `.trodden` file: whole or not at all, and straight into what is no regular file; see [`output`].
+    ///
+    /// # Errors
+    /// As [`Profile::to_bytes`], or if the file cannot be written; the error names the file.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), SaveError> {
+        let file = path.as_ref();
+        let failed = |source| SaveError {
+            file: file.to_owned(),
+            source,
+        };
+        let bytes = self.to_bytes().map_err(failed)?;
+        output::write(file, &bytes).map_err(|e| failed(e.source.into()))
+    }
+}

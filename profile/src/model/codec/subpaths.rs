@@ -1,0 +1,156 @@
+//! The sections of hot subpaths, both ways.
+
+use super::SECTION_TARGET;
+use super::wire::{Decoded, Decoder, Encoder};
+use crate::model::subpaths::{Subpath, SubpathRun, Subpaths};
+
+/// Tag of the section about sampling as a whole.
+pub(super) const ABOUT: super::Tag = *b"subp";
+/// Tag of the sections with subpaths.
+pub(super) const LIST: super::Tag = *b"subl";
+
+/// The payload of the [`ABOUT`] section, and those of [`LIST`] sections.
+pub(super) fn payloads(subpaths: &Subpaths) -> (Vec<u8>, Vec<Vec<u8>>) {
+    let mut about = Encoder::default();
+    for text in [
+        &subpaths.lengths,
+        &subpaths.order,
+        &subpaths.identity,
+        &subpaths.starts,
+    ] {
+        about.string(text);
+    }
+    about.uint(subpaths.footprint);
+    about.option(subpaths.half_life, Encoder::uint);
+    for number in [
+        subpaths.threads,
+        subpaths.blocks,
+        subpaths.places,
+        subpaths.drawn,
+        subpaths.drawn_blocks,
+        subpaths.distance.0,
+        subpaths.distance.1,
+        subpaths.peak_bytes,
+        subpaths.working_bytes,
+    ] {
+        about.uint(number);
+    }
+    about.len(subpaths.subpaths.len());
+    let mut sections = Vec::new();
+    let mut plain = Encoder::default();
+    for subpath in &subpaths.subpaths {
+        put(&mut plain, subpath);
+        if plain.bytes.len() >= SECTION_TARGET {
+            sections.push(std::mem::take(&mut plain.bytes));
+        }
+    }
+    if !plain.bytes.is_empty() {
+        sections.push(plain.bytes);
+    }
+    (about.bytes, sections)
+}
+
+fn put(out: &mut Encoder, subpath: &Subpath) {
+    out.uint(u64::from(subpath.length));
+    out.uint(subpath.sampled);
+    out.uint(subpath.estimate);
+    // As distances, which are small. What breaks the order is refused before.
+    out.uint(subpath.estimate.saturating_sub(subpath.low));
+    out.uint(subpath.high.saturating_sub(subpath.estimate));
+    out.uint(u64::from(subpath.missing));
+    out.len(subpath.runs.len());
+    for run in &subpath.runs {
+        out.len(run.class);
+        out.len(run.method);
+        out.uint(run.path);
+        out.uint(u64::from(run.from));
+        out.uint(u64::from(run.blocks));
+        out.uint(u64::from(run.times));
+    }
+}
+
+/// What was read of the subpaths so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    /// With the number of subpaths that there should be. They come later.
+    about: Option<(Subpaths, u64)>,
+    list: Vec<Subpath>,
+}
+
+impl Reading {
+    /// Reads the payload of an [`ABOUT`] section.
+    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        if self.about.is_some() {
+            return Err("the file tells about its subpaths twice".to_owned());
+        }
+        let subpaths = Subpaths {
+            lengths: d.string("lengths of subpaths")?,
+            order: d.string("order of blocks")?,
+            identity: d.string("identity of subpaths")?,
+            starts: d.string("beginnings of subpaths")?,
+            footprint: d.uint("footprint")?,
+            half_life: d.option("half-life", |d| d.uint("half-life"))?,
+            threads: d.uint("threads with blocks")?,
+            blocks: d.uint("number of blocks")?,
+            places: d.uint("places of subpaths")?,
+            drawn: d.uint("samples")?,
+            drawn_blocks: d.uint("blocks of samples")?,
+            distance: (d.uint("distance of samples")?, d.uint("distance of samples")?),
+            peak_bytes: d.uint("bytes of a sample")?,
+            working_bytes: d.uint("bytes of sampling")?,
+            subpaths: Vec::new(),
+        };
+        self.about = Some((subpaths, d.uint("number of subpaths")?));
+        Ok(())
+    }
+
+    /// Reads one subpath of a [`LIST`] section.
+    pub fn subpath(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let length = d.u32("length of a subpath")?;
+        let sampled = d.uint("samples of a subpath")?;
+        let estimate = d.uint("estimate of a subpath")?;
+        let (below, above) = (
+            d.uint("lower bound of a subpath")?,
+            d.uint("upper bound of a subpath")?,
+        );
+        let bounds = estimate.checked_sub(below).zip(estimate.checked_add(above));
+        let (low, high) = bounds.ok_or("a subpath's bounds are no numbers")?;
+        let missing = d.u32("missing blocks of a subpath")?;
+        let runs = d.list("runs of a subpath", |d, _| {
+            Ok(SubpathRun {
+                class: d.u32("class of a run")? as usize,
+                method: d.u32("method of a run")? as usize,
+                path: d.uint("path of a run")?,
+                from: d.u32("first block of a run")?,
+                blocks: d.u32("blocks of a run")?,
+                times: d.u32("repetitions of a run")?,
+            })
+        })?;
+        self.list.push(Subpath {
+            length,
+            sampled,
+            estimate,
+            low,
+            high,
+            runs,
+            missing,
+        });
+        Ok(())
+    }
+
+    /// The subpaths, when all sections were read.
+    pub fn finish(self) -> Decoded<Option<Subpaths>> {
+        match self.about {
+            None if self.list.is_empty() => Ok(None),
+            None => Err("there are subpaths, but nothing tells about them".to_owned()),
+            Some((_, count)) if count != self.list.len() as u64 => Err(format!(
+                "the file holds {} subpaths, it says {count}",
+                self.list.len()
+            )),
+            Some((subpaths, _)) => Ok(Some(Subpaths {
+                subpaths: self.list,
+                ..subpaths
+            })),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Profile to bytes.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use trodden_numbering::{BlockId, EndCause, FlowGraph, StartKind};
+
+use super::error::WriteError;
+use super::wire::Encoder;
+use super::{
+    CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
+    contexts, kpaths, observations, put_section, shapes, structural, subpaths, validate,
+};
+use crate::model::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
+use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+
+pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
+    let mut out = MAGIC.to_vec();
+    out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+
+    validate::run(&profile.run).map_err(WriteError::Invalid)?;
+    let mut plain = Encoder::default();
+    run(&mut plain, &profile.run);
+    section(&mut out, RUN, &plain.bytes)?;
+
+    let mut plain = Encoder::default();
+    for class_profile in &profile.classes {
+        validate::class(class_profile).map_err(WriteError::Invalid)?;
+        class(&mut plain, class_profile);
+        if plain.bytes.len() >= SECTION_TARGET {
+            section(&mut out, CLASSES, &plain.bytes)?;
+            plain.bytes.clear();
+        }
+    }
+    if !plain.bytes.is_empty() {
+        section(&mut out, CLASSES, &plain.bytes)?;
+    }
+
+    for plain in shapes::payloads(profile)? {
+        section(&mut out, shapes::SHAPES, &plain)?;
+    }
+
+    if let Some(forests) = &profile.kpaths {
+        validate::kpaths(profile, forests).map_err(WriteError::Invalid)?;
+        let (about, trees) = kpaths::payloads(forests);
+        section(&mut out, kpaths::ABOUT, &about)?;
+        for plain in trees {
+            section(&mut out, kpaths::TREES, &plain)?;
+        }
+    }
+
+    if !profile.observations.is_empty() {
+        observations::check(profile, &profile.observations).map_err(WriteError::Invalid)?;
+        section(
+            &mut out,
+            observations::OBSERVATIONS,
+            &observations::payload(&profile.observations),
+        )?;
+    }
+
+    if let Some(tree) = &profile.contexts {
+        validate::contexts(profile, tree).map_err(WriteError::Invalid)?;
+        let payloads = contexts::payloads(tree);
+        section(&mut out, contexts::ABOUT, &payloads.about)?;
+        for plain in payloads.nodes {
+            section(&mut out, contexts::NODES, &plain)?;
+        }
+        for plain in payloads.prefixes {
+            section(&mut out, contexts::PREFIXES, &plain)?;
+        }
+    }
+
+    if let Some(sampled) = &profile.subpaths {
+        validate::subpaths(profile, sampled).map_err(WriteError::Invalid)?;
+        let (about, list) = subpaths::payloads(sampled);
+        section(&mut out, subpaths::ABOUT, &about)?;
+        for plain in list {
+            section(&mut out, subpaths::LIST, &plain)?;
+        }
+    }
+
+    if let Some(graphs) = &profile.structural {
+        structural::check(profile, graphs).map_err(WriteError::Invalid)?;
+        let (about, list) = structural::payloads(graphs);
+        section(&mut out, structural::ABOUT, &about)?;
+        for plain in list {
+            section(&mut out, structural::LIST, &plain)?;
+        }
+    }
+
+    let mut plain = Encoder::default();
+    for entry in &profile.skipped {
+        skipped(&mut plain, entry);
+        if plain.bytes.len() >= SECTION_TARGET {
+            section(&mut out, SKIPPED, &plain.bytes)?;
+            plain.bytes.clear();
+        }
+    }
+    if !plain.bytes.is_empty() {
+        section(&mut out, SKIPPED, &plain.bytes)?;
+    }
+
+    let mut plain = Encoder::default();
+    plain.len(profile.classes.len());
+    plain.len(profile.skipped.len());
+    section(&mut out, END, &plain.bytes)?;
+    Ok(out)
+}
+
+fn section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
+    check_length(plain)?;
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(plain)?;
+    let packed = packed.finish()?;
+    let (encoding, stored) = if packed.len() < plain.len() {
+        (ZLIB, packed.as_slice())
+    } else {
+        (PLAIN, plain)
+    };
+    put_section(out, tag, encoding, plain.len(), stored);
+    Ok(())
+}
+
+pub(crate) fn run(out: &mut Encoder, run: &RunInfo) {
+    out.string(&run.jvm);
+    out.string(&run.command);
+    out.uint(run.started_ms);
+    out.bytes.extend_from_slice(&run.seconds.to_le_bytes());
+    out.string(&run.probe);
+    out.option(run.schedule.as_deref(), Encoder::string);
+    out.option(run.interval_ns, Encoder::uint);
+    out.byte(u8::from(run.exact));
+    out.string(&run.options);
+    out.string(&run.version);
+    out.len(run.facts.len());
+    for (key, value) in &run.facts {
+        out.string(key);
+        out.string(value);
+    }
+}
+
+pub(crate) fn class(out: &mut Encoder, class: &ClassProfile) {
+    out.string(&class.map.name);
+    out.bytes.extend_from_slice(&class.map.sha256);
+    out.option(class.map.source_file.as_deref(), Encoder::string);
+    out.len(class.map.methods.len());
+    for (map, counts) in class.map.methods.iter().zip(&class.counts) {
+        method(out, map);
+        method_counts(out, counts);
+    }
+}
+
+fn method(out: &mut Encoder, map: &MethodMap) {
+    out.string(&map.name);
+    out.string(&map.descriptor);
+    out.uint(u64::from(map.code_length));
+    out.len(map.blocks.len());
+    let mut expected = 0;
+    for (index, info) in map.blocks.iter().enumerate() {
+        block(out, map, BlockId::new(index), info, expected);
+        expected = info.end;
+    }
+    out.len(map.graph.entry().index());
+    out.len(map.graph.extra_starts().len());
+    for start in map.graph.extra_starts() {
+        out.len(start.index());
+    }
+    out.len(map.dag.starts().len());
+    for start in map.dag.starts() {
+        out.byte(match start.kind {
+            StartKind::Entry => 0,
+            StartKind::Header => 1,
+            StartKind::Handler => 2,
+            StartKind::Cut => 3,
+        });
+        out.len(start.block.index());
+        out.uint(start.value);
+        out.uint(start.paths);
+    }
+    out.len(map.lines.len());
+    let (mut bci, mut line) = (0, 0);
+    for entry in &map.lines {
+        out.uint(u64::from(entry.bci - bci));
+        out.int(i64::from(entry.line) - i64::from(line));
+        (bci, line) = (entry.bci, entry.line);
+    }
+    ascending(out, map.unobserved.iter().copied(), |_, _| ());
+}
+
+fn block(out: &mut Encoder, map: &MethodMap, id: BlockId, info: &BlockInfo, expected: u32) {
+    out.int(i64::from(info.start) - i64::from(expected));
+    out.uint(u64::from(info.end - info.start));
+    out.uint(u64::from(info.last - info.start));
+    let exit = match info.exit {
+        BlockExit::FallThrough => 0,
+        BlockExit::Goto => 1,
+        BlockExit::Branch => 2,
+        BlockExit::Switch => 3,
+        BlockExit::Return => 4,
+        BlockExit::Throw => 5,
+    };
+    let ends = match map.dag.end_cause(id) {
+        None => 0,
+        Some(EndCause::Header) => 1,
+        Some(EndCause::Cut) => 2,
+    };
+    out.byte(ends << 4 | exit);
+    let successors = map.graph.successors(id);
+    out.len(successors.len());
+    for ((to, label), &value) in successors.iter().zip(info.labels.iter()).zip(map.dag.values(id)) {
+        edge_label(out, label);
+        out.int(to.index() as i64 - id.index() as i64);
+        out.uint(value);
+    }
+}
+
+fn edge_label(out: &mut Encoder, label: &EdgeLabel) {
+    let (keys, default) = match label {
+        EdgeLabel::FallThrough => return out.byte(0),
+        EdgeLabel::Goto => return out.byte(1),
+        EdgeLabel::Taken => return out.byte(2),
+        EdgeLabel::NotTaken => return out.byte(3),
+        EdgeLabel::Switch { keys, default } => (keys, *default),
+    };
+    out.byte(if default { 5 } else { 4 });
+    out.len(keys.len());
+    let mut previous = 0;
+    for &key in keys {
+        out.int(i64::from(key) - previous);
+        previous = i64::from(key);
+    }
+}
+
+fn method_counts(out: &mut Encoder, counts: &MethodCounts) {
+    ascending(out, counts.paths.keys().copied(), |out, number| {
+        out.uint(counts.paths[&number]);
+    });
+    out.len(counts.partial.len());
+    for (&(block, number), &times) in &counts.partial {
+        out.uint(u64::from(block));
+        out.uint(number);
+        out.uint(times);
+    }
+}
+
+/// Strictly ascending numbers as a first one and differences, each followed by what `after` writes.
+pub(super) fn ascending(
+    out: &mut Encoder,
+    numbers: impl ExactSizeIterator<Item = u64>,
+    mut after: impl FnMut(&mut Encoder, u64),
+) {
+    out.len(numbers.len());
+    let mut previous = 0;
+    for number in numbers {
+        out.uint(number - previous);
+        after(out, number);
+        previous = number;
+    }
+}
+
+pub(crate) fn skipped(out: &mut Encoder, skipped: &Skipped) {
+    out.string(&skipped.class);
+    out.option(skipped.method.as_deref(), Encoder::string);
+    out.string(&skipped.reason);
+}

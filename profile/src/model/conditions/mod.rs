@@ -1,0 +1,193 @@
+//! What branches decide, in the source's terms.
+
+use std::sync::Arc;
+
+use super::map::EdgeLabel;
+
+/// The construct of the source that a decision belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ConditionKind {
+    /// `if`.
+    If,
+    /// `while`.
+    While,
+    /// `for` with a condition.
+    For,
+    /// `for` over the elements of something.
+    ForEach,
+    /// `do` … `while`.
+    DoWhile,
+    /// A loop, but which kind is not known.
+    Loop,
+    /// `?:`, or a boolean that is computed by branches.
+    Value,
+    /// `switch` or `when`.
+    Switch,
+}
+
+/// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CompilerMade {
+    /// The check whether assertions are on, in front of `assert`.
+    Assert,
+    /// Choosing by a string's hash code, and comparing with the strings that share it.
+    StringSwitch,
+    /// The table from an enum's constants to the numbers of a `switch`.
+    EnumSwitch,
+    /// What a `switch` or `when` does when no case fits although all are listed.
+    NoMatch,
+    /// Leaving a monitor when an exception passes.
+    Synchronized,
+    /// Closing the resources of `try (…)`.
+    TryWithResources,
+    /// A second copy of a `finally` block.
+    FinallyCopy,
+    /// A method of a record, or `values` and `valueOf` of an enum.
+    GeneratedMethod,
+    /// A bridge, an accessor, or another synthetic method that stands for no source.
+    Synthetic,
+    /// Making a lambda again when it is deserialised.
+    DeserializeLambda,
+    /// A null check that Kotlin adds where Java is called or calls.
+    KotlinNullCheck,
+    /// Kotlin's choice between an argument and its default value.
+    KotlinDefaultArgument,
+    /// The state machine of a suspending function.
+    KotlinCoroutine,
+    /// The check whether a `lateinit` property was set.
+    KotlinLateinit,
+    /// Code of an inline function that stands in the file of another one.
+    KotlinInlined,
+}
+
+impl CompilerMade {
+    /// All of them, in the order of their numbers in files.
+    pub const ALL: [CompilerMade; 15] = [
+        CompilerMade::Assert,
+        CompilerMade::StringSwitch,
+        CompilerMade::EnumSwitch,
+        CompilerMade::NoMatch,
+        CompilerMade::Synchronized,
+        CompilerMade::TryWithResources,
+        CompilerMade::FinallyCopy,
+        CompilerMade::GeneratedMethod,
+        CompilerMade::Synthetic,
+        CompilerMade::DeserializeLambda,
+        CompilerMade::KotlinNullCheck,
+        CompilerMade::KotlinDefaultArgument,
+        CompilerMade::KotlinCoroutine,
+        CompilerMade::KotlinLateinit,
+        CompilerMade::KotlinInlined,
+    ];
+
+    /// A short name: `assert`, `string-switch`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            CompilerMade::Assert => "assert",
+            CompilerMade::StringSwitch => "string-switch",
+            CompilerMade::EnumSwitch => "enum-switch",
+            CompilerMade::NoMatch => "no-match",
+            CompilerMade::Synchronized => "synchronized",
+            CompilerMade::TryWithResources => "try-with-resources",
+            CompilerMade::FinallyCopy => "finally-copy",
+            CompilerMade::GeneratedMethod => "generated-method",
+            CompilerMade::Synthetic => "synthetic",
+            CompilerMade::DeserializeLambda => "deserialize-lambda",
+            CompilerMade::KotlinNullCheck => "kotlin-null-check",
+            CompilerMade::KotlinDefaultArgument => "kotlin-default-argument",
+            CompilerMade::KotlinCoroutine => "kotlin-coroutine",
+            CompilerMade::KotlinLateinit => "kotlin-lateinit",
+            CompilerMade::KotlinInlined => "kotlin-inlined",
+        }
+    }
+}
+
+/// What following an edge means in the terms of the condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The condition held.
+    Yes,
+    /// It did not.
+    No,
+    /// The loop goes on.
+    Again,
+    /// The loop is over.
+    Done,
+    /// A switch went this way: `case "GET"`, `case RED, GREEN`, `default`.
+    Case(Arc<str>),
+    /// Not known.
+    Unknown,
+}
+
+impl Outcome {
+    /// `yes`, `no`, `again`, `done`, the case; nothing if it is not known.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Outcome::Yes => Some("yes"),
+            Outcome::No => Some("no"),
+            Outcome::Again => Some("again"),
+            Outcome::Done => Some("done"),
+            Outcome::Case(label) => Some(label),
+            Outcome::Unknown => None,
+        }
+    }
+}
+
+/// What is decided at the end of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// Number of the block.
+    pub block: u32,
+    /// The construct.
+    pub kind: ConditionKind,
+    /// The condition as the source has it, as far as the bytecode shows: `!sku.startsWith("Z")`; what a switch
+    /// switches over; `x : xs` of a `for` over elements. None if it is not known.
+    pub text: Option<Arc<str>>,
+    /// What each out-edge means, in successor order.
+    pub outcomes: Vec<Outcome>,
+    /// The source has no such decision.
+    pub made: Option<CompilerMade>,
+}
+
+impl Condition {
+    /// What following the out-edge with this position means.
+    pub fn outcome(&self, edge: usize) -> &Outcome {
+        self.outcomes.get(edge).unwrap_or(&Outcome::Unknown)
+    }
+
+    /// What a conditional branch's label means; for a switch use [`outcome`](Self::outcome).
+    pub fn of_branch(&self, label: &EdgeLabel) -> &Outcome {
+        self.outcome(match label {
+            EdgeLabel::NotTaken => 1,
+            _ => 0,
+        })
+    }
+}
+
+/// The decisions of one method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodConditions {
+    /// One per block that ends with a branch or switch, ascending by block.
+    pub conditions: Vec<Condition>,
+    /// Blocks that the compiler made on its own, ascending.
+    pub made: Vec<(u32, CompilerMade)>,
+    /// The whole method is the compiler's.
+    pub method: Option<CompilerMade>,
+}
+
+impl MethodConditions {
+    /// The decision at the end of a block.
+    pub fn of_block(&self, block: u32) -> Option<&Condition> {
+        let at = self.conditions.binary_search_by_key(&block, |c| c.block).ok()?;
+        Some(&self.conditions[at])
+    }
+
+    /// Did the compiler make this block on its own?
+    pub fn made(&self, block: u32) -> Option<CompilerMade> {
+        let of_block = || {
+            let at = self.made.binary_search_by_key(&block, |&(b, _)| b).ok()?;
+            Some(self.made[at].1)
+        };
+        self.method.or_else(of_block)
+    }
+}

@@ -1,0 +1,191 @@
+//! Contexts of several profiles into one.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::tree::Key;
+use super::{ContextNode, ContextRow, ContextTree, Contexts};
+use crate::model::map::MethodMap;
+use crate::model::merge::{MergeError, SEPARATOR};
+use crate::model::profile::{ClassProfile, Profile};
+use crate::model::translate::translate_partial;
+
+/// Where a method went: class and index.
+type Place = Option<(u32, u32)>;
+
+/// What of a context's calls was counted in some of the profiles.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    least: u64,
+    most: u64,
+    /// Sum of `absent` of the profiles that counted it.
+    counted_absent: u64,
+    counted: bool,
+}
+
+/// Adds up the contexts of profiles whose classes were merged into `classes` already (sorted by name and hash). Bounds stay bounds
+/// of the sum: a context that only one profile counted may have had up to `absent` calls in each of the others.
+///
+/// # Errors
+/// If they count different things.
+pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Contexts>, MergeError> {
+    let all: Vec<(&Profile, &Contexts)> = profiles
+        .iter()
+        .filter_map(|profile| Some((*profile, profile.contexts.as_ref()?)))
+        .collect();
+    let Some((_, first)) = all.first() else {
+        return Ok(None);
+    };
+    if let Some((_, other)) = all.iter().find(|(_, own)| own.weight != first.weight) {
+        return Err(MergeError::DifferentWeights {
+            weights: [first.weight.name(), other.weight.name()],
+        });
+    }
+    let mut merged = Contexts {
+        weight: first.weight,
+        thresholds: first.thresholds,
+        ..Contexts::default()
+    };
+    let mut rows: Vec<ContextRow> = Vec::new();
+    let mut sums: Vec<Sum> = Vec::new();
+    let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::new();
+    for (profile, own) in &all {
+        add_facts(&mut merged, own);
+        let places: Vec<Vec<Place>> = profile
+            .classes
+            .iter()
+            .map(|class| places(class, classes))
+            .collect();
+        // The row of each activation on the way to the current node.
+        let mut path: Vec<Option<u32>> = Vec::new();
+        // The methods of these, as the profile has them.
+        let mut callers: Vec<(u32, u32)> = Vec::new();
+        for node in own.tree.nodes() {
+            path.truncate(node.depth as usize - 1);
+            callers.truncate(node.depth as usize - 1);
+            let place = places
+                .get(node.class as usize)
+                .and_then(|of| *of.get(node.method as usize)?);
+            let above = path.last().copied();
+            // A context of a method that is not there is none; a writer refuses it.
+            let (Some((class, method)), false) = (place, above == Some(None)) else {
+                path.push(None);
+                callers.push((node.class, node.method));
+                continue;
+            };
+            let parent = above.flatten();
+            let prefix = match (node.prefix, parent) {
+                (Some(register), Some(row)) => {
+                    let caller: &ContextNode = &rows[row as usize].node;
+                    let to = &classes[caller.class as usize].map.methods[caller.method as usize];
+                    Some(in_other_numbers(
+                        profile,
+                        callers.last(),
+                        to,
+                        node.site,
+                        register,
+                    )?)
+                }
+                (prefix, _) => prefix,
+            };
+            callers.push((node.class, node.method));
+            let node = ContextNode {
+                class,
+                method,
+                prefix,
+                ..*node
+            };
+            let next = rows.len() as u32;
+            let row = *known.entry((parent, node.key())).or_insert(next);
+            if row == next {
+                rows.push(ContextRow { parent, node });
+                sums.push(Sum::default());
+            }
+            if let Some((least, most)) = node.calls {
+                let sum = &mut sums[row as usize];
+                sum.least = sum.least.saturating_add(least);
+                sum.most = sum.most.saturating_add(most);
+                sum.counted_absent = sum.counted_absent.saturating_add(own.absent);
+                sum.counted = true;
+            }
+            path.push(Some(row));
+        }
+    }
+    for (row, sum) in rows.iter_mut().zip(sums) {
+        let elsewhere = merged.absent.saturating_sub(sum.counted_absent);
+        row.node.calls = sum
+            .counted
+            .then_some((sum.least, sum.most.saturating_add(elsewhere)));
+    }
+    merged.tree = ContextTree::from_rows(&rows);
+    Ok(Some(merged))
+}
+
+/// The path register of a caller in the numbers of the merged map, where those of the profile are others.
+fn in_other_numbers(
+    profile: &Profile,
+    caller: Option<&(u32, u32)>,
+    to: &MethodMap,
+    site: Option<u16>,
+    register: u32,
+) -> Result<u32, MergeError> {
+    let from = caller.and_then(|&(class, method)| {
+        let class = &profile.classes.get(class as usize)?.map;
+        Some((class, class.methods.get(method as usize)?))
+    });
+    let (Some((class, from)), Some(bci)) = (from, site) else {
+        return Ok(register);
+    };
+    let (true, Some(block)) = (from.dag != to.dag, from.block_at(bci.into())) else {
+        return Ok(register);
+    };
+    let number = translate_partial(from, to, block.index() as u32, register.into());
+    let fits = number.map(|number| u32::try_from(number).unwrap_or(u32::MAX));
+    fits.map_err(|source| MergeError::NoSuchPath {
+        class: class.name.clone(),
+        method: format!("{}{}", from.name, from.descriptor),
+        source,
+    })
+}
+
+/// Where the methods of a class are in the merged classes.
+fn places(class: &ClassProfile, classes: &[ClassProfile]) -> Vec<Place> {
+    let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
+    let found = classes.binary_search_by_key(&key(class), key).ok();
+    let place = |method: &MethodMap| {
+        let to = found?;
+        let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&method.name, &method.descriptor);
+        Some((to as u32, classes[to].map.methods.iter().position(same)? as u32))
+    };
+    class.map.methods.iter().map(place).collect()
+}
+
+fn add_facts(total: &mut Contexts, own: &Contexts) {
+    for (sum, part) in [
+        (&mut total.calls, own.calls),
+        (&mut total.absent, own.absent),
+        (&mut total.peak_nodes, own.peak_nodes),
+        (&mut total.peak_bytes, own.peak_bytes),
+        (&mut total.dropped, own.dropped),
+        (&mut total.orphans, own.orphans),
+    ] {
+        *sum = sum.saturating_add(part);
+    }
+    // The guarantee holds for the sum with the larger values.
+    total.thresholds = match (total.thresholds, own.thresholds) {
+        (Some(a), Some(b)) => Some((a.0.max(b.0), a.1.max(b.1))),
+        (a, b) => a.or(b),
+    };
+    total.algorithm = words([Some(&*total.algorithm), Some(&*own.algorithm)]).unwrap_or_default();
+    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
+}
+
+/// All different words, in order.
+fn words(texts: [Option<&str>; 2]) -> Option<String> {
+    let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
+    let words: Vec<&str> = words
+        .filter(|word| !word.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    (!words.is_empty()).then(|| words.join(SEPARATOR))
+}

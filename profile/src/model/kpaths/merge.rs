@@ -1,0 +1,107 @@
+//! Path forests of several profiles into one.
+
+use std::collections::BTreeSet;
+
+use trodden_numbering::RegenerateError;
+
+use super::{ForestProblem, KPaths, PathForest};
+use crate::model::map::MethodMap;
+use crate::model::merge::MergeError;
+use crate::model::profile::{ClassProfile, Profile};
+use crate::model::translate::translate;
+
+/// Adds up the forests of profiles whose classes were merged into `classes` already (sorted by name and hash).
+pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<KPaths>, MergeError> {
+    let mut merged: Option<(usize, KPaths)> = None;
+    for (input, profile) in profiles.iter().enumerate() {
+        let Some(own) = &profile.kpaths else { continue };
+        let (first, total) = merged.get_or_insert_with(|| {
+            let empty = KPaths {
+                k: own.k,
+                ..KPaths::default()
+            };
+            (input, empty)
+        });
+        if total.k != own.k {
+            return Err(MergeError::DifferentK {
+                inputs: [*first, input],
+                k: [total.k, own.k],
+            });
+        }
+        add_facts(total, own);
+        for (&(class, method), forest) in &own.methods {
+            // A forest of a method that is not there is no forest; a writer refuses it.
+            let found = profile.classes.get(class);
+            let Some((class, map)) = found.and_then(|c| Some((c, c.map.methods.get(method)?))) else {
+                continue;
+            };
+            let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
+            let Ok(to) = classes.binary_search_by_key(&key(class), key) else {
+                continue;
+            };
+            let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&map.name, &map.descriptor);
+            let Some(at) = classes[to].map.methods.iter().position(same) else {
+                continue;
+            };
+            let entry = total.methods.entry((to, at)).or_default();
+            let sum = in_numbers_of(forest, map, &classes[to].map.methods[at])
+                .and_then(|forest| Ok(entry.plus(&forest)?));
+            *entry = sum.map_err(|problem| {
+                let (class, method) = (class.map.name.clone(), format!("{}{}", map.name, map.descriptor));
+                match problem {
+                    RenumberError::Path(source) => MergeError::NoSuchPath {
+                        class,
+                        method,
+                        source,
+                    },
+                    RenumberError::Forest(source) => MergeError::Forest {
+                        class,
+                        method,
+                        source,
+                    },
+                }
+            })?;
+        }
+    }
+    Ok(merged.map(|(_, total)| total))
+}
+
+/// The forest under another numbering of the same paths.
+pub(super) fn in_numbers_of(
+    forest: &PathForest,
+    from: &MethodMap,
+    to: &MethodMap,
+) -> Result<PathForest, RenumberError> {
+    if from.dag == to.dag {
+        return Ok(forest.clone());
+    }
+    forest.renumbered(|path| Ok(translate(from, to, path)?))
+}
+
+/// Why a forest has no counterpart under other numbers.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RenumberError {
+    #[error(transparent)]
+    Path(#[from] RegenerateError),
+    #[error(transparent)]
+    Forest(#[from] ForestProblem),
+}
+
+fn add_facts(total: &mut KPaths, own: &KPaths) {
+    for (sum, part) in [
+        (&mut total.slab_nodes, own.slab_nodes),
+        (&mut total.slab_bytes, own.slab_bytes),
+        (&mut total.orphans, own.orphans),
+        (&mut total.dropped, own.dropped),
+    ] {
+        *sum = sum.saturating_add(part);
+    }
+    total.budget = [total.budget, own.budget].into_iter().flatten().min();
+    let bursts: BTreeSet<&str> = [&total.bursts, &own.bursts]
+        .into_iter()
+        .flatten()
+        .flat_map(|b| b.split(crate::model::merge::SEPARATOR))
+        .collect();
+    let bursts: Vec<&str> = bursts.into_iter().collect();
+    total.bursts = (!bursts.is_empty()).then(|| bursts.join(crate::model::merge::SEPARATOR));
+}

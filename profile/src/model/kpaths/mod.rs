@@ -1,0 +1,94 @@
+//! k-iteration path forests in a profile: how often which paths of a method followed each other.
+//!
+//! After D'Elia and Demetrescu, *Ball-Larus Path Profiling Across Multiple Loop Iterations* (OOPSLA 2013, "k-BLPP"):
+//! what is kept is the k-IPF of section 2.2. How it is built is the business of `trodden-analyses`; here it is data.
+//!
+//! ```
+//! use trodden_profile::PathForest;
+//!
+//! // Length, path number and count of each sequence, in the order of sorted sequences:
+//! // <2> 5 times, <2, 0> 3 times, <2, 2> once.
+//! let forest = PathForest::from_preorder([(1, 2, 5), (2, 0, 3), (2, 2, 1)]).unwrap();
+//! assert_eq!(forest.count(&[2, 0]), 3);
+//! assert_eq!(forest.roots().map(|(_, root)| root.path).collect::<Vec<_>>(), [2]);
+//! ```
+
+mod forest;
+pub(crate) mod merge;
+mod overlap;
+
+use std::collections::BTreeMap;
+
+pub use forest::{ForestNode, ForestProblem, PathForest};
+pub use overlap::{KPathsOverlap, LevelOverlap, MethodOverlap, kpaths_overlap};
+
+use crate::options::MAX_K;
+
+/// The k-iteration path forest of a run, all threads together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KPaths {
+    /// Longest sequence that was counted, in paths: 2 to [`MAX_K`].
+    pub k: u32,
+    /// Nodes of the k-slab forest (k-BLPP's k-SF) of all threads that it was made from.
+    pub slab_nodes: u64,
+    /// Bytes that it took while the program ran, summed over threads, tables and spare capacity included.
+    pub slab_bytes: u64,
+    /// Most nodes below the roots that a slab forest was allowed, if cold sequences were pruned.
+    pub budget: Option<u64>,
+    /// Which windows of activations were recorded, in option syntax, if not all were.
+    pub bursts: Option<String>,
+    /// Path ends of activations whose beginning was not seen.
+    pub orphans: u64,
+    /// Path ends that are in no counter, because a table was full.
+    pub dropped: u64,
+    /// The trees, by index of the class in [`Profile::classes`](crate::Profile::classes) and of the method in
+    /// [`ClassMap::methods`](crate::ClassMap::methods).
+    pub methods: BTreeMap<(usize, usize), PathForest>,
+}
+
+impl KPaths {
+    /// Number of sequences (nodes of the k-IPF) in all methods.
+    pub fn nodes(&self) -> u64 {
+        self.methods
+            .values()
+            .map(|forest| forest.nodes().len() as u64)
+            .sum()
+    }
+
+    /// Are all counters exact? They are not if cold sequences were pruned, or path ends lost. Bursts do not
+    /// matter: what they take in, they count exactly.
+    pub fn is_exact(&self) -> bool {
+        self.dropped == 0 && self.methods.values().all(PathForest::is_exact)
+    }
+
+    /// Checks what [`PathForest`] alone cannot know. `methods` gives the number of methods of a class by its index.
+    pub(crate) fn check(&self, methods: impl Fn(usize) -> Option<usize>) -> Result<(), String> {
+        if !(2..=MAX_K).contains(&self.k) {
+            return Err(format!(
+                "k = {} of the path forest is not from 2 to {MAX_K}",
+                self.k
+            ));
+        }
+        for (&(class, method), forest) in &self.methods {
+            if methods(class).is_none_or(|n| method >= n) {
+                return Err(format!(
+                    "there is no method {method} of class {class} for a path forest"
+                ));
+            }
+            if forest.longest() > self.k {
+                return Err(format!(
+                    "a sequence of {} paths is in a forest of k = {}",
+                    forest.longest(),
+                    self.k
+                ));
+            }
+            if forest.missing_by_length().len() >= self.k as usize {
+                return Err(format!(
+                    "errors are given for sequences longer than k = {}",
+                    self.k
+                ));
+            }
+        }
+        Ok(())
+    }
+}

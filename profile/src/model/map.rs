@@ -1,0 +1,163 @@
+//! The path map: what is needed to turn a path number back into bytecode and source lines.
+
+use std::borrow::Cow;
+
+use trodden_numbering::{BlockId, PathDag, SimpleGraph};
+
+use crate::model::shape::MethodShape;
+
+/// One line-number entry: the line of the instructions from `bci` on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineEntry {
+    /// First bytecode index the entry speaks of.
+    pub bci: u32,
+    /// Source line, from 1.
+    pub line: u32,
+}
+
+/// How a block's last instruction leaves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BlockExit {
+    /// Runs on into the next block.
+    FallThrough,
+    /// `goto`.
+    Goto,
+    /// Conditional branch: two out-edges, [`EdgeLabel::Taken`] and [`EdgeLabel::NotTaken`], in that order.
+    Branch,
+    /// `tableswitch` or `lookupswitch`: one out-edge per distinct target.
+    Switch,
+    /// A return instruction.
+    Return,
+    /// `athrow`.
+    Throw,
+}
+
+/// What following an edge means in bytecode.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EdgeLabel {
+    /// Ran on into the next block.
+    FallThrough,
+    /// Followed a `goto`.
+    Goto,
+    /// The conditional branch jumped.
+    Taken,
+    /// The conditional branch did not jump.
+    NotTaken,
+    /// A switch went here for these keys, and for all others if `default`.
+    Switch {
+        /// The keys, ascending.
+        keys: Vec<i32>,
+        /// Is this the default target?
+        default: bool,
+    },
+}
+
+/// A basic block in bytecode terms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BlockInfo {
+    /// Bytecode index of the first instruction.
+    pub start: u32,
+    /// Bytecode index after the last instruction.
+    pub end: u32,
+    /// Bytecode index of the last instruction (the branch, if it is one).
+    pub last: u32,
+    /// How the block is left.
+    pub exit: BlockExit,
+    /// Labels of the out-edges, in successor order.
+    pub labels: Cow<'static, [EdgeLabel]>,
+}
+
+/// The path map of one method. Bytecode indices are those of the original, uninstrumented code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodMap {
+    /// Name, as in the class file (modified UTF-8 decoded).
+    pub name: String,
+    /// Descriptor, as in the class file.
+    pub descriptor: String,
+    /// Bytes of bytecode before instrumentation.
+    pub code_length: u32,
+    /// Blocks in bytecode order.
+    pub blocks: Vec<BlockInfo>,
+    /// The blocks' edges; extra starts are exception handlers.
+    pub graph: SimpleGraph,
+    /// Path starts, ends and edge values.
+    pub dag: PathDag,
+    /// Line entries by ascending bytecode index; empty without a LineNumberTable.
+    pub lines: Vec<LineEntry>,
+    /// Numbers of paths that the probes do not report (one iteration of a single-path loop), ascending.
+    pub unobserved: Vec<u64>,
+    /// What the code is compared by with that of another build; `None` in profiles of versions that did not record it.
+    pub shape: Option<MethodShape>,
+}
+
+impl MethodMap {
+    /// The source line of a bytecode index, if the class file tells.
+    pub fn line(&self, bci: u32) -> Option<u32> {
+        let after = self.lines.partition_point(|e| e.bci <= bci);
+        after.checked_sub(1).map(|i| self.lines[i].line)
+    }
+
+    /// The block that contains a bytecode index.
+    pub fn block_at(&self, bci: u32) -> Option<BlockId> {
+        let after = self.blocks.partition_point(|b| b.start <= bci);
+        let index = after.checked_sub(1)?;
+        (bci < self.blocks[index].end).then(|| BlockId::new(index))
+    }
+
+    /// Number of possible paths.
+    pub fn num_paths(&self) -> u64 {
+        self.dag.num_paths()
+    }
+}
+
+/// The path map of one class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassMap {
+    /// Internal name, with slashes.
+    pub name: String,
+    /// SHA-256 of the class bytes that were given to the instrumenter.
+    pub sha256: [u8; 32],
+    /// The SourceFile attribute.
+    pub source_file: Option<String>,
+    /// The methods that carry probes, in class-file order.
+    pub methods: Vec<MethodMap>,
+}
+
+/// Where each method of a class has its exact counters: dense slots in one array per class, or a hash table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterLayout {
+    /// Per method: first slot in the class's dense array, or `None` if its paths are hashed.
+    pub base: Vec<Option<u32>>,
+    /// Length of the dense array.
+    pub slots: u32,
+}
+
+impl CounterLayout {
+    /// Most paths a method may have to be counted in dense slots.
+    pub const DENSE_LIMIT: u64 = 4096;
+    /// Most slots of one class; methods that do not fit any more are hashed.
+    pub const SLOTS_LIMIT: u64 = 1 << 20;
+
+    /// The layout of a class: a function of its path map alone, so that whoever reads counters can redo it.
+    pub fn of(class: &ClassMap) -> Self {
+        Self::of_path_counts(class.methods.iter().map(MethodMap::num_paths))
+    }
+
+    /// The layout for methods with these numbers of paths.
+    pub fn of_path_counts(path_counts: impl IntoIterator<Item = u64>) -> Self {
+        let mut slots = 0u64;
+        let place = |paths: u64| {
+            let fits = paths <= Self::DENSE_LIMIT && slots + paths <= Self::SLOTS_LIMIT;
+            fits.then(|| {
+                let base = slots as u32;
+                slots += paths;
+                base
+            })
+        };
+        let base = path_counts.into_iter().map(place).collect();
+        CounterLayout {
+            base,
+            slots: slots as u32,
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Several profiles into one.
+//!
+//! Classes are matched by name and SHA-256, methods by name and descriptor; counts are summed, saturating.
+//! Paths that
+//! two maps of the same method number differently are translated. The result does not depend on the order of
+//! the
+//! inputs, nor on how they are grouped (but for rounding of [`RunInfo::seconds`]).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
+
+use crate::model::contexts;
+use crate::model::kpaths::{self, ForestProblem};
+use crate::model::map::{ClassMap, MethodMap};
+use crate::model::observation::{self, Observation};
+use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use crate::model::structural;
+use crate::model::subpaths;
+use crate::model::translate::{same_paths, translate, translate_partial};
+
+/// Why profiles cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Same class bytes, but their paths begin or end at different places (another path limit, say).
+    #[error(
+        "class {class}, method {method}: the profiles cut this method into different paths; \
+         record both with the same path limit"
+    )]
+    DifferentPaths {
+        /// Internal name.
+        class: String,
+        /// Name and descriptor.
+        method: String,
+    },
+    /// A count's number names no path, so it cannot be translated into the other profile's numbers.
+    #[error("class {class}, method {method}: {source}")]
+    NoSuchPath {
+        /// Internal name.
+        class: String,
+        /// Name and descriptor.
+        method: String,
+        /// Which number.
+        source: RegenerateError,
+    },
+    /// k-iteration path forests of different depths have nothing to add up.
+    #[error(
+        "the k-iteration path forest of input {} has k = {}, that of input {} has k = {}",
+        .inputs[0] + 1, .k[0], .inputs[1] + 1, .k[1]
+    )]
+    DifferentK {
+        /// Which profiles, in the order given, from 0.
+        inputs: [usize; 2],
+        /// Their `k`.
+        k: [u32; 2],
+    },
+    /// Calls and nanoseconds have nothing to add up.
+    #[error("contexts of some profiles count {}, those of others {} (option weight)", .weights[0], .weights[1])]
+    DifferentWeights {
+        /// What they count, as the option has it.
+        weights: [&'static str; 2],
+    },
+    /// The merged k-iteration path forest of a method cannot be.
+    #[error("class {class}, method {method}: {source}")]
+    Forest {
+        /// Internal name.
+        class: String,
+        /// Name and descriptor.
+        method: String,
+        /// Why.
+        source: ForestProblem,
+    },
+}
+
+/// Facts that are numbers of things and add up; all others are listed.
+const SUMMED_FACTS: [&str; 33] = [
+    "activations",
+    "activations_sampled",
+    "bad_words",
+    "contexts_bad_words",
+    "contexts_bursts",
+    "contexts_bursts_skipped",
+    "contexts_dropped",
+    "contexts_events",
+    "contexts_events_in_bursts",
+    "contexts_gaps",
+    "contexts_lost_exits",
+    "contexts_orphans",
+    "contexts_unknown",
+    "doubled",
+    "events",
+    "gaps",
+    "kpaths_dropped",
+    "kpaths_unknown",
+    "lost",
+    "lost_exits",
+    "open_frames",
+    "open_frames_unread",
+    "orphans",
+    "runs",
+    "samples",
+    "subpaths_executed_once",
+    "subpaths_left_out",
+    "subpaths_left_out_samples",
+    "subpaths_unknown",
+    "threads",
+    "ticks",
+    "unknown",
+    "unknown_paths",
+];
+/// Between different values of the same property. The values must not contain it.
+pub(crate) const SEPARATOR: &str = " + ";
+
+/// Merges profiles. None gives the empty profile.
+///
+/// About the run: seconds are summed; the start is the earliest; `exact` holds if it holds for all; texts
+/// that differ
+/// (JVM, command, probe, schedule, options, version, most facts) are listed, sorted, with ` + ` between them;
+/// the
+/// smallest interval is kept; facts that count things (`ticks`, `samples`, `lost`, …) are summed; and the
+/// fact `runs`
+/// says how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
+///
+/// A path that is unobserved in one of the profiles is so in the result, though it may have counts from the
+/// others.
+/// A method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if
+/// all
+/// profiles of the class have the same ones, else sorted by name and descriptor.
+///
+/// Calling contexts and k-iteration path forests add up as well. A profile without one adds nothing to those
+/// of the others, so the result's
+/// forest may speak of fewer path ends than its counts. Estimates of subpaths add up too, those with the same
+/// blocks up to rotation
+/// being the same; their bounds add up as those of independent samples.
+///
+/// # Errors
+/// If two profiles cut the same method of the same class bytes into different paths, a number that has to be
+/// translated names no path, or path forests have different `k`.
+pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Profile, MergeError> {
+    let mut run: Option<RunInfo> = None;
+    let mut classes: BTreeMap<(&str, [u8; 32]), Vec<&ClassProfile>> = BTreeMap::new();
+    let mut skipped: BTreeSet<&Skipped> = BTreeSet::new();
+    let profiles: Vec<&Profile> = profiles.into_iter().collect();
+    for profile in &profiles {
+        if profile.run != RunInfo::default() {
+            run = Some(match run {
+                None => profile.run.clone(),
+                Some(before) => merge_runs(before, &profile.run),
+            });
+        }
+        for class in &profile.classes {
+            classes
+                .entry((&class.map.name, class.map.sha256))
+                .or_default()
+                .push(class);
+        }
+        skipped.extend(&profile.skipped);
+    }
+    let classes: Vec<ClassProfile> = classes
+        .into_values()
+        .map(|same| merge_classes(&same))
+        .collect::<Result<_, _>>()?;
+    Ok(Profile {
+        run: run.unwrap_or_default(),
+        kpaths: kpaths::merge::merge(&profiles, &classes)?,
+        contexts: contexts::merge::merge(&profiles, &classes)?,
+        subpaths: subpaths::merge::merge(&profiles, &classes)?,
+        observations: merge_observations(&profiles, &classes),
+        structural: structural::merge(&profiles, &classes),
+        classes,
+        skipped: skipped.into_iter().cloned().collect(),
+    })
+}
+
+/// What the profiles say of methods that they counted partly, about the merged classes.
+fn merge_observations(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Observation> {
+    let place = |profile: &Profile, one: &Observation| -> Option<(u32, u32)> {
+        let from = &profile.classes.get(one.class as usize)?.map;
+        let key = method_key(from.methods.get(one.method as usize)?);
+        let class = classes
+            .binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&from.name, from.sha256)))
+            .ok()?;
+        let method = classes[class]
+            .map
+            .methods
+            .iter()
+            .position(|m| method_key(m) == key)?;
+        Some((class as u32, method as u32))
+    };
+    let mut all = Vec::new();
+    for profile in profiles {
+        for one in &profile.observations {
+            if let Some((class, method)) = place(profile, one) {
+                all.push(Observation {
+                    class,
+                    method,
+                    ..one.clone()
+                });
+            }
+        }
+    }
+    observation::merge(all)
+}
+
+fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
+    let mut facts = a.facts.clone();
+    for (key, value) in &b.facts {
+        facts
+            .entry(key.clone())
+            .and_modify(|own| *own = merge_fact(key, own, value))
+            .or_insert_with(|| value.clone());
+    }
+    let runs = |run: &RunInfo| {
+        run.facts
+            .get("runs")
+            .and_then(|n| n.parse::<u64>().ok())
+            .unwrap_or(1)
+    };
+    facts.insert("runs".to_owned(), runs(&a).saturating_add(runs(b)).to_string());
+    // 0 stands for "not known".
+    let known = [a.started_ms, b.started_ms].into_iter().filter(|&ms| ms != 0);
+    RunInfo {
+        jvm: list(&a.jvm, &b.jvm),
+        command: list(&a.command, &b.command),
+        started_ms: known.min().unwrap_or(0),
+        seconds: a.seconds + b.seconds,
+        probe: list(&a.probe, &b.probe),
+        schedule: match (a.schedule, &b.schedule) {
+            (Some(a), Some(b)) => Some(list(&a, b)),
+            (a, b) => a.or_else(|| b.clone()),
+        },
+        interval_ns: [a.interval_ns, b.interval_ns].into_iter().flatten().min(),
+        exact: a.exact && b.exact,
+        options: list(&a.options, &b.options),
+        version: list(&a.version, &b.version),
+        facts,
+    }
+}
+
+fn merge_fact(key: &str, a: &str, b: &str) -> String {
+    let sum = || {
+        Some(
+            a.parse::<u64>()
+                .ok()?
+                .saturating_add(b.parse::<u64>().ok()?)
+                .to_string(),
+        )
+    };
+    let summed = SUMMED_FACTS.contains(&key).then(sum).flatten();
+    summed.unwrap_or_else(|| list(a, b))
+}
+
+pub(crate) fn list(a: &str, b: &str) -> String {
+    let all: BTreeSet<&str> = a
+        .split(SEPARATOR)
+        .chain(b.split(SEPARATOR))
+        .filter(|s| !s.is_empty())
+        .collect();
+    all.into_iter().collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// All are of the same name and bytes.
+fn merge_classes(same: &[&ClassProfile]) -> Result<ClassProfile, MergeError> {
+    let first = same[0];
+    if same.iter().all(|class| class.map == first.map) {
+        let mut merged = first.clone();
+        for class in &same[1..] {
+            for (total, own) in merged.counts.iter_mut().zip(&class.counts) {
+                add_counts(total, own);
+            }
+        }
+        return Ok(merged);
+    }
+    let keys =
+        |class: &ClassProfile| -> Vec<MethodKey> { class.map.methods.iter().map(method_key).collect() };
+    let order = keys(first);
+    let mut methods: BTreeMap<MethodKey, Vec<(&MethodMap, &MethodCounts)>> = BTreeMap::new();
+    for class in same {
+        for (map, counts) in class.map.methods.iter().zip(&class.counts) {
+            methods.entry(method_key(map)).or_default().push((map, counts));
+        }
+    }
+    let order = if same.iter().all(|c| keys(c) == order) {
+        order
+    } else {
+        methods.keys().cloned().collect()
+    };
+    let (mut maps, mut counts) = (Vec::new(), Vec::new());
+    for key in order {
+        // A class file cannot hold two methods of one key; a list that does would be folded into its first
+        // one.
+        if let Some(versions) = methods.remove(&key) {
+            let (map, count) = merge_methods(&first.map.name, &versions)?;
+            maps.push(map);
+            counts.push(count);
+        }
+    }
+    let source_file = same.iter().filter_map(|c| c.map.source_file.clone()).min();
+    let map = ClassMap {
+        name: first.map.name.clone(),
+        sha256: first.map.sha256,
+        source_file,
+        methods: maps,
+    };
+    Ok(ClassProfile {
+        map: Arc::new(map),
+        counts,
+    })
+}
+
+type MethodKey = (String, String);
+
+fn method_key(map: &MethodMap) -> MethodKey {
+    (map.name.clone(), map.descriptor.clone())
+}
+
+fn merge_methods(
+    class: &str,
+    versions: &[(&MethodMap, &MethodCounts)],
+) -> Result<(MethodMap, MethodCounts), MergeError> {
+    // Any rule would do that does not depend on the order of the inputs.
+    let Some(target) = versions
+        .iter()
+        .map(|(map, _)| *map)
+        .min_by_key(|map| numbering_key(map))
+    else {
+        unreachable!("a method that was found has at least one version")
+    };
+    let mut merged = target.clone();
+    let mut unobserved: BTreeSet<u64> = BTreeSet::new();
+    let mut total = MethodCounts::default();
+    for &(map, counts) in versions {
+        if map.dag == target.dag && map.graph == target.graph && map.blocks == target.blocks {
+            unobserved.extend(&map.unobserved);
+            add_counts(&mut total, counts);
+            continue;
+        }
+        let method = || format!("{}{}", map.name, map.descriptor);
+        if !same_paths(map, target) {
+            return Err(MergeError::DifferentPaths {
+                class: class.to_owned(),
+                method: method(),
+            });
+        }
+        let failed = |source| MergeError::NoSuchPath {
+            class: class.to_owned(),
+            method: method(),
+            source,
+        };
+        for &number in &map.unobserved {
+            unobserved.insert(translate(map, target, number).map_err(failed)?);
+        }
+        for (&number, &times) in &counts.paths {
+            add(
+                total
+                    .paths
+                    .entry(translate(map, target, number).map_err(failed)?)
+                    .or_default(),
+                times,
+            );
+        }
+        for (&(block, number), &times) in &counts.partial {
+            let number = translate_partial(map, target, block, number).map_err(failed)?;
+            add(total.partial.entry((block, number)).or_default(), times);
+        }
+    }
+    merged.unobserved = unobserved.into_iter().collect();
+    merged.lines = versions
+        .iter()
+        .map(|(map, _)| &map.lines)
+        .min()
+        .cloned()
+        .unwrap_or_default();
+    merged.code_length = versions
+        .iter()
+        .map(|(map, _)| map.code_length)
+        .min()
+        .unwrap_or_default();
+    Ok((merged, total))
+}
+
+/// What tells two numberings of a method apart: starts (value, paths, block) and edge values per block.
+type NumberingKey<'a> = (Vec<(u64, u64, usize)>, Vec<&'a [u64]>);
+
+fn numbering_key(map: &MethodMap) -> NumberingKey<'_> {
+    let starts = map
+        .dag
+        .starts()
+        .iter()
+        .map(|s| (s.value, s.paths, s.block.index()))
+        .collect();
+    let values = (0..map.graph.num_blocks())
+        .map(|b| map.dag.values(BlockId::new(b)))
+        .collect();
+    (starts, values)
+}
+
+fn add(total: &mut u64, times: u64) {
+    *total = total.saturating_add(times);
+}
+
+fn add_counts(total: &mut MethodCounts, own: &MethodCounts) {
+    for (&path, &times) in &own.paths {
+        add(total.paths.entry(path).or_default(), times);
+    }
+    for (&partial, &times) in &own.partial {
+        add(total.partial.entry(partial).or_default(), times);
+    }
+}

@@ -1,0 +1,40 @@
+//! What a profile says: path maps, counts, and the kinds of data beside them; their file, merge and metrics.
+
+mod accuracy;
+pub(crate) mod codec;
+pub(crate) mod conditions;
+mod contexts;
+mod describe;
+mod edges;
+mod known;
+mod kpaths;
+pub(crate) mod map;
+mod merge;
+mod observation;
+mod printable;
+pub(crate) mod profile;
+pub(crate) mod shape;
+pub mod structural;
+mod subpaths;
+mod translate;
+
+pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
+pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
+pub use conditions::{CompilerMade, Condition, ConditionKind, MethodConditions, Outcome};
+pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
+pub use describe::{EndKind, PathDescription, Place, Step};
+pub use edges::{BranchCounts, EdgeProfile};
+pub use kpaths::{
+    ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,
+};
+pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
+pub use merge::{MergeError, merge};
+pub use observation::Observation;
+pub use printable::{is_control, printable, printable_lines};
+pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+pub use shape::{BlockShape, Callee, MethodShape, ShapeHasher};
+pub use subpaths::{
+    KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths, least_rotation,
+    subpath_accuracy,
+};
+pub use translate::same_paths;

@@ -1,0 +1,45 @@
+//! Methods that were counted for a part of the run only. (In the file the tag is `cove`, from an older name. Nothing to do with path
+//! coverage, which `trodden-report` makes.)
+
+/// How much of a method's counts was really counted (probe `auto`). Methods without one were counted, or sampled, all the time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// Index of the class in the profile.
+    pub class: u32,
+    /// Index of the method in the class's path map.
+    pub method: u32,
+    /// Path ends that were counted; the rest of the method's counts is estimated from their rates.
+    pub counted: u64,
+    /// Seconds with probes, over all stretches.
+    pub seconds: f64,
+    /// Seconds of the profile until the probes were taken out the first time: so long counts are exact.
+    pub until: f64,
+    /// Number of stretches with probes.
+    pub windows: u32,
+    /// Why they were taken out the last time: `known`, `full`, `overdue` or `budget`.
+    pub reason: String,
+}
+
+/// Adds up those of several profiles of one program: `class` and `method` must speak of the same profile already.
+/// The result is sorted; seconds and path ends are summed, the earliest end of exact counts is kept.
+pub(crate) fn merge(mut all: Vec<Observation>) -> Vec<Observation> {
+    all.sort_by(|a, b| {
+        let key = |c: &Observation| (c.class, c.method);
+        key(a)
+            .cmp(&key(b))
+            .then(a.reason.cmp(&b.reason))
+            .then(a.seconds.total_cmp(&b.seconds))
+    });
+    all.dedup_by(|next, first| {
+        let same = (next.class, next.method) == (first.class, first.method);
+        if same {
+            first.counted = first.counted.saturating_add(next.counted);
+            first.seconds += next.seconds;
+            first.until = first.until.min(next.until);
+            first.windows = first.windows.saturating_add(next.windows);
+            first.reason = crate::model::merge::list(&first.reason, &next.reason);
+        }
+        same
+    });
+    all
+}

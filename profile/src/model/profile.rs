@@ -1,0 +1,121 @@
+//! What one run (or several merged ones) found.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::model::contexts::Contexts;
+use crate::model::kpaths::KPaths;
+use crate::model::map::ClassMap;
+use crate::model::observation::Observation;
+use crate::model::structural::Structural;
+use crate::model::subpaths::Subpaths;
+
+/// Facts about the run that are needed to judge its numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunInfo {
+    /// JVM name and version.
+    pub jvm: String,
+    /// The Java command line as the JVM tells it (`sun.java.command`), or empty.
+    pub command: String,
+    /// When profiling started, milliseconds since 1970-01-01 UTC.
+    pub started_ms: u64,
+    /// Seconds profiled.
+    pub seconds: f64,
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters
+    /// that are taken out again).
+    pub probe: String,
+    /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
+    pub schedule: Option<String>,
+    /// Sampling interval in nanoseconds, if it samples.
+    pub interval_ns: Option<u64>,
+    /// Was every path end counted?
+    pub exact: bool,
+    /// The agent's options as given.
+    pub options: String,
+    /// Version of Trodden that wrote the counts.
+    pub version: String,
+    /// Facts about the host and the recording: `os`, `arch`, `cpus`, `pid`, `ticks`, `samples`, `lost`, ...
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Counts of one method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodCounts {
+    /// Path number to how often it was counted or sampled.
+    pub paths: BTreeMap<u64, u64>,
+    /// (block where it stopped, partial number) to number of samples; only the `safepoint` probe has them.
+    pub partial: BTreeMap<(u32, u64), u64>,
+}
+
+impl MethodCounts {
+    /// Sum of all path counts.
+    pub fn total(&self) -> u64 {
+        self.paths.values().sum()
+    }
+}
+
+/// A class and its methods' counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassProfile {
+    /// The path map.
+    pub map: Arc<ClassMap>,
+    /// Parallel to the map's methods.
+    pub counts: Vec<MethodCounts>,
+}
+
+/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes tell
+/// less than others'.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Skipped {
+    /// Internal name, with slashes.
+    pub class: String,
+    /// Name and descriptor; `None` for the whole class.
+    pub method: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Skipped {
+    /// What the reason begins with if the method has probes, which do not tell where its calls stand: it is
+    /// in its callees' contexts, but
+    /// their call sites in it are not known.
+    pub const NO_CALL_SITES: &'static str = "without call sites: ";
+
+    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts
+    /// off.
+    pub const NO_CUT_PATHS: &'static str = "without cut paths: ";
+
+    /// Does the method have probes, which report less than those of other methods?
+    pub fn has_probes(&self) -> bool {
+        let partly = [Self::NO_CALL_SITES, Self::NO_CUT_PATHS];
+        self.method.is_some() && partly.iter().any(|what| self.reason.starts_with(what))
+    }
+}
+
+/// A path profile.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// About the run.
+    pub run: RunInfo,
+    /// All classes that carry probes, by name, then hash.
+    pub classes: Vec<ClassProfile>,
+    /// What was left as it was, or in part, sorted.
+    pub skipped: Vec<Skipped>,
+    /// Which paths followed which, if that was recorded.
+    pub kpaths: Option<KPaths>,
+    /// Which chains of calls occurred, if that was recorded.
+    pub contexts: Option<Contexts>,
+    /// Hot sequences of blocks across loops and calls, if they were sampled.
+    pub subpaths: Option<Subpaths>,
+    /// Methods that were counted for a part of the run only, in the order of classes and methods.
+    pub observations: Vec<Observation>,
+    /// What was counted of loops on their own, if that was asked for.
+    pub structural: Option<Structural>,
+}
+
+impl Profile {
+    /// Classes and methods that have no probes, with their reasons.
+    pub fn left_alone(&self) -> impl Iterator<Item = &Skipped> {
+        self.skipped.iter().filter(|skipped| !skipped.has_probes())
+    }
+}

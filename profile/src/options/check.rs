@@ -1,0 +1,167 @@
+//! Which options mean something together.
+
+use super::table::option_named;
+use super::{
+    Burst, CallPaths, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe,
+    ProfileKind, ProfileOptions, Use,
+};
+
+/// With less, there would be more counters than memory.
+const LEAST_EPSILON: f64 = 1e-8;
+
+impl ProfileOptions {
+    /// Checks what options ask for together. Parsing does this; to be called after fields were changed.
+    ///
+    /// # Errors
+    /// The first option that does not go with the others.
+    pub fn check(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason| Err(OptionError::Value { name, reason });
+        if self.is_structural() {
+            self.check_structural()?;
+        }
+        if let Some(wish) = self.wish_for_events()
+            && !matches!(self.probe, Probe::Auto | Probe::Events)
+        {
+            return wrong(
+                "probe",
+                format!("{wish} needs probe=events, not '{}'", self.probe),
+            );
+        }
+        for option in self.pairs().iter().filter_map(|(name, _)| option_named(name)) {
+            self.check_use(option)?;
+        }
+        if self.profile.contains(&ProfileKind::Contexts) {
+            self.check_contexts()?;
+        }
+        if let Burst::Timed { .. } = self.stream.burst
+            && self.profile != [ProfileKind::Contexts]
+        {
+            return wrong(
+                "burst",
+                "bursts by the clock are for profile=contexts alone".to_owned(),
+            );
+        }
+        if let Burst::Adaptive { .. } = self.stream.burst
+            && self.profile.contains(&ProfileKind::KPaths)
+        {
+            return wrong(
+                "burst",
+                "'adaptive' is for contexts; kpaths takes 'static' or 'off'".to_owned(),
+            );
+        }
+        self.check_budget()
+    }
+
+    /// Does the option mean something here?
+    pub(super) fn check_use(&self, option: &'static OptionEntry) -> Result<(), OptionError> {
+        match option.uses.first().filter(|_| !option.applies(self)) {
+            None => Ok(()),
+            Some(first) => Err(OptionError::Inapplicable {
+                name: option.name,
+                scope: option.scope().unwrap_or_default(),
+                with: first.with,
+            }),
+        }
+    }
+
+    /// A budget is one of nodes, or a share of the run: each for its own profiles.
+    fn check_budget(&self) -> Result<(), OptionError> {
+        let wrong = |reason| {
+            Err(OptionError::Value {
+                name: "budget",
+                reason,
+            })
+        };
+        let least = 4 * self.kpaths.k;
+        match self.kpaths.budget {
+            Some(nodes) if !Use::KPATHS.holds(self) => wrong(format!(
+                "'{nodes}' is a number of nodes, for profile=kpaths; a share of the run is a percentage such as 1%"
+            )),
+            Some(nodes) if nodes < least => wrong(format!(
+                "{nodes} nodes are too few for k={}: at least {least} are needed",
+                self.kpaths.k
+            )),
+            None if self.retiring.share.is_some() && !self.retires() => wrong(format!(
+                "'{}' is a share of the run, for {}; profile=kpaths takes a number of nodes such as 200k",
+                self.budget_text(),
+                Use::RETIRING.words
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Structure graphs have probes of their own, which nothing else can be made of.
+    fn check_structural(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason: &str| {
+            let reason = reason.to_owned();
+            Err(OptionError::Value { name, reason })
+        };
+        if self.profile.len() > 1 {
+            return wrong("profile", "'structural' stands alone");
+        }
+        if self.probe != Probe::Auto {
+            return wrong(
+                "probe",
+                "profile 'structural' has probes of its own; leave 'probe' out",
+            );
+        }
+        if self.output.file.format() == FileFormat::Trace {
+            return wrong("file", "a trace holds no structural profile");
+        }
+        Ok(())
+    }
+
+    fn check_contexts(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason| Err(OptionError::Value { name, reason });
+        let (phi, epsilon) = self.thresholds();
+        if epsilon >= phi {
+            return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
+        }
+        let of_running = match (self.contexts.weight, self.stream.burst) {
+            (ContextWeight::Calls, Burst::Timed { .. }) => Some(("burst", "bursts by the clock are")),
+            (ContextWeight::Calls, _) => None,
+            (_, Burst::Off) => Some(("weight", "weights other than calls are")),
+            _ => return wrong("weight", "weights other than calls go without bursts".to_owned()),
+        };
+        if self.contexts.call_paths == CallPaths::On
+            && (self.profile != [ProfileKind::Contexts]
+                || self.contexts.weight != ContextWeight::Calls
+                || self.has_bursts_in_program())
+        {
+            let reason =
+                "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
+            return wrong("call-paths", reason.to_owned());
+        }
+        if self.contexts.weight != ContextWeight::Calls && self.profile != [ProfileKind::Contexts] {
+            return wrong(
+                "weight",
+                format!("'{}' is for profile=contexts alone", self.contexts.weight),
+            );
+        }
+        if let Some((name, what)) = of_running
+            && self.output.file.format() == FileFormat::Trace
+        {
+            return wrong(name, format!("{what} for running programs, not for traces"));
+        }
+        let weighs = [
+            ContextAlgorithm::LazySpaceSaving,
+            ContextAlgorithm::Exact,
+            ContextAlgorithm::Null,
+        ];
+        if self.contexts.weight != ContextWeight::Calls && !weighs.contains(&self.contexts.algorithm) {
+            let reason = format!(
+                "'{}' counts calls only; other weights take lss, exact or null",
+                self.contexts.algorithm
+            );
+            return wrong("algorithm", reason);
+        }
+        if epsilon < LEAST_EPSILON {
+            let (name, value, least) = match self.contexts.epsilon {
+                Some(_) => ("epsilon", epsilon, LEAST_EPSILON),
+                None => ("phi", phi, 5.0 * LEAST_EPSILON),
+            };
+            return wrong(name, format!("{value:e} is too small: at least {least:e}"));
+        }
+        Ok(())
+    }
+}

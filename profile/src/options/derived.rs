@@ -1,0 +1,108 @@
+//! What follows from several options together.
+
+use super::{
+    Burst, BurstEvents, ConsumedBy, CutPaths, FileFormat, OpenPaths, Probe, ProfileKind, ProfileOptions,
+    SinglePathLoops, Skipping, SubpathCounts,
+};
+
+impl ProfileOptions {
+    /// Is each loop profiled on its own?
+    pub fn is_structural(&self) -> bool {
+        self.profile.contains(&ProfileKind::Structural)
+    }
+
+    /// `phi`, and `epsilon` as given or as it follows from `phi`.
+    pub fn thresholds(&self) -> (f64, f64) {
+        let phi = self.contexts.phi.get();
+        (
+            phi,
+            self.contexts.epsilon.map_or(phi / 5.0, |epsilon| epsilon.get()),
+        )
+    }
+
+    /// What of the options only the event stream can give, in words.
+    pub(super) fn wish_for_events(&self) -> Option<String> {
+        if self.output.file.format() == FileFormat::Trace {
+            return Some(format!("the trace '{}'", self.output.file));
+        }
+        let of_stream = |kind: &&ProfileKind| !matches!(kind, ProfileKind::Paths | ProfileKind::Structural);
+        let kind = self.profile.iter().find(of_stream)?;
+        Some(format!("profile '{kind}'"))
+    }
+
+    /// Are probes taken out once enough is known? Probe `auto`, the default, on plain paths: every path end
+    /// is counted
+    /// until hot paths are known well enough. A schedule is about sampling, so with one the probe is
+    /// `yieldpoint`.
+    /// Profile `structural` does the same, unless it is to keep its probes.
+    pub fn retires(&self) -> bool {
+        if self.is_structural() {
+            return self.structural.retire && self.structural.window.is_some();
+        }
+        self.probe == Probe::Auto && self.wish_for_events().is_none() && !self.is_given("schedule")
+    }
+
+    /// The share of the run that probe `auto`, or profile `structural`, may take.
+    pub fn allowance(&self) -> f64 {
+        f64::from(self.retiring.share.unwrap_or(100)) / 10_000.0
+    }
+
+    /// The probe that is really used: what `auto` stands for depends on what is profiled.
+    pub fn probe_in_use(&self) -> Probe {
+        match self.probe {
+            Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
+            // Exact counters while a window is open.
+            Probe::Auto if self.is_structural() => Probe::Counters,
+            Probe::Auto if self.retires() => Probe::Counters,
+            probe => probe.resolved(),
+        }
+    }
+
+    /// Do the probes leave out path ends? Only where nothing but subpaths is profiled and the program's
+    /// threads consume:
+    /// which path end is needed next is known only once those before it have been consumed.
+    pub fn skips_in_probes(&self) -> bool {
+        self.subpaths.skipping == Skipping::Probes
+            && self.subpaths.counts == SubpathCounts::Sampled
+            && self.profile == [ProfileKind::Subpaths]
+            && self.stream.consumer == ConsumedBy::Program
+            && self.output.file.format() != FileFormat::Trace
+    }
+
+    /// Are there bursts between which the probes of the running program are off?
+    pub fn has_bursts_in_program(&self) -> bool {
+        matches!(self.stream.burst, Burst::Timed { .. })
+    }
+
+    /// Does the JVM report calls and returns in bursts, so that no code carries probes?
+    pub fn has_events_of_jvm(&self) -> bool {
+        self.contexts.burst_events == BurstEvents::Jvm
+    }
+
+    /// Are paths counted that an exception cuts off?
+    pub fn counts_cut_paths(&self) -> bool {
+        self.code.cut_paths == CutPaths::Count && self.counts_path_ends()
+    }
+
+    /// Are paths read from frames that are under way when a profile is written?
+    pub fn reads_open_paths(&self) -> bool {
+        let chosen = self.code.open_paths.unwrap_or(match self.probe {
+            Probe::Counters => OpenPaths::Read,
+            _ => OpenPaths::Skip,
+        });
+        chosen == OpenPaths::Read && self.counts_path_ends()
+    }
+
+    /// Do probes count every path end, as long as they are in?
+    pub(super) fn counts_path_ends(&self) -> bool {
+        self.probe_in_use() == Probe::Counters && !self.is_structural()
+    }
+
+    /// Do iterations of single-path loops go without a probe?
+    pub fn skips_single_path_loops(&self) -> bool {
+        match self.code.single_path_loops {
+            Some(choice) => choice == SinglePathLoops::Skip,
+            None => self.probe_in_use() == Probe::Yieldpoint,
+        }
+    }
+}

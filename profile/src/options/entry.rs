@@ -1,0 +1,255 @@
+//! What the table knows about one option. Its entries are in the files of the groups.
+
+use super::{Action, Burst, ContextWeight, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
+
+/// One option: all that the parser, the printer, the help, the documentation and the agent need.
+#[derive(Clone, Copy, Debug)]
+pub struct OptionEntry {
+    /// The word: `--name VALUE` on the command line, `name=value` elsewhere. In the agent string and in
+    /// properties files an
+    /// underscore may stand for each hyphen.
+    pub name: &'static str,
+    /// Older names, which still work.
+    pub aliases: &'static [&'static str],
+    /// What values look like.
+    pub value: &'static str,
+    /// The default, in words or in option syntax.
+    pub default: &'static str,
+    /// A value other than the default.
+    pub example: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// Can it be given several times, or with `+` between values?
+    pub list: bool,
+    /// Does it decide what becomes of an event stream, so that a replay takes it? All others are about the
+    /// program that runs.
+    pub replay: bool,
+    /// Actions that take it.
+    pub actions: &'static [Action],
+    /// Who needs it.
+    pub level: Level,
+    /// Where it means something: one of these has to hold. Empty: everywhere.
+    pub uses: &'static [Use],
+    /// Does it choose code and its probes, so that it means nothing to code that carries its probes already?
+    pub code: bool,
+    /// What changes with it.
+    pub effect: Effect,
+    /// Some options only change a part of another one: the name of that.
+    pub part_of: Option<&'static str>,
+    /// Sets it from a value in option syntax; for a list, from all its values.
+    pub(super) set: fn(&mut ProfileOptions, &str) -> Result<(), String>,
+    /// Its value in option syntax; `None` if it has none.
+    pub(super) get: fn(&ProfileOptions) -> Option<String>,
+    /// What of it counts for its [`effect`](Self::effect): two values with equal marks have the same effect.
+    pub(super) mark: Option<fn(&ProfileOptions) -> String>,
+}
+
+impl OptionEntry {
+    /// What most entries have in common.
+    pub(super) const PLAIN: OptionEntry = OptionEntry {
+        name: "",
+        aliases: &[],
+        value: "",
+        default: "",
+        example: "",
+        help: "",
+        list: false,
+        replay: false,
+        actions: &[Action::Start],
+        level: Level::Usual,
+        uses: &[],
+        code: false,
+        effect: Effect::Nothing,
+        part_of: None,
+        set: |_, _| Ok(()),
+        get: |_| None,
+        mark: None,
+    };
+
+    /// Does it mean something with these options?
+    pub fn applies(&self, options: &ProfileOptions) -> bool {
+        self.uses.is_empty() || self.uses.iter().any(|one| one.holds(options))
+    }
+
+    /// Where it means something, in words: `profile=kpaths or profile=contexts`; `None`: everywhere.
+    pub fn scope(&self) -> Option<String> {
+        let words: Vec<&str> = self.uses.iter().map(|one| one.words).collect();
+        (!words.is_empty()).then(|| words.join(" or "))
+    }
+
+    /// Its value, in option syntax; `None` if it has none.
+    pub fn value_in(&self, options: &ProfileOptions) -> Option<String> {
+        (self.get)(options)
+    }
+
+    /// What of it decides about classes and counts, if it does with these options.
+    pub(super) fn mark_in(&self, options: &ProfileOptions) -> Option<String> {
+        let counts = match self.effect {
+            Effect::Nothing => false,
+            Effect::Classes => true,
+            Effect::Counts(uses) => uses.iter().any(|one| one.holds(options)),
+        };
+        counts.then(|| match self.mark {
+            Some(mark) => mark(options),
+            None => (self.get)(options).unwrap_or_default(),
+        })
+    }
+
+    /// Is this one of its names? With `loose`, an underscore stands for a hyphen.
+    pub(super) fn is_named(&self, given: &str, loose: bool) -> bool {
+        let hyphens = given.replace('_', "-");
+        self.name == given || self.aliases.contains(&given) || (loose && self.name == hyphens)
+    }
+}
+
+/// Who needs an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Most users: in every help.
+    Basic,
+    /// Users of one kind of profile: `--help` names it in its group.
+    Usual,
+    /// Who studies the methods themselves: in `--help-all` only.
+    Research,
+}
+
+/// What changes with an option's value.
+#[derive(Clone, Copy, Debug)]
+pub enum Effect {
+    /// Neither classes nor what counts mean.
+    Nothing,
+    /// The bytes of instrumented classes, so the counts too.
+    Classes,
+    /// In these uses, what the counts mean: those of two values must not be added.
+    Counts(&'static [Use]),
+}
+
+/// A use that options are for.
+#[derive(Clone, Copy, Debug)]
+pub struct Use {
+    /// In words, such that "is for …" can stand in front.
+    pub words: &'static str,
+    /// Options that give it, in the syntax of the agent string.
+    pub with: &'static str,
+    /// Do these options?
+    test: fn(&ProfileOptions) -> bool,
+}
+
+impl Use {
+    /// Do these options give it?
+    pub fn holds(&self, options: &ProfileOptions) -> bool {
+        (self.test)(options)
+    }
+
+    /// `profile=kpaths`
+    pub const KPATHS: Use = Use {
+        words: "profile=kpaths",
+        with: "profile=kpaths",
+        test: |o| o.has(ProfileKind::KPaths),
+    };
+    /// `profile=contexts`
+    pub const CONTEXTS: Use = Use {
+        words: "profile=contexts",
+        with: "profile=contexts",
+        test: |o| o.has(ProfileKind::Contexts),
+    };
+    /// Bytes allocated per context.
+    pub const ALLOCATIONS: Use = Use {
+        words: "profile=contexts with weight=alloc",
+        with: "profile=contexts,weight=alloc",
+        test: |o| o.has(ProfileKind::Contexts) && o.contexts.weight == ContextWeight::Alloc,
+    };
+    /// Bursts by the clock.
+    pub const TIMED_BURSTS: Use = Use {
+        words: "profile=contexts with bursts by the clock, such as burst=static:50ms:2ms",
+        with: "profile=contexts,burst=static:50ms:2ms",
+        test: |o| o.has(ProfileKind::Contexts) && matches!(o.stream.burst, Burst::Timed { .. }),
+    };
+    /// `profile=subpaths`
+    pub const SUBPATHS: Use = Use {
+        words: "profile=subpaths",
+        with: "profile=subpaths",
+        test: |o| o.has(ProfileKind::Subpaths),
+    };
+    /// Subpaths, of which a sample is taken.
+    pub const SAMPLED_SUBPATHS: Use = Use {
+        words: "profile=subpaths with counts=sampled",
+        with: "profile=subpaths",
+        test: |o| o.has(ProfileKind::Subpaths) && o.subpaths.counts == SubpathCounts::Sampled,
+    };
+    /// `profile=structural`
+    pub const STRUCTURAL: Use = Use {
+        words: "profile=structural",
+        with: "profile=structural",
+        test: |o| o.has(ProfileKind::Structural),
+    };
+    /// Structural profiles whose loops are switched off between windows.
+    pub const WINDOWS: Use = Use {
+        words: "profile=structural with windows",
+        with: "profile=structural,window=100",
+        test: |o| o.has(ProfileKind::Structural) && o.structural.window.is_some(),
+    };
+    /// Probes that are taken out once enough is known.
+    pub const RETIRING: Use = Use {
+        words: "probe=auto without a schedule on plain paths, or profile=structural with retire=true",
+        with: "probe=auto",
+        test: ProfileOptions::retires,
+    };
+    /// `probe=yieldpoint`
+    pub const YIELDPOINT: Use = Use {
+        words: "probe=yieldpoint",
+        with: "probe=yieldpoint",
+        test: |o| !o.is_structural() && o.probe_in_use() == Probe::Yieldpoint,
+    };
+    /// Samples whose number goes with the number of ticks.
+    pub const SAMPLES_PER_TICK: Use = Use {
+        words: "probe=yieldpoint with a schedule of samples",
+        with: "probe=yieldpoint,schedule=sag:64:17",
+        test: |o| Use::YIELDPOINT.holds(o) && !matches!(o.sampling.schedule, Schedule::Span { .. }),
+    };
+    /// Probes that count every path end.
+    pub const EVERY_PATH_END: Use = Use {
+        words: "plain paths with probe=counters or probe=auto",
+        with: "probe=counters",
+        test: ProfileOptions::counts_path_ends,
+    };
+    /// `probe=safepoint`
+    pub const SAFEPOINT: Use = Use {
+        words: "probe=safepoint",
+        with: "probe=safepoint",
+        test: |o| o.probe == Probe::Safepoint,
+    };
+    /// `probe=events`
+    pub const EVENTS: Use = Use {
+        words: "probe=events",
+        with: "probe=events",
+        test: |o| !o.is_structural() && o.probe_in_use() == Probe::Events,
+    };
+    /// Probes that stay, and whose counts say how often something was executed.
+    pub const STAYING_COUNTS: Use = Use {
+        words: "plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
+        with: "probe=counters",
+        test: |o| match o.probe_in_use() {
+            _ if o.is_structural() || o.retires() => false,
+            Probe::Counters => true,
+            Probe::Yieldpoint => matches!(o.sampling.schedule, Schedule::Span { .. }),
+            _ => false,
+        },
+    };
+}
+
+/// The word of `known` that is most like `given`, if any is near enough to be a likely slip.
+pub fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let given = given.to_ascii_lowercase();
+    known
+        .into_iter()
+        .map(|word| {
+            (
+                strsim::damerau_levenshtein(&given, &word.to_ascii_lowercase()),
+                word,
+            )
+        })
+        .filter(|&(distance, word)| distance <= 1 + word.len() / 4)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, word)| word)
+}

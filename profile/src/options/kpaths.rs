@@ -1,0 +1,88 @@
+//! Options of profile `kpaths`, and the budget, which means something for probes that retire as well.
+
+use super::entry::{Effect, OptionEntry, Use};
+use super::values::parse_amount;
+use super::{MAX_K, ProfileOptions};
+
+/// Options of profile `kpaths`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KPathsChoices {
+    /// Longest sequence, in paths.
+    pub k: u32,
+    /// Most nodes below the roots of a forest, if they are limited.
+    pub budget: Option<u32>,
+}
+
+impl Default for KPathsChoices {
+    fn default() -> Self {
+        KPathsChoices { k: 10, budget: None }
+    }
+}
+
+pub(super) const ENTRIES: &[OptionEntry] = &[
+    OptionEntry {
+        name: "k",
+        value: "N",
+        default: "10",
+        example: "5",
+        help: "Longest sequence of paths that is counted",
+        replay: true,
+        uses: &[Use::KPATHS],
+        effect: Effect::Counts(&[Use::KPATHS]),
+        set: |o, value| match value.parse() {
+            Ok(k @ 2..=MAX_K) => Ok(o.kpaths.k = k),
+            _ => Err(format!("'{value}' is not a number from 2 to {MAX_K}")),
+        },
+        get: |o| Some(o.kpaths.k.to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "budget",
+        value: "N|PERCENT|none",
+        default: "none, 1%",
+        example: "50",
+        help: "kpaths: most nodes of a forest (1000, 200k, 2M); cold ones are pruned, and the error is reported. Else a share \
+               of the run that profiling may take",
+        replay: true,
+        uses: &[Use::KPATHS, Use::RETIRING],
+        effect: Effect::Counts(&[Use::KPATHS]),
+        set: |o, value| o.set_budget(value),
+        get: |o| Some(o.budget_text()),
+        ..OptionEntry::PLAIN
+    },
+];
+
+impl ProfileOptions {
+    /// The budget: nodes of forests, or a share of the run.
+    fn set_budget(&mut self, value: &str) -> Result<(), String> {
+        let (nodes, share) = match value.strip_suffix('%') {
+            _ if value == "none" => (None, None),
+            Some(percent) => {
+                let share = percent.trim().parse().map(|percent: f64| percent * 100.0);
+                let share = share.ok().filter(|share| (1.0..=10_000.0).contains(share));
+                let reason = || format!("'{value}' is not a share of the run from 0.01% to 100%");
+                (None, Some(share.ok_or_else(reason)?.round() as u32))
+            }
+            None => {
+                let nodes = parse_amount(value).filter(|&nodes| nodes > 0);
+                let reason = || {
+                    format!(
+                        "'{value}' is neither a number of nodes such as 200k, nor a share such as 1%, nor 'none'"
+                    )
+                };
+                (Some(nodes.ok_or_else(reason)?), None)
+            }
+        };
+        (self.kpaths.budget, self.retiring.share) = (nodes, share);
+        Ok(())
+    }
+
+    /// The budget in option syntax.
+    pub(super) fn budget_text(&self) -> String {
+        match (self.kpaths.budget, self.retiring.share) {
+            (Some(nodes), _) => nodes.to_string(),
+            (None, Some(share)) => format!("{}%", f64::from(share) / 100.0),
+            (None, None) => "none".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Options about files and messages.
+
+use std::time::Duration;
+
+use super::entry::{Effect, Level, OptionEntry};
+use super::file_pattern::{FileFormat, FilePattern};
+use super::values::Action;
+use super::values::{LogLevel, format_duration, parse_bool, parse_duration};
+
+/// Options about files and messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputChoices {
+    /// Where the profile goes.
+    pub file: FilePattern,
+    /// Time between periodic dumps, if wanted.
+    pub dump: Option<Duration>,
+    /// Least severity that is shown.
+    pub loglevel: LogLevel,
+    /// File for messages; standard error if `None`.
+    pub log: Option<String>,
+    /// Show errors only.
+    pub quiet: bool,
+    /// File for the answer to an attach command.
+    pub out: Option<String>,
+}
+
+impl Default for OutputChoices {
+    fn default() -> Self {
+        OutputChoices {
+            file: FilePattern::default(),
+            dump: None,
+            loglevel: LogLevel::Warn,
+            log: None,
+            quiet: false,
+            out: None,
+        }
+    }
+}
+
+pub(super) const ENTRIES: &[OptionEntry] = &[
+    OptionEntry {
+        name: "file",
+        value: "PATTERN",
+        default: "trodden-%p.trodden",
+        example: "x.html",
+        help: "Where the profile goes: %p pid, %t UTC time, %{ENV} variable, %% percent sign; .trace records the stream",
+        actions: &[Action::Start, Action::Stop, Action::Dump, Action::Report],
+        // A trace has events that an analysis may not need.
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.output.file = value.parse()?),
+        get: |o| Some(o.output.file.to_string()),
+        mark: Some(|o| (o.output.file.format() == FileFormat::Trace).to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "dump",
+        value: "DURATION",
+        default: "only at the end",
+        example: "5s",
+        help: "Write the profile periodically as well",
+        set: |o, value| Ok(o.output.dump = Some(parse_duration(value)?)),
+        get: |o| o.output.dump.map(format_duration),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "quiet",
+        value: "true|false",
+        default: "false",
+        example: "true",
+        help: "Show no message but errors, and no report after a run",
+        replay: true,
+        actions: Action::ALL,
+        set: |o, value| Ok(o.output.quiet = parse_bool(value)?),
+        get: |o| Some(o.output.quiet.to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "loglevel",
+        value: "error|warn|info|debug",
+        default: "warn",
+        example: "debug",
+        help: "Least severity of messages that are shown",
+        actions: Action::ALL,
+        set: |o, value| Ok(o.output.loglevel = value.parse()?),
+        get: |o| Some(o.output.loglevel.to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "log",
+        value: "FILE",
+        default: "standard error",
+        example: "log.txt",
+        help: "Where messages go",
+        actions: Action::ALL,
+        set: |o, value| Ok(o.output.log = Some(file_name(value)?)),
+        get: |o| o.output.log.clone(),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "out",
+        value: "FILE",
+        default: "the log",
+        example: "out.txt",
+        help: "Where the agent writes its answer to an attach command",
+        level: Level::Research,
+        actions: Action::ALL,
+        set: |o, value| Ok(o.output.out = Some(file_name(value)?)),
+        get: |o| o.output.out.clone(),
+        ..OptionEntry::PLAIN
+    },
+];
+
+/// A file's name as an option takes it.
+pub(super) fn file_name(value: &str) -> Result<String, String> {
+    match value {
+        "" => Err("the file name is empty".to_owned()),
+        name => Ok(name.to_owned()),
+    }
+}

@@ -1,0 +1,358 @@
+//! Writing results: into files, whole or not at all; straight into devices and pipes.
+//!
+//! A file comes into being under a temporary name in its folder (`.trodden-PID-N.tmp`), is synced, and is then renamed.
+//! Links are followed, and what they lead to is replaced with the permissions that it had. Whatever is no regular
+//! file (a device, a pipe) is opened and written to; it is never replaced. [`clear_leftovers`] removes what killed
+//! processes left behind.
+
+mod leftovers;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, OFlags};
+
+pub use leftovers::{Leftovers, RUN_FOLDER, STAGING_FOLDER, clear_leftovers, hold};
+
+/// How long a pipe may wait for its reader.
+const READER: Duration = Duration::from_secs(10);
+/// Longer chains of links are circles.
+const MAX_LINKS: usize = 40;
+
+/// A file to be written.
+pub struct NewFile {
+    /// Its name.
+    pub path: PathBuf,
+    /// Its contents.
+    pub bytes: Vec<u8>,
+    /// Its permissions, before the user's mask. A file that is there already keeps its own.
+    pub mode: u32,
+}
+
+/// Why an output could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: cannot write: {source}", .file.display())]
+pub struct OutputError {
+    /// The name that was asked for.
+    pub file: PathBuf,
+    /// What went wrong.
+    pub source: io::Error,
+}
+
+/// What a name stands for as an output.
+#[derive(Debug)]
+pub enum Target {
+    /// A regular file, or none yet: the name with all links followed, and what is there now.
+    File(PathBuf, Option<Metadata>),
+    /// A device, a pipe, or an open file of a process (`/dev/stdout`): to be written to as it is.
+    Stream(PathBuf),
+}
+
+impl Target {
+    /// Finds out what a name stands for.
+    ///
+    /// # Errors
+    /// If it is a folder, if its links lead in a circle, or if another user laid a link in a folder that all
+    /// may write to.
+    pub fn of(path: &Path) -> io::Result<Target> {
+        let mut at = path.to_owned();
+        for _ in 0..MAX_LINKS {
+            let data = match std::fs::symlink_metadata(&at) {
+                Ok(data) => data,
+                Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Target::File(at, None)),
+                Err(e) => return Err(e),
+            };
+            if data.is_file() {
+                return Ok(Target::File(at, Some(data)));
+            }
+            if data.is_dir() {
+                return Err(io::Error::new(ErrorKind::IsADirectory, "is a folder"));
+            }
+            if !data.is_symlink() {
+                return Ok(Target::Stream(at));
+            }
+            let folder = folder_of(&at).canonicalize()?;
+            // The links of /proc/PID/fd stand for open files and not for names.
+            if folder.starts_with("/proc") {
+                return Ok(Target::Stream(at));
+            }
+            let around = std::fs::metadata(&folder)?;
+            if !may_follow(data.uid(), around.uid(), around.mode(), user()) {
+                return Err(io::Error::new(
+                    ErrorKind::PermissionDenied,
+                    format!("{} is a link of another user in a shared folder", at.display()),
+                ));
+            }
+            at = folder.join(std::fs::read_link(&at)?);
+        }
+        Err(io::Error::other("its links lead in a circle"))
+    }
+
+    /// Is it written to as it is, and not replaced?
+    pub fn is_stream(&self) -> bool {
+        matches!(self, Target::Stream(_))
+    }
+}
+
+/// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's and
+/// the folder owner's links are followed.
+fn may_follow(link_owner: u32, folder_owner: u32, folder_mode: u32, user: u32) -> bool {
+    const SHARED: u32 = 0o1002;
+    folder_mode & SHARED != SHARED || link_owner == user || link_owner == folder_owner
+}
+
+fn user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// The folder that a name lies in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Writes one output.
+///
+/// # Errors
+/// If it cannot be written; a file that was there is then as it was.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    write_borrowed(&[(path, bytes, 0o666)])
+}
+
+/// Writes outputs that belong together: no file is there before all are written and on the disk.
+///
+/// # Errors
+/// As [`write`], for the first that fails.
+pub fn write_files(files: &[NewFile]) -> Result<(), OutputError> {
+    let borrowed: Vec<_> = files
+        .iter()
+        .map(|new| (new.path.as_path(), new.bytes.as_slice(), new.mode))
+        .collect();
+    write_borrowed(&borrowed)
+}
+
+fn write_borrowed(files: &[(&Path, &[u8], u32)]) -> Result<(), OutputError> {
+    let failed = |file: &Path, source| OutputError {
+        file: file.to_owned(),
+        source,
+    };
+    let (mut staged, mut streams) = (Vec::new(), Vec::new());
+    for &(path, bytes, mode) in files {
+        match Target::of(path).map_err(|e| failed(path, e))? {
+            Target::Stream(stream) => streams.push((path, stream, bytes)),
+            Target::File(target, there) => {
+                let file = Staged::new(target, there, bytes, mode).map_err(|e| failed(path, e))?;
+                staged.push((path, file));
+            }
+        }
+    }
+    for (path, stream, bytes) in streams {
+        let written = open_stream(&stream).and_then(|mut out| out.write_all(bytes));
+        written.map_err(|e| failed(path, e))?;
+    }
+    for (path, file) in staged {
+        file.place().map_err(|e| failed(path, e))?;
+    }
+    Ok(())
+}
+
+/// A file under its temporary name, which is gone when this is dropped.
+struct Staged {
+    temporary: PathBuf,
+    target: PathBuf,
+    /// Keeps the lock that says that its writer lives.
+    _file: File,
+}
+
+impl Staged {
+    fn new(target: PathBuf, there: Option<Metadata>, bytes: &[u8], mode: u32) -> io::Result<Staged> {
+        let (temporary, file) = create_temporary(folder_of(&target), mode)?;
+        let mut staged = Staged {
+            temporary,
+            target,
+            _file: file,
+        };
+        staged._file.write_all(bytes)?;
+        keep_permissions(&staged._file, there.as_ref())?;
+        staged._file.sync_all()?;
+        Ok(staged)
+    }
+
+    fn place(mut self) -> io::Result<()> {
+        std::fs::rename(&self.temporary, &self.target)?;
+        self.temporary = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.temporary.as_os_str().is_empty() {
+            // Nothing more can be done about a file that cannot be removed.
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Makes a file under a name that no other writer uses, and locks it for as long as it is open.
+fn create_temporary(folder: &Path, mode: u32) -> io::Result<(PathBuf, File)> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let unique = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!(".trodden-{}-{unique}.tmp", std::process::id()));
+        match create(&path, mode) {
+            // Left by a process that had our id, or laid by somebody: not ours.
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+            result => return result.map(|file| (path, file)),
+        }
+    }
+}
+
+/// Makes a file that is not there, and locks it. Never follows a link.
+fn create(path: &Path, mode: u32) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(path)?;
+    // A file system without locks has leftovers that are never cleared, nothing worse.
+    let _ = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive);
+    Ok(file)
+}
+
+/// Gives a new file the permissions, and if possible the owner, of the one that it replaces.
+fn keep_permissions(file: &File, there: Option<&Metadata>) -> io::Result<()> {
+    let Some(there) = there else { return Ok(()) };
+    let own = file.metadata()?;
+    if (own.uid(), own.gid()) != (there.uid(), there.gid()) {
+        // Only root may give files away.
+        let _ = std::os::unix::fs::fchown(file, Some(there.uid()), Some(there.gid()));
+    }
+    file.set_permissions(Permissions::from_mode(there.mode() & 0o777))
+}
+
+/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not hang.
+fn open_stream(path: &Path) -> io::Result<File> {
+    let start = Instant::now();
+    let file = loop {
+        // An open file of a process is added to, as `>> file` would.
+        let opened = OpenOptions::new()
+            .append(true)
+            .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32)
+            .open(path);
+        match opened {
+            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
+                if !std::fs::metadata(path)?.file_type().is_fifo() {
+                    return Err(e);
+                }
+                if start.elapsed() > READER {
+                    return Err(io::Error::other("no process reads from this pipe"));
+                }
+                thread::sleep(Duration::from_millis(20));
+            }
+            opened => break opened?,
+        }
+    };
+    rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
+    Ok(file)
+}
+
+/// An output that grows while the program runs: a file under `NAME.part` until it is complete, or a stream.
+#[derive(Debug)]
+pub struct Growing {
+    target: Target,
+    /// Where the bytes go now.
+    part: PathBuf,
+    /// Where the part of an earlier writer, which was killed, is now.
+    earlier: Option<PathBuf>,
+}
+
+impl Growing {
+    /// Opens an output. The part of an earlier writer that was killed is kept as `NAME.old.part`.
+    ///
+    /// # Errors
+    /// As [`Target::of`], and if another process writes it, or the part is there and is no file of this user's.
+    pub fn open(path: &Path) -> io::Result<(Growing, File)> {
+        let target = Target::of(path)?;
+        let name = match &target {
+            Target::Stream(stream) => {
+                let file = open_stream(stream)?;
+                let part = stream.clone();
+                let earlier = None;
+                return Ok((
+                    Growing {
+                        target,
+                        part,
+                        earlier,
+                    },
+                    file,
+                ));
+            }
+            Target::File(name, _) => name,
+        };
+        let part = with_end(name, ".part");
+        let mut earlier = None;
+        let file = match create(&part, 0o666) {
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => {
+                let old = with_end(name, ".old.part");
+                let lock = leftovers::dead_file(&part).map_err(|problem| {
+                    io::Error::new(ErrorKind::AlreadyExists, format!("{} {problem}", part.display()))
+                })?;
+                std::fs::rename(&part, &old)?;
+                drop(lock);
+                earlier = Some(old);
+                create(&part, 0o666)?
+            }
+            result => result?,
+        };
+        Ok((
+            Growing {
+                target,
+                part,
+                earlier,
+            },
+            file,
+        ))
+    }
+
+    /// Where the bytes go until the output is complete.
+    pub fn part(&self) -> &Path {
+        &self.part
+    }
+
+    /// Where the part of an earlier writer is now, if one was killed.
+    pub fn earlier(&self) -> Option<&Path> {
+        self.earlier.as_deref()
+    }
+
+    /// Gives the complete output its name.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub fn place(&self) -> io::Result<()> {
+        match &self.target {
+            Target::Stream(_) => Ok(()),
+            Target::File(name, there) => {
+                if there.is_some() {
+                    keep_permissions(&File::open(&self.part)?, there.as_ref())?;
+                }
+                std::fs::rename(&self.part, name)
+            }
+        }
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
+}

@@ -1,0 +1,97 @@
+//! The rooms of this crate depend on each other in one direction only: `options`, then `model`, then `stream`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The rooms, lowest first. A room may use those before it.
+const ROOMS: [&str; 3] = ["options", "model", "stream"];
+
+#[test]
+fn each_room_uses_only_lower_ones() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let lib = std::fs::read_to_string(source.join("lib.rs")).expect("lib.rs");
+    let exported = exports(&lib);
+    assert_eq!(
+        exported.get("Schedule"),
+        Some(&0),
+        "names of options are found in lib.rs"
+    );
+    assert_eq!(
+        exported.get("Profile"),
+        Some(&1),
+        "names of model are found in lib.rs"
+    );
+    assert_eq!(
+        exported.get("trace"),
+        Some(&2),
+        "names of stream are found in lib.rs"
+    );
+    for (rank, room) in ROOMS.iter().enumerate() {
+        let files = rust_files(&source.join(room));
+        assert!(!files.is_empty(), "no source file in {room}");
+        for file in files {
+            let text = std::fs::read_to_string(&file).expect("a source file");
+            for (line, name) in crate_paths(&text) {
+                let used = ROOMS.iter().position(|r| *r == name);
+                let used = used.or_else(|| exported.get(name.as_str()).copied());
+                let used = used.unwrap_or_else(|| panic!("{}:{line}: crate::{name}?", file.display()));
+                let place = format!("{}:{line}", file.display());
+                assert!(
+                    used <= rank,
+                    "{place}: {room} uses {} (crate::{name})",
+                    ROOMS[used]
+                );
+            }
+        }
+    }
+}
+
+/// The names that `lib.rs` re-exports, with the room they come from.
+fn exports(lib: &str) -> BTreeMap<String, usize> {
+    let mut names = BTreeMap::new();
+    for statement in lib.split(';') {
+        let Some((_, path)) = statement.split_once("pub use ") else {
+            continue;
+        };
+        let (room, rest) = path.split_once("::").expect("re-exports name their room");
+        let rank = ROOMS.iter().position(|r| *r == room).expect("a room");
+        for name in rest.split(|c: char| !(c.is_alphanumeric() || c == '_')) {
+            names.insert(name.to_owned(), rank);
+        }
+    }
+    names
+}
+
+/// What follows `crate::` in code (comments do not count), with its line.
+fn crate_paths(text: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        for rest in code.split("crate::").skip(1) {
+            let name: String = rest
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
+            assert!(
+                !name.is_empty(),
+                "line {}: a list of paths behind crate:: is not understood",
+                index + 1
+            );
+            found.push((index + 1, name));
+        }
+    }
+    found
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a room is a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

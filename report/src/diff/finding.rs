@@ -1,0 +1,792 @@
+//! Which changes matter, the largest first.
+
+use std::collections::{BTreeMap, HashMap};
+
+use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd, StartKind};
+use trodden_profile::{BlockExit, MethodMap, Profile, RunInfo};
+
+use super::DiffOptions;
+use super::effect::Costs;
+use super::pairing::{self, Matched, Pair, pair};
+use super::side::{Side, sides};
+use crate::MethodPattern;
+use crate::words;
+
+/// From how many standard errors on a difference between two samples is not explained by chance.
+const SIGNIFICANT: f64 = 4.0;
+/// Paths shown per method.
+const MOST_PATHS: usize = 5;
+
+/// What changed between two runs.
+#[derive(Debug)]
+pub struct Diff {
+    /// Sums over all methods.
+    pub summary: Summary,
+    /// The methods that changed, causes before what they led to, then by effect on the executed work.
+    pub methods: Vec<MethodChange>,
+    /// How many more have changed by at least the threshold, beyond the number that was asked for.
+    pub more: usize,
+}
+
+/// Sums over all methods.
+#[derive(Debug)]
+pub struct Summary {
+    /// Executed bytecode instructions in methods with probes, before and after.
+    pub work: [u64; 2],
+    /// How many times as often methods were entered in the second run, where nothing else changed: how much more of
+    /// the same was done.
+    pub scale: f64,
+    /// Were all executions counted, before and after?
+    pub exact: [bool; 2],
+    /// Methods by how they were found again.
+    pub matched: BTreeMap<&'static str, usize>,
+    /// Were instructions counted? Without shapes in the profiles, work is an estimate from bytes.
+    pub shapes: bool,
+    /// The smallest change that is listed, as a share of the work.
+    pub threshold: f64,
+}
+
+/// Why a method is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reason {
+    /// An activation does other work than before.
+    Behaviour,
+    /// It is called more or less often, and no change of a caller explains that.
+    Calls,
+    /// It is only in one of the profiles.
+    Code,
+    /// It is called more or less often because another method changed.
+    Consequence,
+}
+
+/// One method that changed.
+#[derive(Debug)]
+pub struct MethodChange {
+    /// Internal class name, after (before, if it is gone).
+    pub class: String,
+    /// The class's SourceFile attribute.
+    pub source_file: Option<String>,
+    /// Method name.
+    pub name: String,
+    /// Method descriptor.
+    pub descriptor: String,
+    /// Name it had before, if that was another: `a.b.C.m(int)`.
+    pub renamed_from: Option<String>,
+    /// How it was found again.
+    pub matched: Matched,
+    /// Why it is listed.
+    pub reason: Reason,
+    /// Activations.
+    pub entries: [u64; 2],
+    /// Executed instructions, without those of callees.
+    pub work: [u64; 2],
+    /// What the change did to the executed work of the whole run, in instructions, with what follows from it in callees.
+    pub effect: f64,
+    /// The same as a share of the larger run's work.
+    pub share: f64,
+    /// The branch that explains the change.
+    pub cause: Option<Cause>,
+    /// Branches whose probabilities changed, the largest effect first.
+    pub branches: Vec<BranchChange>,
+    /// Paths whose frequency per activation changed most.
+    pub paths: Vec<PathChange>,
+    /// First lines of blocks that are new in the second build, ascending.
+    pub new_lines: Vec<u32>,
+    /// First lines, in the first build, of blocks that are gone, ascending.
+    pub gone_lines: Vec<u32>,
+    /// For [`Reason::Consequence`]: position in [`Diff::methods`] of the change that it follows from.
+    pub because_of: Option<usize>,
+}
+
+/// A branch whose outcomes have other shares than before.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BranchChange {
+    /// Line in the second build.
+    pub line: Option<u32>,
+    /// Bytecode index in the second build.
+    pub bci: u32,
+    /// The condition as the source has it, if it is known.
+    pub condition: Option<String>,
+    /// The outcome that the probability speaks of, in the condition's own terms.
+    pub outcome: String,
+    /// Share of that outcome; `None` where the branch was never reached, or was not there.
+    pub probability: Odds,
+    /// How often the branch was reached.
+    pub reached: [u64; 2],
+    /// Is the branch not in the first build?
+    pub is_new: bool,
+    /// Is it not in the second build? Its place is that in the first one.
+    pub is_gone: bool,
+    /// What its change did to the executed work, in instructions.
+    pub effect: f64,
+    /// What the share would have been without the change; of a new branch, that of the way that there was.
+    was: f64,
+}
+
+/// A share before and after.
+pub type Odds = [Option<f64>; 2];
+/// The branch that explains a change.
+pub type Cause = BranchChange;
+
+/// A path that is taken more or less often per activation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathChange {
+    /// The path in words.
+    pub text: String,
+    /// Its count.
+    pub count: [u64; 2],
+    /// Its count per activation.
+    pub per_entry: [f64; 2],
+}
+
+struct Both<'s, 'p> {
+    before: &'s [Side<'p>],
+    after: &'s [Side<'p>],
+    pairs: &'s [Pair],
+    costs: [Costs; 2],
+    /// Per side: the pair of each method.
+    pair_of: [HashMap<usize, usize>; 2],
+    scale: f64,
+    exact: bool,
+}
+
+/// A change on its way into the list.
+struct Candidate {
+    pair: usize,
+    reason: Reason,
+    effect: f64,
+    branches: Vec<BranchChange>,
+    because_of: Option<usize>,
+}
+
+pub(super) fn find(
+    before: &Profile,
+    after: &Profile,
+    pattern: Option<&MethodPattern>,
+    options: &DiffOptions,
+) -> Diff {
+    let (b, a) = (sides(before), sides(after));
+    let pairs = pair(&b, &a);
+    let both = Both {
+        costs: [Costs::new(&b), Costs::new(&a)],
+        pair_of: [
+            pairing::index(&pairs, |p| p.before),
+            pairing::index(&pairs, |p| p.after),
+        ],
+        scale: scale(&b, &a, &pairs),
+        exact: counted(&before.run) && counted(&after.run),
+        before: &b,
+        after: &a,
+        pairs: &pairs,
+    };
+    let work = [&b, &a].map(|sides| sides.iter().fold(0u64, |sum, s| sum.saturating_add(s.work)));
+    let most = (work[0] as f64 * both.scale).max(work[1] as f64).max(1.0);
+    let mut candidates = both.candidates(options.threshold * most);
+    candidates.sort_by(|x, y| {
+        let key = |c: &Candidate| c.reason == Reason::Consequence;
+        key(x)
+            .cmp(&key(y))
+            .then(y.effect.abs().total_cmp(&x.effect.abs()))
+    });
+    let place: BTreeMap<usize, usize> = candidates.iter().enumerate().map(|(i, c)| (c.pair, i)).collect();
+    let wanted = |pair: &Pair| {
+        let side = both.named(pair);
+        pattern.is_none_or(|p| p.matches(side.class, &side.map.name, &side.map.descriptor))
+    };
+    let mut chosen: Vec<&Candidate> = candidates.iter().filter(|c| wanted(&pairs[c.pair])).collect();
+    let more = chosen.len().saturating_sub(options.top);
+    chosen.truncate(options.top);
+    // Positions among those that are listed.
+    let listed: BTreeMap<usize, usize> = chosen
+        .iter()
+        .enumerate()
+        .map(|(i, c)| (place[&c.pair], i))
+        .collect();
+    let methods = chosen
+        .iter()
+        .map(|candidate| {
+            let mut change = both.change(candidate, most);
+            change.because_of = candidate
+                .because_of
+                .and_then(|pair| listed.get(place.get(&pair)?).copied());
+            change
+        })
+        .collect();
+    let mut matched: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for one in [
+        Matched::Same,
+        Matched::Graph,
+        Matched::Partial,
+        Matched::New,
+        Matched::Gone,
+    ] {
+        matched.insert(one.name(), pairs.iter().filter(|p| p.matched == one).count());
+    }
+    Diff {
+        summary: Summary {
+            work,
+            scale: both.scale,
+            exact: [before, after].map(|p| counted(&p.run)),
+            matched,
+            shapes: b.iter().chain(&a).all(|s| s.map.shape.is_some()),
+            threshold: options.threshold,
+        },
+        methods,
+        more,
+    }
+}
+
+fn counted(run: &RunInfo) -> bool {
+    run.exact
+}
+
+/// How much more of the same the second run did: the middle of the ratios of entries, each method weighted by the
+/// logarithm of its entries, so that no hot method decides alone.
+fn scale(before: &[Side], after: &[Side], pairs: &[Pair]) -> f64 {
+    let ratio = |pair: &Pair| {
+        let (b, a) = (before[pair.before?].entries, after[pair.after?].entries);
+        (b > 0 && a > 0).then(|| (a as f64 / b as f64, (1.0 + b.min(a) as f64).ln()))
+    };
+    let mut ratios: Vec<(f64, f64)> = pairs.iter().filter_map(ratio).collect();
+    ratios.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let half = ratios.iter().map(|r| r.1).sum::<f64>() / 2.0;
+    let mut sum = 0.0;
+    for (ratio, weight) in ratios {
+        sum += weight;
+        if sum >= half {
+            return ratio;
+        }
+    }
+    1.0
+}
+
+impl BranchChange {
+    /// How often it decided otherwise than it would have before.
+    fn flips(&self) -> f64 {
+        let side = usize::from(!self.is_gone);
+        (self.probability[side].unwrap_or(0.0) - self.was).abs() * self.reached[side] as f64
+    }
+}
+
+impl<'s, 'p> Both<'s, 'p> {
+    /// The side that a pair is named by.
+    fn named(&self, pair: &Pair) -> &'s Side<'p> {
+        match (pair.after, pair.before) {
+            (Some(after), _) => &self.after[after],
+            (None, Some(before)) => &self.before[before],
+            (None, None) => unreachable!("a pair has a side"),
+        }
+    }
+
+    fn candidates(&self, least: f64) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        for (index, pair) in self.pairs.iter().enumerate() {
+            let (reason, effect, branches) = match (pair.before, pair.after) {
+                (Some(b), Some(a)) => {
+                    let (before, after) = (&self.before[b], &self.after[a]);
+                    let branches = self.branches(pair, before, after, &self.costs[1]);
+                    (
+                        Reason::Behaviour,
+                        self.behaviour(pair, before, after, &branches),
+                        branches,
+                    )
+                }
+                (None, Some(a)) => (Reason::Code, self.after[a].work as f64, Vec::new()),
+                (Some(b), None) => (
+                    Reason::Code,
+                    -(self.before[b].work as f64) * self.scale,
+                    Vec::new(),
+                ),
+                (None, None) => continue,
+            };
+            if effect.abs() >= least && effect != 0.0 {
+                found.push(Candidate {
+                    pair: index,
+                    reason,
+                    effect,
+                    branches,
+                    because_of: None,
+                });
+            }
+        }
+        self.find_origins(&mut found);
+        let behaving: Vec<usize> = found.iter().map(|c| c.pair).collect();
+        for (index, pair) in self.pairs.iter().enumerate() {
+            let (Some(b), Some(a)) = (pair.before, pair.after) else {
+                continue;
+            };
+            let more = self.more_entries(b, a);
+            let effect = more * own(&self.after[a]).max(own(&self.before[b]));
+            if effect.abs() < least || effect == 0.0 || behaving.contains(&index) || !self.is_certain(b, a) {
+                continue;
+            }
+            let because_of = self.blame(index, more.signum(), &behaving);
+            found.push(Candidate {
+                pair: index,
+                reason: match because_of {
+                    Some(_) => Reason::Consequence,
+                    None => Reason::Calls,
+                },
+                effect,
+                branches: Vec::new(),
+                because_of,
+            });
+        }
+        found
+    }
+
+    /// A method whose code is as before may behave differently because of what another one returned to it. If it calls
+    /// a method whose code has changed, and that decided otherwise about as often as it did itself, that one leads.
+    fn find_origins(&self, found: &mut Vec<Candidate>) {
+        for at in 0..found.len() {
+            let pair = &self.pairs[found[at].pair];
+            let is_same = found[at].reason == Reason::Behaviour && pair.matched == Matched::Same;
+            let cause = found[at]
+                .branches
+                .iter()
+                .find(|b| b.effect * found[at].effect > 0.0);
+            let (true, Some(cause), Some(after)) = (is_same, cause, pair.after) else {
+                continue;
+            };
+            let flips = cause.flips();
+            let near = |b: &BranchChange| (flips / 2.0..=flips * 2.0).contains(&b.flips());
+            let called = self.costs[1].called_by(&self.after[after], 2, self.after);
+            let origin = called.into_iter().find_map(|side| {
+                let index = *self.pair_of[1].get(&side)?;
+                let (before, after) = (self.pairs[index].before?, &self.after[side]);
+                if self.pairs[index].matched == Matched::Same {
+                    return None;
+                }
+                let (pair, before) = (&self.pairs[index], &self.before[before]);
+                let mut branches = self.branches(pair, before, after, &self.costs[1]);
+                branches.extend(self.gone_branches(pair, before, after));
+                let most = branches.iter().position(near)?;
+                branches[..=most].rotate_right(1);
+                Some((index, branches))
+            });
+            let Some((origin, mut branches)) = origin else {
+                continue;
+            };
+            let effect = found[at].effect;
+            branches[0].effect = effect;
+            found[at].because_of = Some(origin);
+            found[at].reason = Reason::Consequence;
+            match found.iter_mut().find(|c| c.pair == origin) {
+                Some(known) => {
+                    known.effect += effect;
+                    known.branches = branches;
+                }
+                None => found.push(Candidate {
+                    pair: origin,
+                    reason: Reason::Behaviour,
+                    effect,
+                    branches,
+                    because_of: None,
+                }),
+            }
+        }
+    }
+
+    /// Entries beyond what more of the same would give.
+    fn more_entries(&self, before: usize, after: usize) -> f64 {
+        self.after[after].entries as f64 - self.before[before].entries as f64 * self.scale
+    }
+
+    /// Is the change of the number of entries beyond what chance explains?
+    fn is_certain(&self, before: usize, after: usize) -> bool {
+        if self.exact {
+            return true;
+        }
+        let (b, a) = (&self.before[before], &self.after[after]);
+        let events = |side: &Side| side.entries as f64 * side.density;
+        let (n, m) = (events(b), events(a));
+        let expected = n * self.scale * a.density / b.density.max(f64::MIN_POSITIVE);
+        (m - expected).abs() > SIGNIFICANT * (m + expected).max(1.0).sqrt()
+    }
+
+    /// What the change of a method's behaviour did to the work of the second run.
+    fn behaviour(&self, pair: &Pair, before: &Side, after: &Side, branches: &[BranchChange]) -> f64 {
+        let by_branches: f64 = branches.iter().map(|b| b.effect).sum();
+        if before.entries == 0 || after.entries == 0 || !self.exact {
+            return by_branches;
+        }
+        let mut per_entry = 0.0;
+        let mut known = vec![false; before.map.num_blocks()];
+        for block in 0..after.map.num_blocks() {
+            let was = match pair.blocks.get(block).copied().flatten() {
+                Some(block) => {
+                    known[block] = true;
+                    before.per_entry(block)
+                }
+                None => 0.0,
+            };
+            per_entry += (after.per_entry(block) - was) * self.costs[1].of_block(after, block);
+        }
+        for block in (0..known.len()).filter(|&block| !known[block]) {
+            per_entry -= before.per_entry(block) * self.costs[0].of_block(before, block);
+        }
+        // Sums of the same numbers in another order are not quite the same.
+        let effect = per_entry * after.entries as f64;
+        if per_entry.abs() < 1e-9 { 0.0 } else { effect }
+    }
+
+    /// Branches with other shares than before, the largest effect first.
+    fn branches(&self, pair: &Pair, before: &Side, after: &Side, costs: &Costs) -> Vec<BranchChange> {
+        let decisions: Vec<(usize, Vec<f64>, Option<Vec<f64>>)> = (0..after.map.num_blocks())
+            .filter(|&block| {
+                matches!(
+                    after.map.blocks[block].exit,
+                    BlockExit::Branch | BlockExit::Switch
+                )
+            })
+            .filter_map(|block| {
+                let now = after.probabilities(block)?;
+                let was = match pair.blocks.get(block).copied().flatten() {
+                    Some(other) if before.map.blocks[other].labels.len() == now.len() => {
+                        before.probabilities(other)
+                    }
+                    Some(_) => None,
+                    None => self.intended(pair, before, after, block),
+                };
+                Some((block, now, was))
+            })
+            .collect();
+        let changed = |(_, now, was): &(usize, Vec<f64>, Option<Vec<f64>>)| {
+            was.as_ref()
+                .is_some_and(|was| now.iter().zip(was).any(|(n, w)| (n - w).abs() > 1e-12))
+        };
+        if !decisions.iter().any(changed) {
+            return Vec::new();
+        }
+        let expected = costs.expected(after);
+        let mut found: Vec<BranchChange> = decisions
+            .iter()
+            .filter(|decision| changed(decision))
+            .filter_map(|(block, now, was)| {
+                let was = was.as_ref()?;
+                let other = pair.blocks.get(*block).copied().flatten();
+                let reached = [
+                    other.map_or(0, |other| sum(&before.edges.edges[other])),
+                    sum(&after.edges.edges[*block]),
+                ];
+                let outcome = most_changed(now, was);
+                let tested =
+                    other.is_none() || self.differs(before, after, reached, was[outcome], now[outcome]);
+                if !tested {
+                    return None;
+                }
+                let to = after.successors(*block);
+                let shift: f64 = (0..now.len())
+                    .map(|i| (now[i] - was[i]) * expected[to[i].index()])
+                    .sum();
+                let info = &after.map.blocks[*block];
+                let before_known = other.is_some() && reached[0] > 0;
+                Some(BranchChange {
+                    line: after.map.line(info.last),
+                    bci: info.last,
+                    condition: None,
+                    outcome: words::decision_short(&info.labels[outcome]),
+                    probability: [before_known.then_some(was[outcome]), Some(now[outcome])],
+                    reached,
+                    is_new: other.is_none(),
+                    is_gone: false,
+                    effect: shift * reached[1] as f64,
+                    was: was[outcome],
+                })
+            })
+            .collect();
+        found.sort_by(|x, y| y.effect.abs().total_cmp(&x.effect.abs()).then(x.bci.cmp(&y.bci)));
+        found
+    }
+
+    /// Branches that only the first build has: new ones, looked at from there.
+    fn gone_branches(&self, pair: &Pair, before: &Side, after: &Side) -> Vec<BranchChange> {
+        let mut blocks = vec![None; before.map.num_blocks()];
+        for (block, other) in pair.blocks.iter().enumerate() {
+            if let Some(other) = other {
+                blocks[*other] = Some(block);
+            }
+        }
+        let reversed = Pair {
+            before: pair.after,
+            after: pair.before,
+            matched: pair.matched,
+            blocks,
+        };
+        let branches = self
+            .branches(&reversed, after, before, &self.costs[0])
+            .into_iter();
+        branches
+            .filter(|b| b.is_new)
+            .map(|b| BranchChange {
+                probability: [b.probability[1], None],
+                reached: [b.reached[1], 0],
+                is_new: false,
+                is_gone: true,
+                effect: -b.effect,
+                ..b
+            })
+            .collect()
+    }
+
+    /// Is the difference of two shares beyond chance? Where everything was counted, it is.
+    fn differs(&self, before: &Side, after: &Side, reached: [u64; 2], was: f64, now: f64) -> bool {
+        if self.exact {
+            return true;
+        }
+        let [n, m] = [
+            reached[0] as f64 * before.density,
+            reached[1] as f64 * after.density,
+        ];
+        if n < 1.0 || m < 1.0 {
+            return false;
+        }
+        let share = (was * n + now * m) / (n + m);
+        let error = (share * (1.0 - share) * (1.0 / n + 1.0 / m)).sqrt();
+        (was - now).abs() > SIGNIFICANT * error
+    }
+
+    /// Where a branch that is new leads to the code that was reached without it, its shares were as good as 1 for
+    /// that way: what it takes elsewhere is its effect.
+    fn intended(&self, pair: &Pair, before: &Side, after: &Side, block: usize) -> Option<Vec<f64>> {
+        let target = self.target(pair, before, after, block, 0)?;
+        let to = after.successors(block);
+        let mut ways = (0..to.len()).filter(|&i| leads(pair, after, to[i].index(), target, 0));
+        let way = ways.next()?;
+        ways.next()
+            .is_none()
+            .then(|| (0..to.len()).map(|i| f64::from(u8::from(i == way))).collect())
+    }
+
+    /// The old block to which control would have gone in place of a new one.
+    fn target(&self, pair: &Pair, before: &Side, after: &Side, block: usize, depth: usize) -> Option<usize> {
+        let from = (0..after.map.num_blocks()).find_map(|from| {
+            let edge = after.successors(from).iter().position(|to| to.index() == block)?;
+            (from != block).then_some((from, edge))
+        })?;
+        match pair.blocks.get(from.0).copied().flatten() {
+            Some(other) => {
+                let to = before.successors(other).get(from.1)?.index();
+                pair.blocks.iter().position(|&b| b == Some(to))
+            }
+            None if depth < 8 => self.target(pair, before, after, from.0, depth + 1),
+            None => None,
+        }
+    }
+
+    /// The changed method that more or fewer calls of this one come from.
+    fn blame(&self, pair: usize, sign: f64, behaving: &[usize]) -> Option<usize> {
+        let mut at = pair;
+        let mut seen = vec![at];
+        loop {
+            let caller = self.main_caller(at, sign)?;
+            if behaving.contains(&caller) {
+                return Some(caller);
+            }
+            if seen.contains(&caller) {
+                return None;
+            }
+            seen.push(caller);
+            at = caller;
+        }
+    }
+
+    /// The method whose calls of this one have changed most in that direction.
+    fn main_caller(&self, pair: usize, sign: f64) -> Option<usize> {
+        let wanted = [self.pairs[pair].before, self.pairs[pair].after];
+        let mut changes: BTreeMap<usize, f64> = BTreeMap::new();
+        for (which, weight) in [(0, -self.scale), (1, 1.0)] {
+            let callers = wanted[which].map_or(&[][..], |side| self.costs[which].callers(side));
+            for &(caller, calls) in callers {
+                if let Some(&pair) = self.pair_of[which].get(&caller) {
+                    *changes.entry(pair).or_default() += calls * weight * sign;
+                }
+            }
+        }
+        let (caller, most) = changes.into_iter().max_by(|x, y| x.1.total_cmp(&y.1))?;
+        let all = match wanted {
+            [Some(b), Some(a)] => self.more_entries(b, a).abs(),
+            _ => 0.0,
+        };
+        (most > 0.0 && most >= all / 3.0).then_some(caller)
+    }
+
+    fn change(&self, candidate: &Candidate, most: f64) -> MethodChange {
+        let pair = &self.pairs[candidate.pair];
+        let side = self.named(pair);
+        let before = pair.before.map(|i| &self.before[i]);
+        let after = pair.after.map(|i| &self.after[i]);
+        let title = |side: &Side| {
+            format!(
+                "{}.{}",
+                words::dotted(side.class),
+                words::signature(&side.map.name, &side.map.descriptor)
+            )
+        };
+        let renamed_from = before.filter(|b| title(b) != title(side)).map(title);
+        let cause = candidate
+            .branches
+            .iter()
+            .find(|b| b.effect * candidate.effect > 0.0);
+        let (new_lines, gone_lines) = match (before, after) {
+            (Some(b), Some(a)) => code_lines(pair, b, a),
+            _ => (Vec::new(), Vec::new()),
+        };
+        MethodChange {
+            class: side.class.to_owned(),
+            source_file: side.source_file.map(str::to_owned),
+            name: side.map.name.clone(),
+            descriptor: side.map.descriptor.clone(),
+            renamed_from,
+            matched: pair.matched,
+            reason: candidate.reason,
+            entries: [before, after].map(|s| s.map_or(0, |s| s.entries)),
+            work: [before, after].map(|s| s.map_or(0, |s| s.work)),
+            effect: candidate.effect,
+            share: candidate.effect / most,
+            cause: cause.cloned(),
+            branches: candidate.branches.clone(),
+            paths: match (before, after) {
+                (Some(b), Some(a)) if candidate.reason == Reason::Behaviour => paths(pair, b, a),
+                _ => Vec::new(),
+            },
+            new_lines,
+            gone_lines,
+            because_of: None,
+        }
+    }
+}
+
+/// Does a way through new blocks alone lead to a block?
+fn leads(pair: &Pair, after: &Side, from: usize, target: usize, depth: usize) -> bool {
+    let is_new = pair.blocks.get(from).copied().flatten().is_none();
+    from == target
+        || is_new
+            && depth < 8
+            && after
+                .successors(from)
+                .iter()
+                .any(|to| leads(pair, after, to.index(), target, depth + 1))
+}
+
+/// Instructions of an activation, without callees.
+fn own(side: &Side) -> f64 {
+    super::side::ratio(side.work, side.entries)
+}
+
+fn sum(counts: &[u64]) -> u64 {
+    counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
+}
+
+/// The outcome whose share has changed most; the one that grew, if two did alike.
+fn most_changed(now: &[f64], was: &[f64]) -> usize {
+    let change = |i: &usize| now[*i] - was[*i];
+    let most = (0..now.len()).max_by(|x, y| {
+        change(x)
+            .abs()
+            .total_cmp(&change(y).abs())
+            .then(change(x).total_cmp(&change(y)))
+    });
+    most.unwrap_or(0)
+}
+
+fn code_lines(pair: &Pair, before: &Side, after: &Side) -> (Vec<u32>, Vec<u32>) {
+    let mut known = vec![false; before.map.num_blocks()];
+    pair.blocks
+        .iter()
+        .flatten()
+        .for_each(|&block| known[block] = true);
+    let lines = |side: &Side, blocks: Vec<usize>| {
+        let mut lines: Vec<u32> = blocks
+            .into_iter()
+            .filter_map(|b| side.map.line(side.map.blocks[b].start))
+            .collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    };
+    let new = (0..pair.blocks.len())
+        .filter(|&b| pair.blocks[b].is_none())
+        .collect();
+    let gone = (0..known.len()).filter(|&b| !known[b]).collect();
+    (lines(after, new), lines(before, gone))
+}
+
+/// What a path is called in both builds: how it starts, and its blocks in the second build. A path of the first build
+/// through code that is gone has none.
+type PathKey = (bool, Vec<usize>, Vec<u32>);
+
+fn paths(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
+    let mut translated = vec![None; before.map.num_blocks()];
+    for (block, other) in pair.blocks.iter().enumerate() {
+        if let Some(other) = other {
+            translated[*other] = Some(block);
+        }
+    }
+    let key = |path: &Path, map: &MethodMap, name: &dyn Fn(usize) -> Option<usize>| -> Option<PathKey> {
+        let blocks = path
+            .blocks(&map.graph)
+            .iter()
+            .map(|b| name(b.index()))
+            .collect::<Option<Vec<_>>>()?;
+        let edges = path.edges.iter().map(|e| e.index).collect();
+        Some((path.start == StartKind::Entry, blocks, edges))
+    };
+    let mut all: BTreeMap<PathKey, ([u64; 2], Path)> = BTreeMap::new();
+    for (path, count) in after.paths() {
+        if let Some(key) = key(&path, after.map, &Some) {
+            all.entry(key).or_insert(([0; 2], path)).0[1] += count;
+        }
+    }
+    for (path, count) in before.paths() {
+        if let Some(key) = key(&path, before.map, &|b| translated[b]) {
+            let Some(there) = translate(path, &key.1, &|b| translated[b]) else {
+                continue;
+            };
+            all.entry(key).or_insert(([0; 2], there)).0[0] += count;
+        }
+    }
+    let per = |count: u64, side: &Side| super::side::ratio(count, side.entries);
+    let mut changes: Vec<(f64, PathChange)> = all
+        .into_values()
+        .map(|(count, path)| {
+            let per_entry = [per(count[0], before), per(count[1], after)];
+            let weight = (per_entry[1] - per_entry[0]).abs();
+            let change = PathChange {
+                text: path_text(after.map, &path),
+                count,
+                per_entry,
+            };
+            (weight, change)
+        })
+        .filter(|(weight, _)| *weight > 1e-9)
+        .collect();
+    changes.sort_by(|x, y| y.0.total_cmp(&x.0).then_with(|| x.1.text.cmp(&y.1.text)));
+    changes.truncate(MOST_PATHS);
+    changes.into_iter().map(|(_, change)| change).collect()
+}
+
+/// A path of the first build in terms of the second.
+fn translate(path: Path, blocks: &[usize], name: &dyn Fn(usize) -> Option<usize>) -> Option<Path> {
+    let there = |block: BlockId| name(block.index()).map(BlockId::new);
+    let edges = path.edges.iter().zip(blocks);
+    Some(Path {
+        first: there(path.first)?,
+        edges: edges
+            .map(|(edge, &from)| EdgeRef {
+                from: BlockId::new(from),
+                index: edge.index,
+            })
+            .collect(),
+        end: match path.end {
+            PathEnd::At(block, cause) => PathEnd::At(there(block)?, cause),
+            PathEnd::Exit(block) => PathEnd::Exit(there(block)?),
+            PathEnd::Stopped(block) => PathEnd::Stopped(there(block)?),
+        },
+        start: path.start,
+    })
+}
+
+fn path_text(map: &MethodMap, path: &Path) -> String {
+    crate::text::route(&crate::view::PathView::new(map, path.clone(), 0, 0))
+}

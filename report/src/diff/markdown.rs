@@ -1,0 +1,101 @@
+//! Markdown, for a comment on a change.
+
+use std::fmt::Write;
+
+use super::finding::{Diff, MethodChange, Reason};
+use super::text::{cause_line, line_list, odds, place, signed_percent, source_line};
+use crate::words::thousands;
+
+/// Branches and paths shown per method.
+const MOST_ROWS: usize = 5;
+
+impl Diff {
+    /// Markdown: a sentence, a table of methods, details folded.
+    pub fn markdown(&self, sources: &crate::DiffSources) -> String {
+        let mut out = format!("**{}**\n", escape(&self.headline()));
+        if !self.methods.is_empty() {
+            out += "\n| method | change of the work | calls before | calls after | cause |\n";
+            out += "| --- | ---: | ---: | ---: | --- |\n";
+        }
+        for change in &self.methods {
+            let cause = match (&change.cause, change.because_of) {
+                (Some(cause), _) => cause_line(cause),
+                (None, Some(cause)) => format!("follows from {}", self.methods[cause].title()),
+                (None, None) => self.without_cause(change),
+            };
+            let [before, after] = change.entries.map(thousands);
+            let _ = writeln!(
+                out,
+                "| {} | {} | {before} | {after} | {} |",
+                escape(&change.title()),
+                signed_percent(change.share),
+                escape(&cause)
+            );
+        }
+        for change in self.methods.iter().filter(|c| c.reason == Reason::Behaviour) {
+            out += &details(change, sources);
+        }
+        out.push('\n');
+        for line in self.closing() {
+            let _ = writeln!(out, "{}  ", escape(&line));
+        }
+        out
+    }
+}
+
+fn details(change: &MethodChange, sources: &crate::DiffSources) -> String {
+    let mut out = format!("\n<details><summary>{}</summary>\n\n", escape(&change.title()));
+    let file = change.source_file.as_deref();
+    let line = change.cause.as_ref().and_then(|cause| cause.line);
+    if let Some((line, text)) = source_line(&sources.0, &change.class, file, line) {
+        let _ = writeln!(
+            out,
+            "Line {line}:\n\n```java\n{}\n```\n",
+            text.replace("```", "'''")
+        );
+    }
+    if !change.branches.is_empty() {
+        out += "| branch | outcome | before | after |\n| --- | --- | ---: | ---: |\n";
+    }
+    for branch in change.branches.iter().take(MOST_ROWS) {
+        let what = branch.condition.clone().unwrap_or_default();
+        let share = |which: usize, is_there: bool| match is_there {
+            true => odds(branch.probability[which]),
+            false => "not there".to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "| {} {} | {} | {} | {} |",
+            place(branch),
+            escape(&what),
+            escape(&branch.outcome),
+            share(0, !branch.is_new),
+            share(1, !branch.is_gone)
+        );
+    }
+    for (words, lines) in [
+        ("New code", &change.new_lines),
+        ("Code that is gone", &change.gone_lines),
+    ] {
+        if !lines.is_empty() {
+            let _ = writeln!(out, "\n{words}: {}", line_list(lines));
+        }
+    }
+    out + "\n</details>\n"
+}
+
+/// Names may hold anything: nothing in them is Markdown or HTML.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '|' | '*' | '_' | '`' | '[' | ']' | '\\' | '#' | '~' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}

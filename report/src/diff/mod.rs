@@ -1,0 +1,110 @@
+//! What changed between two runs: which methods do other work than before, and which branch is the cause.
+//!
+//! *In*: two profiles, of the same build or of two. *Out*: a [`Diff`], as text, JSON, Markdown or a page.
+//!
+//! 1. [`pairing`] finds for each method its other self: by name and code, by the shape of the flow graph, or block by
+//!    block.
+//! 2. [`side`] turns the counts of one side into executions per block and per entry.
+//! 3. [`effect`] says what a method's change did to the executed work, calls included, and by which branch.
+//! 4. [`finding`] ranks, and leaves out what chance explains.
+
+mod effect;
+mod finding;
+mod json;
+mod markdown;
+mod pairing;
+mod side;
+mod text;
+
+use std::path::PathBuf;
+
+use trodden_profile::Profile;
+
+pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
+pub use pairing::Matched;
+
+use crate::source::Sources;
+use crate::{MethodPattern, PatternError};
+
+/// Where the source of the second build is looked for.
+pub struct DiffSources(pub(crate) Sources);
+
+impl DiffSources {
+    /// Folders with source files, as in [`ReportOptions::sources`](crate::ReportOptions::sources).
+    pub fn new(folders: &[PathBuf]) -> Self {
+        DiffSources(Sources::new(folders))
+    }
+}
+
+/// What to compare, and how much of it to show.
+#[derive(Clone, Debug)]
+pub struct DiffOptions {
+    /// Only methods that match, as in [`ReportOptions::method`](crate::ReportOptions::method).
+    pub method: Option<String>,
+    /// At most this many methods, the largest change first.
+    pub top: usize,
+    /// A change of less than this share of the executed work is not listed (0.01 is 1 %).
+    pub threshold: f64,
+}
+
+impl Default for DiffOptions {
+    fn default() -> Self {
+        DiffOptions {
+            method: None,
+            top: 10,
+            threshold: 0.01,
+        }
+    }
+}
+
+/// Why two profiles cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum DiffError {
+    /// The method pattern cannot be understood.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// One of them has no path counts.
+    #[error("the {which} profile has no path counts, so there is nothing to compare (it holds {holds})")]
+    NoPaths {
+        /// `first` or `second`.
+        which: &'static str,
+        /// What it has in place of them.
+        holds: &'static str,
+    },
+}
+
+impl Diff {
+    /// Compares two profiles.
+    ///
+    /// # Errors
+    /// If the method pattern is malformed, or a profile counts no paths.
+    pub fn new(before: &Profile, after: &Profile, options: &DiffOptions) -> Result<Self, DiffError> {
+        let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
+        for (which, profile) in [("first", before), ("second", after)] {
+            if let Some(holds) = without_paths(profile) {
+                return Err(DiffError::NoPaths { which, holds });
+            }
+        }
+        // No format holds control characters; the names of the few that have some are shown escaped.
+        let (before, after) = (before.printable(), after.printable());
+        Ok(finding::find(&before, &after, pattern.as_ref(), options))
+    }
+}
+
+/// What a profile holds, if that is not counts of paths.
+fn without_paths(profile: &Profile) -> Option<&'static str> {
+    let counted = profile.classes.iter().flat_map(|c| &c.counts);
+    if counted
+        .into_iter()
+        .any(|c| !c.paths.is_empty() || !c.partial.is_empty())
+    {
+        return None;
+    }
+    match () {
+        () if profile.contexts.is_some() => Some("calling contexts"),
+        () if profile.subpaths.is_some() => Some("hot subpaths"),
+        () if profile.kpaths.is_some() => Some("k-iteration paths"),
+        () if profile.classes.is_empty() => Some("no method with probes"),
+        () => None,
+    }
+}

@@ -1,0 +1,156 @@
+//! One side of a comparison: executions per block and edge, per method.
+
+use trodden_numbering::{BlockId, FlowGraph, Path, StartKind};
+use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Observation, Profile};
+
+use crate::view::damage;
+
+/// A method in one of the profiles.
+#[derive(Debug)]
+pub(super) struct Side<'p> {
+    /// Internal name of its class.
+    pub class: &'p str,
+    pub source_file: Option<&'p str>,
+    pub map: &'p MethodMap,
+    pub counts: &'p MethodCounts,
+    /// Executions of blocks and edges.
+    pub edges: EdgeProfile,
+    /// Activations that were counted.
+    pub entries: u64,
+    /// Executed bytecode instructions.
+    pub work: u64,
+    /// Counted events for each execution that the counts speak of: 1 if all were counted.
+    pub density: f64,
+}
+
+impl<'p> Side<'p> {
+    pub fn new(class: &'p ClassProfile, index: usize, density: f64) -> Option<Self> {
+        let (map, counts) = (&class.map.methods[index], class.counts.get(index)?);
+        if damage(map).is_some() {
+            return None;
+        }
+        let mut side = Side {
+            class: &class.map.name,
+            source_file: class.map.source_file.as_deref(),
+            map,
+            counts,
+            edges: EdgeProfile::new(map),
+            entries: 0,
+            work: 0,
+            density,
+        };
+        for (path, times) in side.paths() {
+            if path.start == StartKind::Entry {
+                side.entries = side.entries.saturating_add(times);
+            }
+            side.edges.add(map, &path, times);
+        }
+        side.work = (0..map.num_blocks()).fold(0u64, |sum, block| {
+            sum.saturating_add(side.edges.blocks[block].saturating_mul(side.length(block)))
+        });
+        Some(side)
+    }
+
+    /// All paths with their counts, those that were cut off included.
+    pub fn paths(&self) -> impl Iterator<Item = (Path, u64)> + use<'p> {
+        let map = self.map;
+        let whole = self.counts.paths.iter().filter_map(move |(&number, &times)| {
+            let path = map.dag.regenerate(&map.graph, number).ok()?;
+            Some((path, times))
+        });
+        let partial = self
+            .counts
+            .partial
+            .iter()
+            .filter_map(move |(&(block, number), &times)| {
+                let stopped = BlockId::new(block as usize);
+                let path = map.dag.regenerate_partial(&map.graph, number, stopped).ok()?;
+                Some((path, times))
+            });
+        whole.chain(partial).filter(|&(_, times)| times > 0)
+    }
+
+    /// Instructions of a block; in profiles without shapes about as many as its bytes allow.
+    pub fn length(&self, block: usize) -> u64 {
+        match &self.map.shape {
+            Some(shape) => u64::from(shape.blocks[block].instructions),
+            None => {
+                let block = &self.map.blocks[block];
+                u64::from((block.end - block.start).div_ceil(2))
+            }
+        }
+    }
+
+    /// Executions of a block per activation.
+    pub fn per_entry(&self, block: usize) -> f64 {
+        ratio(self.edges.blocks[block], self.entries)
+    }
+
+    /// How often a block was left by each of its edges, as shares; `None` if it never ran.
+    pub fn probabilities(&self, block: usize) -> Option<Vec<f64>> {
+        let edges = &self.edges.edges[block];
+        let total: f64 = edges.iter().map(|&n| n as f64).sum();
+        (total > 0.0).then(|| edges.iter().map(|&n| n as f64 / total).collect())
+    }
+
+    /// Successors of a block.
+    pub fn successors(&self, block: usize) -> &[BlockId] {
+        self.map.graph.successors(BlockId::new(block))
+    }
+}
+
+pub(super) fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+/// All methods of a profile that can be read, in the profile's order.
+pub(super) fn sides(profile: &Profile) -> Vec<Side<'_>> {
+    let mut sides = Vec::new();
+    let sampled = sampled_share(profile);
+    for (position, class) in profile.classes.iter().enumerate() {
+        for index in 0..class.map.methods.len() {
+            let place = (position as u32, index as u32);
+            let partly = (profile.observations)
+                .binary_search_by_key(&place, |o| (o.class, o.method))
+                .ok()
+                .map(|at| &profile.observations[at]);
+            let density = partly.map_or(sampled, |o| counted_share(o, class, index));
+            sides.extend(Side::new(class, index, density));
+        }
+    }
+    sides
+}
+
+/// Of a method that had probes for a part of the run.
+fn counted_share(observation: &Observation, class: &ClassProfile, index: usize) -> f64 {
+    let all = class.counts.get(index).map_or(0, MethodCounts::total);
+    match all {
+        0 => 1.0,
+        all => (observation.counted as f64 / all as f64).min(1.0),
+    }
+}
+
+/// Samples for each path end that the counts speak of; 1 where every one was counted.
+fn sampled_share(profile: &Profile) -> f64 {
+    if profile.run.exact || profile.run.probe == "auto" {
+        return 1.0;
+    }
+    let counts = profile.classes.iter().flat_map(|c| &c.counts);
+    let all: f64 = counts
+        .map(|c| c.total() as f64 + c.partial.values().sum::<u64>() as f64)
+        .sum();
+    let samples = profile
+        .run
+        .facts
+        .get("samples")
+        .and_then(|n| n.to_string().parse::<f64>().ok());
+    match samples {
+        Some(samples) if all > 0.0 => (samples / all).min(1.0),
+        // Nothing is said of how the counts came about: they are taken for samples.
+        _ => 1.0,
+    }
+}

@@ -1,0 +1,250 @@
+//! From what the stack holds and how control flows to a method's conditions.
+
+use trodden_classfile::class::{Class, Method};
+use trodden_classfile::code::Code;
+use trodden_numbering::{BlockId, FlowGraph};
+use trodden_profile::{BlockExit, Condition, ConditionKind, MethodConditions, MethodMap, Outcome};
+
+use crate::expression::{Id, Name, Node};
+use crate::flow::{Flow, Lines, LoopTest};
+use crate::interpret::{Decision, Interpreted, Relation, Test, interpret};
+use crate::print::{Dialect, MAX_TEXT, Printer};
+use crate::switches;
+use crate::variables::Variables;
+use crate::{Classes, rules};
+
+/// A method, with all that is known about it.
+pub struct Known<'m, 'a> {
+    /// Its class.
+    pub class: &'m Class<'a>,
+    /// Itself.
+    pub method: &'m Method<'a>,
+    /// Its code.
+    pub code: &'m Code<'a>,
+    /// Its blocks.
+    pub map: &'m MethodMap,
+    /// Its expressions.
+    pub interpreted: &'m Interpreted<'a>,
+    /// Its variables.
+    pub variables: &'m Variables<'a>,
+    /// How its conditions are oriented.
+    pub flow: &'m Flow<'m>,
+    /// Its language.
+    pub dialect: Dialect,
+    /// Other classes.
+    pub classes: &'m dyn Classes,
+}
+
+/// Recovers the conditions of a method.
+pub fn method<'a>(
+    class: &Class<'a>,
+    method: &Method<'a>,
+    code: &Code<'a>,
+    map: &MethodMap,
+    dialect: Dialect,
+    classes: &dyn Classes,
+) -> MethodConditions {
+    let mut variables = Variables::read(class, method, code);
+    let interpreted = interpret(class, code, map, &mut variables);
+    let flow = Flow::new(map, &interpreted);
+    let known = Known {
+        class,
+        method,
+        code,
+        map,
+        interpreted: &interpreted,
+        variables: &variables,
+        flow: &flow,
+        dialect,
+        classes,
+    };
+    let mut out = MethodConditions::default();
+    for (block, facts) in interpreted.blocks.iter().enumerate() {
+        let condition = match (facts.decision, map.blocks[block].exit) {
+            (Some(Decision::Test(test)), BlockExit::Branch) => known.branch(block, &test),
+            (Some(Decision::Switch(over)), BlockExit::Switch) => switches::switch(&known, block, over),
+            _ => continue,
+        };
+        out.conditions.push(condition);
+    }
+    rules::apply(&known, &mut out);
+    out
+}
+
+impl<'m, 'a> Known<'m, 'a> {
+    /// Writes expressions.
+    pub fn printer(&self) -> Printer<'_, 'a> {
+        Printer {
+            arena: &self.interpreted.arena,
+            variables: self.variables,
+            class: self.class.name,
+            dialect: self.dialect,
+        }
+    }
+
+    /// What a block tests, if it ends with a conditional jump.
+    pub fn test(&self, block: usize) -> Option<Test> {
+        match self.interpreted.blocks.get(block)?.decision? {
+            Decision::Test(test) => Some(test),
+            Decision::Switch(_) => None,
+        }
+    }
+
+    /// Where a block leads.
+    pub fn successors(&self, block: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let to = self.map.graph.successors(BlockId::new(block));
+        to.iter().map(|to| to.index())
+    }
+
+    /// The expression without casts and conversions around it.
+    pub fn node(&self, id: Id) -> Node<'a> {
+        self.interpreted.arena.get(self.interpreted.arena.bare(id))
+    }
+
+    fn branch(&self, block: usize, test: &Test) -> Condition {
+        let sense = self.flow.sense(block);
+        let (jump, next) = self.flow.targets(block);
+        let mut text = self.printer().test(test, sense);
+        let (kind, outcomes) = match self.flow.loop_test(block) {
+            Some(of) => {
+                let meaning = |to: usize, holds: bool| {
+                    if (of.first..=of.last).contains(&to) && to > block {
+                        if holds { Outcome::Yes } else { Outcome::No }
+                    } else if self.flow.stays(&of, to) {
+                        Outcome::Again
+                    } else {
+                        Outcome::Done
+                    }
+                };
+                let mut kind = self.loop_kind(&of);
+                if let Some(elements) = self.elements(block, &of, test) {
+                    kind = ConditionKind::ForEach;
+                    text = elements;
+                }
+                (kind, vec![meaning(jump, sense), meaning(next, !sense)])
+            }
+            None => {
+                let kind = if self.flow.makes_value(block) {
+                    ConditionKind::Value
+                } else {
+                    ConditionKind::If
+                };
+                let mut outcomes = vec![Outcome::Yes, Outcome::No];
+                if !sense {
+                    outcomes.swap(0, 1);
+                }
+                (kind, outcomes)
+            }
+        };
+        Condition {
+            block: block as u32,
+            kind,
+            text: text.map(Into::into),
+            outcomes,
+            made: None,
+        }
+    }
+
+    /// A `for` leaves its trace in the line table: what runs before the jump back stands on the condition's line.
+    fn loop_kind(&self, of: &LoopTest) -> ConditionKind {
+        if of.unclear {
+            return ConditionKind::Loop;
+        }
+        if !of.before {
+            return ConditionKind::DoWhile;
+        }
+        let lines = Lines::new(self.map, self.code);
+        let Some((first, _)) = lines.of_block(of.first) else {
+            return ConditionKind::Loop;
+        };
+        let last = lines.of_block(of.last).map_or(first, |(_, high)| high);
+        // Where the condition stands below the body in the code, the update is what comes before it.
+        let latch = match of.first > of.header {
+            true => Some(of.first - 1),
+            false => self.flow.latches(of).last().copied(),
+        };
+        let update = latch.and_then(|latch| {
+            let block = &self.map.blocks[latch];
+            let mut instructions = self.code.instructions(block.start, block.end);
+            let end = block.end;
+            let last = match block.exit {
+                BlockExit::Goto => instructions.take_while(|&(pc, _)| pc < block.last).last(),
+                BlockExit::FallThrough => instructions.by_ref().last().filter(|_| end > 0),
+                _ => None,
+            };
+            self.map.line(last?.0)
+        });
+        let (yes, _) = self.flow.ways(of.last);
+        let body = self.map.line(self.map.blocks[yes].start);
+        let there = |line: Option<u32>| line.is_some_and(|line| (first..=last).contains(&line));
+        // Without an update, what comes before the loop: the initialisation.
+        let before = of.header.checked_sub(1).map(|block| &self.map.blocks[block]);
+        let before = before.filter(|b| b.exit == BlockExit::FallThrough);
+        let initialised = before.and_then(|b| self.map.line(b.last));
+        match (there(update) || there(initialised), there(body)) {
+            (true, true) => ConditionKind::Loop,
+            (true, false) => ConditionKind::For,
+            (false, _) => ConditionKind::While,
+        }
+    }
+
+    /// Of a loop over the elements of something: `x : xs`, as far as it is known.
+    fn elements(&self, block: usize, of: &LoopTest, test: &Test) -> Option<Option<String>> {
+        if of.first != of.last || !self.variables.named() {
+            return None;
+        }
+        let over = match self.node(test.left) {
+            Node::Call {
+                receiver: Some(iterator),
+                member,
+                ..
+            } if member.name == b"hasNext" && test.right.is_none() => match self.node(iterator) {
+                Node::Call {
+                    receiver: Some(over),
+                    member,
+                    ..
+                } if member.name == b"iterator" => over,
+                _ => return None,
+            },
+            Node::Local { name: Name::None, .. } => {
+                let Node::Local {
+                    name: Name::None,
+                    slot,
+                    ..
+                } = self.node(test.right?)
+                else {
+                    return None;
+                };
+                if !matches!(test.relation, Relation::GreaterOrEqual | Relation::Less) {
+                    return None;
+                }
+                let before = self.map.blocks[block].start.max(self.map.blocks[of.header].start);
+                let stores = self.interpreted.stores.iter();
+                let length = stores.rev().find(|s| s.slot == slot && s.pc < before)?;
+                match self.node(length.value) {
+                    Node::Length(array) => array,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let (yes, _) = self.flow.ways(block);
+        let body = &self.map.blocks[yes];
+        let within = |pc: u32| (body.start..body.end).contains(&pc);
+        let variable = self.interpreted.named.iter().find(|store| within(store.pc));
+        let over = self.printer().expression(over);
+        let name = variable.map(|store| trodden_classfile::decode(store.name));
+        Some(match (name, over) {
+            (None, None) => None,
+            (name, over) => {
+                let between = match self.dialect {
+                    Dialect::Java => " : ",
+                    Dialect::Kotlin => " in ",
+                };
+                let (name, over) = (name.unwrap_or("…".into()), over.unwrap_or("…".to_owned()));
+                let text = format!("{name}{between}{over}");
+                Some(text).filter(|text| text.chars().count() <= MAX_TEXT + 20)
+            }
+        })
+    }
+}

@@ -1,0 +1,262 @@
+//! The documents as a whole: links lead somewhere, each decision is listed, each kept run is cited.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The repository's root.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// All files below `folder` with this extension, without what builds and downloads leave.
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) -> Result<()> {
+    const GENERATED: [&str; 6] = ["target", "build", "apps", "corpus", "node_modules", "fuzz"];
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() && !path.is_symlink() {
+            if !name.starts_with('.') && !GENERATED.contains(&name.as_str()) {
+                files(&path, extension, found)?;
+            }
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// All documents: path from the root, and text.
+fn documents() -> Result<BTreeMap<PathBuf, String>> {
+    let mut found = Vec::new();
+    files(&root(), "md", &mut found)?;
+    let read = |path: PathBuf| Ok((path.strip_prefix(root())?.to_owned(), fs::read_to_string(&path)?));
+    found.into_iter().map(read).collect()
+}
+
+/// `text` without fenced blocks and inline code.
+fn prose(text: &str) -> String {
+    let outside: Vec<&str> = text.split("```").step_by(2).collect();
+    outside.join("").split('`').step_by(2).collect()
+}
+
+/// Targets of all inline links and link definitions.
+fn links(text: &str) -> Vec<String> {
+    let text = prose(text);
+    let inline = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let defined = text
+        .lines()
+        .filter(|line| line.starts_with('['))
+        .filter_map(|line| line.split_once("]: "));
+    inline
+        .chain(defined.map(|(_, target)| target))
+        .map(|target| target.trim().to_owned())
+        .collect()
+}
+
+/// The anchors of a document's headings, as GitHub makes them.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let mut anchors = BTreeSet::new();
+    for line in text.lines() {
+        fenced ^= line.starts_with("```");
+        if !fenced && line.starts_with('#') {
+            let title = line.trim_start_matches('#').trim().to_lowercase();
+            let kept = title
+                .chars()
+                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+            anchors.insert(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
+        }
+    }
+    anchors
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() -> Result<()> {
+    let documents = documents()?;
+    let mut checked = 0;
+    let mut broken = Vec::new();
+    for (path, text) in &documents {
+        for link in links(text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            checked += 1;
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() {
+                root().join(path)
+            } else {
+                root().join(path).with_file_name(file)
+            };
+            let anchored = || -> Result<bool> { Ok(anchors(&fs::read_to_string(&target)?).contains(anchor)) };
+            if !target.exists() || (!anchor.is_empty() && !anchored()?) {
+                broken.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(checked > 100, "only {checked} links were found");
+    assert!(
+        broken.is_empty(),
+        "links that lead nowhere:\n{}",
+        broken.join("\n")
+    );
+    Ok(())
+}
+
+#[test]
+fn each_decision_is_listed_and_has_title_date_and_status() -> Result<()> {
+    let folder = root().join("docs/decisions");
+    let index = fs::read_to_string(folder.join("README.md"))?;
+    let listed: Vec<String> = links(&index)
+        .into_iter()
+        .filter(|link| link.ends_with(".md"))
+        .collect();
+    let mut found = Vec::new();
+    files(&folder, "md", &mut found)?;
+    found.retain(|path| !path.ends_with("README.md"));
+    assert!(!found.is_empty());
+    for path in &found {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let times = listed.iter().filter(|link| **link == name).count();
+        assert_eq!(times, 1, "docs/decisions/README.md lists {name} {times} times");
+        let text = fs::read_to_string(path)?;
+        let head: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .take(3)
+            .map(str::trim)
+            .collect();
+        let [title, date, status] = head[..] else {
+            panic!("{name} has no head")
+        };
+        assert!(
+            title.strip_prefix("# ").is_some_and(|title| !title.is_empty()),
+            "{name} begins without a title"
+        );
+        let is_day = |day: &str| {
+            let parts: Vec<&str> = day.split('-').collect();
+            parts.iter().map(|part| part.len()).eq([4, 2, 2])
+                && parts.iter().all(|part| part.parse::<u32>().is_ok())
+        };
+        assert!(
+            date.strip_prefix("Date: ").is_some_and(is_day),
+            "{name}: second line is not `Date: YYYY-MM-DD`"
+        );
+        let known = ["accepted", "replaced by ", "rejected"];
+        let states = |status: &str| known.iter().any(|known| status.starts_with(known));
+        assert!(
+            status.strip_prefix("Status: ").is_some_and(states),
+            "{name}: third line is no status"
+        );
+    }
+    assert_eq!(
+        listed.len(),
+        found.len(),
+        "the index lists a decision that has no file"
+    );
+    Ok(())
+}
+
+/// Names of run folders (`2026-11-21-kernels`) in a text.
+fn cited_runs(text: &str) -> BTreeSet<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let words = text
+        .split(|c: char| !is_name(c))
+        .map(|word| word.trim_end_matches('-'));
+    let is_run = |word: &&str| {
+        let digits = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit());
+        let parts: Vec<&str> = word.splitn(4, '-').collect();
+        parts.len() == 4
+            && parts[0].len() == 4
+            && parts[0].starts_with("20")
+            && digits(parts[1])
+            && digits(parts[2])
+    };
+    words.filter(is_run).map(str::to_owned).collect()
+}
+
+#[test]
+fn each_run_is_cited_and_each_cited_run_exists() -> Result<()> {
+    let runs = root().join("benchmarks-java/runs");
+    let mut kept = BTreeSet::new();
+    for entry in fs::read_dir(&runs)? {
+        let path = entry?.path();
+        // A measurement that has just been made is not in the repository yet; only those that it holds count.
+        if path.is_dir() {
+            kept.insert(
+                path.file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned(),
+            );
+        }
+    }
+    assert!(!kept.is_empty());
+    let mut cited = BTreeSet::new();
+    for (path, text) in documents()? {
+        let names = cited_runs(&text);
+        let missing: Vec<&String> = names.difference(&kept).collect();
+        assert!(
+            missing.is_empty(),
+            "{} cites runs that are not there: {missing:?}",
+            path.display()
+        );
+        if !path.starts_with("benchmarks-java/runs") {
+            cited.extend(names);
+        }
+    }
+    let uncited: Vec<&String> = kept.difference(&cited).collect();
+    assert!(
+        uncited.is_empty(),
+        "no document cites these folders of benchmarks-java/runs, so delete them: {uncited:?}"
+    );
+    Ok(())
+}
+
+/// rustfmt leaves comments as they are. Rooms join this list when their comments have been reflowed.
+#[test]
+fn comments_keep_to_the_width_of_the_code() -> Result<()> {
+    const ROOMS: [&str; 6] = [
+        "analyses",
+        "benchmarks-java/harness",
+        "classfile",
+        "path-numbering",
+        "tests/src",
+        "tests/tests",
+    ];
+    let settings = fs::read_to_string(root().join("rustfmt.toml"))?;
+    let width = settings
+        .lines()
+        .find_map(|line| line.strip_prefix("max_width = "));
+    let width: usize = width.ok_or("rustfmt.toml has no max_width")?.parse()?;
+    let mut sources = Vec::new();
+    for room in ROOMS {
+        files(&root().join(room), "rs", &mut sources)?;
+    }
+    assert!(sources.len() > 100, "only {} sources were found", sources.len());
+    let mut long = Vec::new();
+    for path in sources {
+        for (number, line) in fs::read_to_string(&path)?.lines().enumerate() {
+            if line.trim_start().starts_with("//") && line.chars().count() > width {
+                long.push(format!("{}:{}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(
+        long.is_empty(),
+        "comments wider than {width} columns:\n{}",
+        long.join("\n")
+    );
+    Ok(())
+}
