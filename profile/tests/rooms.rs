@@ -30,6 +30,8 @@ fn each_room_uses_only_lower_ones() {
     for (rank, room) in ROOMS.iter().enumerate() {
         let mut files = rust_files(&source.join(room));
         files.extend(Some(source.join(format!("{room}.rs"))).filter(|file| file.exists()));
+        // Tests may save a profile to see a file written.
+        files.retain(|file| file.file_name().is_none_or(|name| name != "tests.rs"));
         assert!(!files.is_empty(), "no source file in {room}");
         for file in files {
             let text = std::fs::read_to_string(&file).expect("a source file");
