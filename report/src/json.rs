@@ -1,5 +1,8 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use trodden_profile::{PathDescription, Place, printable_lines};
 
@@ -45,7 +48,7 @@ struct Run<'a> {
     exact: bool,
     options: &'a str,
     trodden: &'a str,
-    facts: &'a std::collections::BTreeMap<String, String>,
+    facts: BTreeMap<&'a str, Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
@@ -192,7 +195,7 @@ pub(crate) fn write(
             exact: run.exact,
             options: &run.options,
             trodden: &run.version,
-            facts: &run.facts,
+            facts: run.facts.texts().collect(),
         },
         totals: Totals {
             paths: view.totals.paths,

@@ -28,7 +28,7 @@ fn profile(source_file: &str) -> Profile {
     run.command = bad();
     run.jvm = bad();
     run.options = bad();
-    run.facts.insert(bad(), bad());
+    run.facts = [(bad(), bad())].into_iter().collect();
     let node = ContextNode {
         depth: 1,
         class: 0,

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use clap::Args;
 use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, Instrumenter, ProbeKind, Shim};
+use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
 use trodden_profile::{Profile, RunInfo, Skipped, printable, printable_lines};
 
@@ -129,14 +130,14 @@ fn one(
     let mut skipped = std::mem::take(&mut work.skipped);
     skipped.sort();
     skipped.dedup();
+    let mut facts = Facts::default();
+    facts.set(facts::UNIT, unit.clone());
+    facts.set(facts::CUT_PATHS, args.cut_paths.to_string());
     let map = Profile {
         run: RunInfo {
             probe: probe.name().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            facts: BTreeMap::from([
-                ("unit".to_owned(), unit.clone()),
-                ("cut_paths".to_owned(), args.cut_paths.to_string()),
-            ]),
+            facts,
             ..RunInfo::default()
         },
         classes,
