@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::model::contexts::Contexts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
-use crate::model::observation::Observation;
+use crate::model::observations::Observation;
 use crate::model::structural::Structural;
 use crate::model::subpaths::Subpaths;
 
