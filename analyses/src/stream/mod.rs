@@ -8,6 +8,7 @@
 //! use trodden_analyses::MethodTable;
 //! use trodden_analyses::stream::{KPathsOptions, PathCounts, Pipeline};
 //! use trodden_profile::events::{ThreadInfo, Word};
+//! use trodden_profile::facts;
 //!
 //! let pipeline = Pipeline::new().with(PathCounts);
 //! let thread = pipeline.open(ThreadInfo::default());

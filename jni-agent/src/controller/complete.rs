@@ -47,13 +47,13 @@ pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledg
     facts.set(facts::CLASSES_REARMED, totals.rearmed);
     facts.set(facts::CLASSES_NOT_RETRANSFORMED, totals.failed);
     facts.set(facts::CHANGES_PUT_OFF, totals.put_off);
-    facts.set(facts::METHODS_SILENT, silent);
-    facts.set(facts::METHODS_ESTIMATED, ever);
+    facts.set(facts::METHODS_SILENT, silent as u64);
+    facts.set(facts::METHODS_ESTIMATED, ever as u64);
     facts.set(facts::RETRANSFORMING_MS, totals.pauses);
     facts.set(facts::LONGEST_RETRANSFORMATION_MS, totals.longest_pause);
-    facts.set(facts::COUNTING_MS_ESTIMATED, seconds(totals.counting));
-    facts.set(facts::RECOMPILING_MS_ESTIMATED, seconds(totals.compiling));
-    facts.set(facts::SLOWED_MS_ASSUMED, seconds(totals.slow));
+    facts.set(facts::COUNTING_MS_ESTIMATED, duration(totals.counting));
+    facts.set(facts::RECOMPILING_MS_ESTIMATED, duration(totals.compiling));
+    facts.set(facts::SLOWED_MS_ASSUMED, duration(totals.slow));
 }
 
 /// Path ends of a method that were counted in windows of its structure graphs.
@@ -62,6 +62,6 @@ fn windows(structural: Option<&Structural>, method: (u32, u32)) -> Option<u64> {
     Some(graphs.iter().map(GraphCounts::local_total).sum())
 }
 
-fn seconds(estimate: f64) -> Duration {
-    Duration::try_from_secs_f64(estimate).unwrap_or_default()
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }
