@@ -46,6 +46,8 @@ struct Run<'a> {
     schedule: Option<&'a str>,
     interval_ns: Option<u64>,
     exact: bool,
+    /// What counts stand for: `exact`, `estimates` of the whole run, or `samples`.
+    counts: &'static str,
     options: &'a str,
     trodden: &'a str,
     facts: BTreeMap<&'a str, Cow<'a, str>>,
@@ -193,6 +195,7 @@ pub(crate) fn write(
             schedule: run.schedule.as_deref(),
             interval_ns: run.interval_ns,
             exact: run.exact,
+            counts: words::Counts::of(run).name(),
             options: &run.options,
             trodden: &run.version,
             facts: run.facts.texts().collect(),

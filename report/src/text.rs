@@ -176,7 +176,9 @@ impl Page {
         self.line(&title);
         self.line(&format!(
             "{:>9} {:>17} {:>17}  method",
-            "share", "decisions", "paths counted"
+            "share",
+            "decisions",
+            format!("paths {}", words::Counts::of(view.run).participle())
         ));
         for method in view.methods.iter().take(top) {
             let name = elide(&method.title(), WIDTH - 47);
