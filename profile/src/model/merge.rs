@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
+use crate::model::conditions;
 use crate::model::contexts;
 use crate::model::kpaths::{self, ForestProblem};
 use crate::model::map::{ClassMap, MethodMap};
@@ -169,6 +170,7 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         subpaths: subpaths::merge::merge(&profiles, &classes)?,
         observations: merge_observations(&profiles, &classes),
         structural: structural::merge(&profiles, &classes),
+        conditions: conditions::merge::merge(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),
     })

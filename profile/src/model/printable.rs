@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{ClassMap, Profile, RunInfo, Skipped};
+use super::{ClassMap, Outcome, Profile, RunInfo, Skipped};
 
 /// Is this a character that no format for people may hold: a control character, a line or paragraph separator, a mark
 /// that changes the direction of writing, or one that XML forbids?
@@ -78,6 +78,7 @@ impl Profile {
             subpaths,
             observations,
             structural: _,
+            conditions,
         } = self;
         let RunInfo {
             jvm,
@@ -114,6 +115,10 @@ impl Profile {
             all.extend([&*about.lengths, &about.order, &about.identity, &about.starts]);
         }
         all.extend(observations.iter().map(|observation| observation.reason.as_str()));
+        for condition in conditions.values().flat_map(|of| &of.conditions) {
+            all.extend(condition.text.as_deref());
+            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
+        }
         all
     }
 
@@ -163,6 +168,14 @@ impl Profile {
         for observation in &mut self.observations {
             change(&mut observation.reason);
         }
+        for condition in self.conditions.values_mut().flat_map(|of| &mut of.conditions) {
+            condition.text.iter_mut().for_each(change_shared);
+            for outcome in &mut condition.outcomes {
+                if let Outcome::Case(label) = outcome {
+                    change_shared(label);
+                }
+            }
+        }
     }
 }
 
@@ -194,6 +207,12 @@ impl ClassMap {
 fn change(text: &mut String) {
     if let Cow::Owned(printable) = printable(text) {
         *text = printable;
+    }
+}
+
+fn change_shared(text: &mut Arc<str>) {
+    if let Cow::Owned(printable) = printable(text) {
+        *text = Arc::from(printable);
     }
 }
 
@@ -263,9 +282,22 @@ mod tests {
             }),
             ..Profile::default()
         };
+        let mut profile = profile;
+        let condition = crate::Condition {
+            block: 0,
+            kind: crate::ConditionKind::Switch,
+            text: Some(BAD.into()),
+            outcomes: vec![Outcome::Case(BAD.into())],
+            made: None,
+        };
+        let of = crate::MethodConditions {
+            conditions: vec![condition],
+            ..Default::default()
+        };
+        profile.conditions.insert((0, 0), of);
         let printed = profile.printable();
         let (before, after) = (profile.texts(), printed.texts());
-        assert_eq!(before.len(), 20);
+        assert_eq!(before.len(), 22);
         assert!(before.iter().all(|&text| text == BAD));
         // All but the source file's.
         assert_eq!(after, vec!["x\\u001b"; before.len() - 1]);

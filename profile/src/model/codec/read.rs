@@ -14,6 +14,7 @@ use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
     ZLIB, contexts, kpaths, observations, section_crc, shapes, structural, subpaths, validate,
 };
+use crate::model::conditions::codec as conditions;
 use crate::model::contexts::Contexts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
@@ -108,6 +109,16 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                     section.record(&mut decoder, |d| graphs.method(d).map_err(bare), |()| Ok(()))?;
                 }
             }
+            conditions::CONDITIONS => {
+                while !decoder.is_at_end() {
+                    let all = &mut profile.conditions;
+                    section.record(
+                        &mut decoder,
+                        |d| conditions::record(d, all).map_err(bare),
+                        |()| Ok(()),
+                    )?;
+                }
+            }
             END => {
                 // All classes are known now, so what speaks of them can be checked.
                 let read = std::mem::take(&mut forests);
@@ -143,6 +154,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
                 };
                 let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
                 profile.structural = read;
+                section.record(
+                    &mut decoder,
+                    |_| Ok(()),
+                    |()| conditions::check(&profile, &profile.conditions),
+                )?;
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
                 section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
             }

@@ -12,6 +12,7 @@ use super::{
     CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
     contexts, kpaths, observations, put_section, shapes, structural, subpaths, validate,
 };
+use crate::model::conditions::codec as conditions;
 use crate::model::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 
@@ -80,6 +81,10 @@ pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
         }
     }
 
+    conditions::check(profile, &profile.conditions).map_err(WriteError::Invalid)?;
+    for plain in conditions::payloads(&profile.conditions) {
+        section(&mut out, conditions::CONDITIONS, &plain)?;
+    }
     if let Some(graphs) = &profile.structural {
         structural::check(profile, graphs).map_err(WriteError::Invalid)?;
         let (about, list) = structural::payloads(graphs);

@@ -1,8 +1,15 @@
 //! What branches decide, in the source's terms.
 
+pub(crate) mod codec;
+pub(crate) mod merge;
+
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::map::EdgeLabel;
+
+/// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
+pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
 
 /// The construct of the source that a decision belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +30,33 @@ pub enum ConditionKind {
     Value,
     /// `switch` or `when`.
     Switch,
+}
+
+impl ConditionKind {
+    /// All of them, in the order of their numbers in files.
+    pub const ALL: [ConditionKind; 8] = [
+        ConditionKind::If,
+        ConditionKind::While,
+        ConditionKind::For,
+        ConditionKind::ForEach,
+        ConditionKind::DoWhile,
+        ConditionKind::Loop,
+        ConditionKind::Value,
+        ConditionKind::Switch,
+    ];
+
+    /// Its keyword for people: `if`, `for`, `do … while`; `condition` for what computes a value.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ConditionKind::If => "if",
+            ConditionKind::While => "while",
+            ConditionKind::For | ConditionKind::ForEach => "for",
+            ConditionKind::DoWhile => "do … while",
+            ConditionKind::Loop => "loop",
+            ConditionKind::Value => "condition",
+            ConditionKind::Switch => "switch",
+        }
+    }
 }
 
 /// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
@@ -103,7 +137,7 @@ impl CompilerMade {
 }
 
 /// What following an edge means in the terms of the condition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
     /// The condition held.
     Yes,
@@ -134,7 +168,7 @@ impl Outcome {
 }
 
 /// What is decided at the end of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
     /// Number of the block.
     pub block: u32,
@@ -165,7 +199,7 @@ impl Condition {
 }
 
 /// The decisions of one method.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodConditions {
     /// One per block that ends with a branch or switch, ascending by block.
     pub conditions: Vec<Condition>,
