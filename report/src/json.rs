@@ -1,10 +1,11 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
 use serde::Serialize;
-use trodden_profile::{PathDescription, Place, printable_lines};
+use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable_lines};
 
 use crate::ReportError;
 use crate::contexts;
+use crate::decisions::{Decision, Decisions};
 use crate::kpaths;
 use crate::structural;
 use crate::subpaths;
@@ -114,6 +115,10 @@ struct Step {
     bci: u32,
     line: Option<u32>,
     branch: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +127,13 @@ struct Branch {
     line: Option<u32>,
     taken: u64,
     not_taken: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    /// What *taken* and *not taken* mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcomes: Option<[Option<String>; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
 }
@@ -131,6 +143,10 @@ struct Switch {
     bci: u32,
     line: Option<u32>,
     cases: Vec<Case>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
 }
@@ -138,6 +154,9 @@ struct Switch {
 #[derive(Serialize)]
 struct Case {
     case: String,
+    /// As the source has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     count: u64,
     line: Option<u32>,
 }
@@ -220,7 +239,10 @@ pub(crate) fn write(
 }
 
 fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
-    let paths = |list: &[PathView]| list.iter().take(limit).map(path).collect();
+    let paths = |list: &[PathView]| {
+        let one = |p: &PathView| path(p, view.map, view.decisions());
+        list.iter().take(limit).map(one).collect()
+    };
     Method {
         class: view.class,
         name: &view.map.name,
@@ -231,8 +253,8 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
         share: view.share,
         possible_paths: view.map.num_paths(),
         paths: paths(&view.paths),
-        branches: view.branches.iter().filter_map(branch).collect(),
-        switches: view.branches.iter().filter_map(switch).collect(),
+        branches: view.branches.iter().filter_map(|b| branch(view, b)).collect(),
+        switches: view.branches.iter().filter_map(|b| switch(view, b)).collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
         observation: view.observation.map(|o| Observation {
@@ -258,7 +280,7 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
     }
 }
 
-pub(crate) fn path(view: &PathView) -> Path {
+pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> Path {
     let d: &PathDescription = &view.description;
     let point = |kind, at: Place| Point {
         kind,
@@ -275,16 +297,20 @@ pub(crate) fn path(view: &PathView) -> Path {
         steps: d
             .steps
             .iter()
-            .map(|s| Step {
+            .zip(view.decided(map))
+            .map(|(s, edge)| Step {
                 bci: s.at.bci,
                 line: s.at.line,
                 branch: words::decision(&s.label),
+                condition: decisions.of(edge.from.index()).and_then(Decision::phrase),
+                outcome: decisions.outcome(edge.from.index(), edge.index as usize),
             })
             .collect(),
     }
 }
 
-fn branch(view: &BranchView) -> Option<Branch> {
+fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
+    let decision = method.decisions().of(view.block);
     let Fork::Branch { taken, not_taken } = view.fork else {
         return None;
     };
@@ -293,11 +319,16 @@ fn branch(view: &BranchView) -> Option<Branch> {
         line: view.at.line,
         taken,
         not_taken,
+        condition: decision.and_then(Decision::phrase),
+        outcomes: decision.map(|_| [0, 1].map(|edge| method.decisions().outcome(view.block, edge))),
+        compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
     })
 }
 
-fn switch(view: &BranchView) -> Option<Switch> {
+fn switch(method: &MethodView, view: &BranchView) -> Option<Switch> {
+    let decisions = method.decisions();
+    let decision = decisions.of(view.block);
     let Fork::Switch(cases) = &view.fork else {
         return None;
     };
@@ -306,12 +337,16 @@ fn switch(view: &BranchView) -> Option<Switch> {
         line: view.at.line,
         cases: cases
             .iter()
-            .map(|c| Case {
+            .enumerate()
+            .map(|(edge, c)| Case {
                 case: words::decision(&c.label),
+                label: decisions.outcome(view.block, edge),
                 count: c.count,
                 line: c.target.line,
             })
             .collect(),
+        condition: decision.and_then(Decision::phrase),
+        compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
     })
 }

@@ -17,6 +17,7 @@
 
 mod contexts;
 pub mod coverage;
+mod decisions;
 mod diff;
 mod dot;
 mod html;
@@ -35,10 +36,12 @@ mod words;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use trodden_profile::{PhiOutOfRange, Profile};
 
 pub use contexts::{ContextsOptions, ContextsView};
+pub use decisions::{Decision, Decisions};
 pub use diff::{
     BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, Odds, PathChange,
     Reason, Summary,
@@ -62,6 +65,8 @@ pub struct ReportOptions {
     pub paths: usize,
     /// Folders with source files, searched by package path and SourceFile attribute.
     pub sources: Vec<PathBuf>,
+    /// Show decisions as what the bytecode did, not in the source's terms.
+    pub bytecode: bool,
     /// How to show k-iteration path forests, if the profile has one.
     pub kpaths: KPathsOptions,
     /// How to show calling contexts, if the profile has any.
@@ -175,10 +180,10 @@ impl<'p> Report<'p> {
     /// # Errors
     /// None at present; the signature leaves room.
     pub fn html(&self) -> Result<String, ReportError> {
-        let sources = source::Sources::new(&self.options.sources);
+        let sources = &self.view.sources;
         let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
         let trees = self.options.kpaths.limits(0.01, paths);
-        Ok(self.shown(|view| html::write(view, &sources, top, paths, &trees)))
+        Ok(self.shown(|view| html::write(view, sources, top, paths, &trees)))
     }
 
     /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
@@ -202,7 +207,8 @@ impl<'p> Report<'p> {
 
 fn view_of<'p>(profile: &'p Profile, options: &ReportOptions) -> Result<View<'p>, ReportError> {
     let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-    let mut view = View::new(profile, pattern.as_ref());
+    let sources = Rc::new(source::Sources::new(&options.sources));
+    let mut view = View::new(profile, pattern.as_ref(), &sources, options.bytecode);
     view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
     Ok(view)
 }

@@ -1,11 +1,12 @@
 //! Finding source files: by package path and SourceFile attribute below the given folders.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use trodden_profile::{is_control, printable};
+use trodden_source::text::SourceFile;
 
 /// Where build tools keep sources below a project's folder.
 const ROOTS: &[&str] = &[
@@ -21,14 +22,33 @@ const ROOTS: &[&str] = &[
 const MAX_BYTES: u64 = 8 << 20;
 
 /// The source folders, with what was read from them.
+#[derive(Debug)]
 pub(crate) struct Sources {
     folders: Vec<PathBuf>,
     read: RefCell<HashMap<PathBuf, Option<Rc<SourceText>>>>,
 }
 
 /// One source file.
+#[derive(Debug)]
 pub(crate) struct SourceText {
     pub lines: Vec<String>,
+    text: String,
+    file: OnceCell<SourceFile>,
+}
+
+impl SourceText {
+    fn new(text: &str) -> Self {
+        SourceText {
+            lines: text.lines().map(line).collect(),
+            text: text.to_owned(),
+            file: OnceCell::new(),
+        }
+    }
+
+    /// Taken apart, to look conditions up in it.
+    pub fn file(&self) -> &SourceFile {
+        self.file.get_or_init(|| SourceFile::new(self.text.as_str()))
+    }
 }
 
 /// Where the source file of a class (internal name) lies below a source folder: by its package and its SourceFile
@@ -82,12 +102,7 @@ impl Sources {
             .ok()
             .filter(|m| m.is_file() && m.len() <= MAX_BYTES)
             .and_then(|_| std::fs::read(&path).ok())
-            .map(|bytes| {
-                let text = String::from_utf8_lossy(&bytes);
-                Rc::new(SourceText {
-                    lines: text.lines().map(line).collect(),
-                })
-            });
+            .map(|bytes| Rc::new(SourceText::new(&String::from_utf8_lossy(&bytes))));
         self.read.borrow_mut().insert(path, text.clone());
         text
     }
