@@ -72,6 +72,8 @@ pub struct RenderOptions {
     pub method: Option<String>,
     /// Directories with Java sources.
     pub sources: Vec<PathBuf>,
+    /// Show decisions as what the bytecode did.
+    pub bytecode: bool,
     /// Colour in text.
     pub colour: bool,
     /// How to show k-iteration path forests.
@@ -86,6 +88,7 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         method: options.method.clone(),
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
+        bytecode: options.bytecode,
         kpaths: options.kpaths,
         contexts: options.contexts,
         ..ReportOptions::default()
