@@ -34,17 +34,15 @@ pub fn load_merged(paths: &[PathBuf]) -> Result<Profile, CliError> {
         return Ok(profiles.into_iter().next().unwrap_or_default());
     }
     trodden_profile::merge(&profiles).map_err(|e| match e {
-        MergeError::DifferentK {
+        MergeError::Unlike {
+            what,
             inputs: [a, b],
-            k: [k_a, k_b],
-        } => {
-            let name = |input: usize| paths[input].display();
-            CliError::Failed(format!(
-                "cannot merge: {} has k-iteration paths of k = {k_a}, {} of k = {k_b}",
-                name(a),
-                name(b)
-            ))
-        }
+            values: [in_a, in_b],
+        } => CliError::Failed(format!(
+            "cannot merge: {what} is {in_a} in {}, but {in_b} in {}",
+            paths[a].display(),
+            paths[b].display()
+        )),
         e => CliError::Failed(format!("cannot merge: {e}")),
     })
 }

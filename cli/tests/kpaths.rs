@@ -141,7 +141,10 @@ fn forests_add_up_unless_k_differs() {
         .success();
     let merged = Profile::load(&out).unwrap().kpaths.unwrap();
     assert_eq!(merged.methods[&(0, 0)].count(&[1, 1]), 180);
-    let names = contains("a.trodden has k-iteration paths of k = 3").and(contains("b.trodden of k = 4"));
+    let what = contains("k of the k-iteration path forest is 3 in ");
+    let names = what
+        .and(contains("a.trodden, but 4 in "))
+        .and(contains("b.trodden"));
     trodden()
         .arg("merge")
         .args([&a, &a, &b])

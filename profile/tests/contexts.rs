@@ -141,6 +141,6 @@ fn what_was_counted_is_kept_and_not_mixed() {
     let error = merge([&all[0], &all[1]]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "contexts of some profiles count calls, those of others time (option weight)"
+        "the weight of contexts (option weight) is calls in input 1, but time in input 2"
     );
 }

@@ -124,14 +124,15 @@ fn different_k_do_not_add_up() {
     );
     let without = profile(vec![]);
     let error = merge([&without, &a, &a, &b]).unwrap_err();
-    let expected = MergeError::DifferentK {
+    let expected = MergeError::Unlike {
+        what: "k of the k-iteration path forest",
         inputs: [1, 3],
-        k: [3, 5],
+        values: ["3".to_owned(), "5".to_owned()],
     };
     assert_eq!(error, expected);
     assert_eq!(
         error.to_string(),
-        "the k-iteration path forest of input 2 has k = 3, that of input 4 has k = 5"
+        "k of the k-iteration path forest is 3 in input 2, but 5 in input 4"
     );
     let merged = merge([&without, &a, &a]).unwrap().kpaths.unwrap();
     assert_eq!((merged.k, merged.slab_nodes, merged.nodes()), (3, 14, 3));

@@ -5,7 +5,9 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, SimpleGraph};
-use trodden_profile::{MergeError, Observation, PathDescription, Profile, RunInfo, Skipped, merge};
+use trodden_profile::{
+    BlockShape, MergeError, MethodShape, Observation, PathDescription, Profile, RunInfo, Skipped, merge,
+};
 
 /// What a profile says, free of numbers: each described path with its count.
 fn described(profile: &Profile) -> Vec<(String, [u8; 32], String, String, u64)> {
@@ -171,6 +173,24 @@ fn other_numbers_for_the_same_paths_are_translated() {
     for merged in [merge([&a, &b]).unwrap(), merge([&b, &a]).unwrap()] {
         assert_eq!(path_with(&merged, &first), 15);
         assert_eq!(merged.classes[0].counts[0].total(), 16);
+    }
+}
+
+#[test]
+fn a_shape_that_one_profile_knows_stays_whatever_the_order() {
+    let plain = two_ifs("m", None);
+    let mut shaped = plain.clone();
+    shaped.shape = Some(MethodShape {
+        code: 17,
+        blocks: vec![BlockShape::default(); plain.blocks.len()],
+        calls: vec![],
+    });
+    // An older version recorded no shapes.
+    let [old, new] =
+        [plain, shaped.clone()].map(|map| profile(vec![class("A", 1, vec![(map, paths(&[(1, 10)]))])]));
+    for merged in [merge([&old, &new]).unwrap(), merge([&new, &old]).unwrap()] {
+        assert_eq!(merged.classes[0].map.methods[0].shape, shaped.shape);
+        assert_eq!(merged.classes[0].counts[0].total(), 20);
     }
 }
 

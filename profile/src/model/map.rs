@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use trodden_numbering::{BlockId, PathDag, SimpleGraph};
 
-use crate::model::shape::MethodShape;
+use crate::model::shapes::MethodShape;
 
 /// One line-number entry: the line of the instructions from `bci` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

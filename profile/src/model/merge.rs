@@ -1,24 +1,17 @@
 //! Several profiles into one.
 //!
-//! Classes are matched by name and SHA-256, methods by name and descriptor; counts are summed, saturating.
-//! Paths that
-//! two maps of the same method number differently are translated. The result does not depend on the order of
-//! the
-//! inputs, nor on how they are grouped (but for rounding of [`RunInfo::seconds`]).
+//! Classes are matched by name and SHA-256, methods by name and descriptor; counts are summed, saturating. Paths that two
+//! maps of the same method number differently are translated. The result does not depend on the order of the inputs, nor
+//! on how they are grouped (but for rounding of [`RunInfo::seconds`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
-use crate::model::conditions;
-use crate::model::contexts;
-use crate::model::kpaths::{self, ForestProblem};
 use crate::model::map::{ClassMap, MethodMap};
-use crate::model::observation::{self, Observation};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-use crate::model::structural;
-use crate::model::subpaths;
+use crate::model::section::SECTIONS;
 use crate::model::translate::{same_paths, translate, translate_partial};
 
 /// Why profiles cannot be merged.
@@ -46,32 +39,25 @@ pub enum MergeError {
         /// Which number.
         source: RegenerateError,
     },
-    /// k-iteration path forests of different depths have nothing to add up.
-    #[error(
-        "the k-iteration path forest of input {} has k = {}, that of input {} has k = {}",
-        .inputs[0] + 1, .k[0], .inputs[1] + 1, .k[1]
-    )]
-    DifferentK {
+    /// Data that were recorded with different settings have nothing to add up.
+    #[error("{what} is {} in input {}, but {} in input {}", .values[0], .inputs[0] + 1, .values[1], .inputs[1] + 1)]
+    Unlike {
+        /// The setting: `k of the path forest`.
+        what: &'static str,
         /// Which profiles, in the order given, from 0.
         inputs: [usize; 2],
-        /// Their `k`.
-        k: [u32; 2],
+        /// What it is in each.
+        values: [String; 2],
     },
-    /// Calls and nanoseconds have nothing to add up.
-    #[error("contexts of some profiles count {}, those of others {} (option weight)", .weights[0], .weights[1])]
-    DifferentWeights {
-        /// What they count, as the option has it.
-        weights: [&'static str; 2],
-    },
-    /// The merged k-iteration path forest of a method cannot be.
-    #[error("class {class}, method {method}: {source}")]
-    Forest {
+    /// The sum of a method's data cannot be.
+    #[error("class {class}, method {method}: {what}")]
+    Sum {
         /// Internal name.
         class: String,
         /// Name and descriptor.
         method: String,
         /// Why.
-        source: ForestProblem,
+        what: String,
     },
 }
 
@@ -116,29 +102,21 @@ pub(crate) const SEPARATOR: &str = " + ";
 
 /// Merges profiles. None gives the empty profile.
 ///
-/// About the run: seconds are summed; the start is the earliest; `exact` holds if it holds for all; texts
-/// that differ
-/// (JVM, command, probe, schedule, options, version, most facts) are listed, sorted, with ` + ` between them;
-/// the
-/// smallest interval is kept; facts that count things (`ticks`, `samples`, `lost`, …) are summed; and the
-/// fact `runs`
-/// says how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
+/// About the run: seconds are summed; the start is the earliest; `exact` holds if it holds for all; texts that differ
+/// (JVM, command, probe, schedule, options, version, most facts) are listed, sorted, with ` + ` between them; the
+/// smallest interval is kept; facts that count things (`ticks`, `samples`, `lost`, …) are summed; and the fact `runs` says
+/// how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
 ///
-/// A path that is unobserved in one of the profiles is so in the result, though it may have counts from the
-/// others.
-/// A method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if
-/// all
-/// profiles of the class have the same ones, else sorted by name and descriptor.
+/// A path that is unobserved in one of the profiles is so in the result, though it may have counts from the others. A
+/// method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if all profiles of
+/// the class have the same ones, else sorted by name and descriptor.
 ///
-/// Calling contexts and k-iteration path forests add up as well. A profile without one adds nothing to those
-/// of the others, so the result's
-/// forest may speak of fewer path ends than its counts. Estimates of subpaths add up too, those with the same
-/// blocks up to rotation
-/// being the same; their bounds add up as those of independent samples.
+/// Other kinds of data add up as well, each in its own way. A profile without a kind adds nothing to that of the others,
+/// so the result's path forest, say, may speak of fewer path ends than its counts.
 ///
 /// # Errors
-/// If two profiles cut the same method of the same class bytes into different paths, a number that has to be
-/// translated names no path, or path forests have different `k`.
+/// If two profiles cut the same method of the same class bytes into different paths, a number that has to be translated
+/// names no path, or data were recorded with settings that have nothing to add up.
 pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Profile, MergeError> {
     let mut run: Option<RunInfo> = None;
     let mut classes: BTreeMap<(&str, [u8; 32]), Vec<&ClassProfile>> = BTreeMap::new();
@@ -163,47 +141,38 @@ pub fn merge<'a>(profiles: impl IntoIterator<Item = &'a Profile>) -> Result<Prof
         .into_values()
         .map(|same| merge_classes(&same))
         .collect::<Result<_, _>>()?;
-    Ok(Profile {
+    let mut merged = Profile {
         run: run.unwrap_or_default(),
-        kpaths: kpaths::merge::merge(&profiles, &classes)?,
-        contexts: contexts::merge::merge(&profiles, &classes)?,
-        subpaths: subpaths::merge::merge(&profiles, &classes)?,
-        observations: merge_observations(&profiles, &classes),
-        structural: structural::merge(&profiles, &classes),
-        conditions: conditions::merge::merge(&profiles, &classes),
         classes,
         skipped: skipped.into_iter().cloned().collect(),
-    })
+        ..Profile::default()
+    };
+    for kind in SECTIONS {
+        kind.merge(&profiles, &mut merged)?;
+    }
+    Ok(merged)
 }
 
-/// What the profiles say of methods that they counted partly, about the merged classes.
-fn merge_observations(profiles: &[&Profile], classes: &[ClassProfile]) -> Vec<Observation> {
-    let place = |profile: &Profile, one: &Observation| -> Option<(u32, u32)> {
-        let from = &profile.classes.get(one.class as usize)?.map;
-        let key = method_key(from.methods.get(one.method as usize)?);
-        let class = classes
-            .binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&from.name, from.sha256)))
-            .ok()?;
-        let method = classes[class]
-            .map
-            .methods
-            .iter()
-            .position(|m| method_key(m) == key)?;
-        Some((class as u32, method as u32))
+/// Where a method of one of the profiles is among the merged classes, which are sorted by name and hash: index of the
+/// class and of the method. `None` if the profile has no such method.
+pub(crate) fn place(
+    from: &Profile,
+    class: usize,
+    method: usize,
+    classes: &[ClassProfile],
+) -> Option<(usize, usize)> {
+    let own = &from.classes.get(class)?.map;
+    let wanted = own.methods.get(method)?;
+    let class = classes.binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&(&own.name, own.sha256)));
+    let class = class.ok()?;
+    let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&wanted.name, &wanted.descriptor);
+    let methods = &classes[class].map.methods;
+    // Mostly they are where they were.
+    let method = match methods.get(method).is_some_and(same) {
+        true => method,
+        false => methods.iter().position(same)?,
     };
-    let mut all = Vec::new();
-    for profile in profiles {
-        for one in &profile.observations {
-            if let Some((class, method)) = place(profile, one) {
-                all.push(Observation {
-                    class,
-                    method,
-                    ..one.clone()
-                });
-            }
-        }
-    }
-    observation::merge(all)
+    Some((class, method))
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
@@ -291,8 +260,7 @@ fn merge_classes(same: &[&ClassProfile]) -> Result<ClassProfile, MergeError> {
     };
     let (mut maps, mut counts) = (Vec::new(), Vec::new());
     for key in order {
-        // A class file cannot hold two methods of one key; a list that does would be folded into its first
-        // one.
+        // A class file cannot hold two methods of one key; a list that does would be folded into its first one.
         if let Some(versions) = methods.remove(&key) {
             let (map, count) = merge_methods(&first.map.name, &versions)?;
             maps.push(map);

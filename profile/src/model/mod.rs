@@ -10,10 +10,11 @@ mod known;
 mod kpaths;
 pub(crate) mod map;
 mod merge;
-mod observation;
+mod observations;
 mod printable;
 pub(crate) mod profile;
-pub(crate) mod shape;
+mod section;
+pub(crate) mod shapes;
 pub mod structural;
 mod subpaths;
 mod translate;
@@ -29,10 +30,10 @@ pub use kpaths::{
 };
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use merge::{MergeError, merge};
-pub use observation::Observation;
+pub use observations::Observation;
 pub use printable::{is_control, printable, printable_lines};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-pub use shape::{BlockShape, Callee, MethodShape, ShapeHasher};
+pub use shapes::{BlockShape, Callee, MethodShape, ShapeHasher};
 pub use subpaths::{
     KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths, least_rotation,
     subpath_accuracy,

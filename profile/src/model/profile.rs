@@ -7,7 +7,7 @@ use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
-use crate::model::observation::Observation;
+use crate::model::observations::Observation;
 use crate::model::structural::Structural;
 use crate::model::subpaths::Subpaths;
 

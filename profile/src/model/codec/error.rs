@@ -14,6 +14,17 @@ pub struct Problem {
     pub what: String,
 }
 
+impl Problem {
+    /// A problem of the profile as a whole.
+    pub(crate) fn bare(what: String) -> Self {
+        Problem {
+            class: None,
+            method: None,
+            what,
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(class) = &self.class {

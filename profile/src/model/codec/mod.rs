@@ -5,14 +5,8 @@
 //! The same profile always gives the same bytes. A reader believes nothing: it allocates in step with the bytes that
 //! are really there, and a profile that was read satisfies everything that `describe` and `regenerate` rely on.
 
-mod contexts;
 mod error;
-mod kpaths;
-mod observations;
 pub(crate) mod read;
-mod shapes;
-mod structural;
-mod subpaths;
 pub(crate) mod validate;
 pub(crate) mod wire;
 pub(crate) mod write;
@@ -34,6 +28,7 @@ pub const FORMAT_VERSION: u16 = 1;
 
 /// A section's tag.
 pub(crate) type Tag = [u8; 4];
+// The sections that every reader has to know. Those of the kinds of data are in `SECTIONS`.
 pub(crate) const RUN: Tag = *b"RUN ";
 pub(crate) const CLASSES: Tag = *b"CLAS";
 pub(crate) const SKIPPED: Tag = *b"SKIP";
@@ -79,14 +74,11 @@ pub(crate) fn check_length(plain: &[u8]) -> Result<(), WriteError> {
     if plain.len() <= SECTION_LIMIT {
         return Ok(());
     }
-    Err(WriteError::Invalid(Problem {
-        class: None,
-        method: None,
-        what: format!(
-            "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
-            plain.len()
-        ),
-    }))
+    let what = format!(
+        "a section of {} bytes exceeds the limit of {SECTION_LIMIT}",
+        plain.len()
+    );
+    Err(WriteError::Invalid(Problem::bare(what)))
 }
 
 impl Profile {

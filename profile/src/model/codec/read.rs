@@ -12,173 +12,84 @@ use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, contexts, kpaths, observations, section_crc, shapes, structural, subpaths, validate,
+    ZLIB, section_crc, validate,
 };
-use crate::model::conditions::codec as conditions;
-use crate::model::contexts::Contexts;
-use crate::model::kpaths::KPaths;
 use crate::model::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
-use crate::model::structural::Structural;
-use crate::model::subpaths::Subpaths;
+use crate::model::section::{SECTIONS, SectionReader};
 
 pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut at = header(bytes)?;
     let mut budget = FILE_LIMIT;
     let mut profile = Profile::default();
     let mut seen_run = false;
-    let mut forests = kpaths::Reading::default();
-    let mut tree = contexts::Reading::default();
-    let mut sampled = subpaths::Reading::default();
-    let mut graphs = structural::Reading::default();
+    let mut readers: Vec<Box<dyn SectionReader>> = SECTIONS.iter().map(|kind| kind.reader()).collect();
     loop {
-        let section = Section::at(bytes, at)?;
-        let plain = section.plain(&mut budget)?;
+        let frame = Frame::at(bytes, at)?;
+        let plain = frame.plain(&mut budget)?;
         let mut decoder = Decoder::new(&plain);
-        if !seen_run && section.tag != RUN {
-            return Err(section.order("comes before the section 'RUN '"));
+        if !seen_run && frame.tag != RUN {
+            return Err(frame.order("comes before the section 'RUN '"));
         }
-        match section.tag {
-            RUN if seen_run => return Err(section.order("is there twice")),
+        match frame.tag {
+            RUN if seen_run => return Err(frame.order("is there twice")),
             RUN => {
-                profile.run = section.record(&mut decoder, run, validate::run)?;
+                profile.run = frame.record(&mut decoder, run, validate::run)?;
                 seen_run = true;
             }
             CLASSES => {
                 while !decoder.is_at_end() {
-                    let class = section.record(&mut decoder, class, validate::class)?;
+                    let class = frame.record(&mut decoder, class, validate::class)?;
                     profile.classes.push(class);
-                }
-            }
-            shapes::SHAPES => {
-                while !decoder.is_at_end() {
-                    let classes = &mut profile.classes;
-                    section.record(
-                        &mut decoder,
-                        |d| shapes::record(d, classes).map_err(bare),
-                        |()| Ok(()),
-                    )?;
                 }
             }
             SKIPPED => {
                 while !decoder.is_at_end() {
-                    let entry = section.record(&mut decoder, |d| skipped(d).map_err(bare), |_| Ok(()))?;
+                    let entry =
+                        frame.record(&mut decoder, |d| skipped(d).map_err(Problem::bare), |_| Ok(()))?;
                     profile.skipped.push(entry);
-                }
-            }
-            observations::OBSERVATIONS => {
-                while !decoder.is_at_end() {
-                    let one = section.record(
-                        &mut decoder,
-                        |d| observations::record(d).map_err(bare),
-                        |_| Ok(()),
-                    )?;
-                    profile.observations.push(one);
-                }
-            }
-            kpaths::ABOUT => section.record(&mut decoder, |d| forests.about(d).map_err(bare), |()| Ok(()))?,
-            kpaths::TREES => {
-                while !decoder.is_at_end() {
-                    section.record(&mut decoder, |d| forests.record(d).map_err(bare), |()| Ok(()))?;
-                }
-            }
-            contexts::ABOUT => section.record(&mut decoder, |d| tree.about(d).map_err(bare), |()| Ok(()))?,
-            contexts::NODES => {
-                while !decoder.is_at_end() {
-                    section.record(&mut decoder, |d| tree.node(d).map_err(bare), |()| Ok(()))?;
-                }
-            }
-            contexts::PREFIXES => {
-                while !decoder.is_at_end() {
-                    section.record(&mut decoder, |d| tree.prefix(d).map_err(bare), |()| Ok(()))?;
-                }
-            }
-            subpaths::ABOUT => {
-                section.record(&mut decoder, |d| sampled.about(d).map_err(bare), |()| Ok(()))?
-            }
-            subpaths::LIST => {
-                while !decoder.is_at_end() {
-                    section.record(&mut decoder, |d| sampled.subpath(d).map_err(bare), |()| Ok(()))?;
-                }
-            }
-            structural::ABOUT => {
-                section.record(&mut decoder, |d| graphs.about(d).map_err(bare), |()| Ok(()))?
-            }
-            structural::LIST => {
-                while !decoder.is_at_end() {
-                    section.record(&mut decoder, |d| graphs.method(d).map_err(bare), |()| Ok(()))?;
-                }
-            }
-            conditions::CONDITIONS => {
-                while !decoder.is_at_end() {
-                    let all = &mut profile.conditions;
-                    section.record(
-                        &mut decoder,
-                        |d| conditions::record(d, all).map_err(bare),
-                        |()| Ok(()),
-                    )?;
                 }
             }
             END => {
                 // All classes are known now, so what speaks of them can be checked.
-                let read = std::mem::take(&mut forests);
-                let check = |forests: &Option<KPaths>| match forests {
-                    Some(forests) => validate::kpaths(&profile, forests),
-                    None => Ok(()),
-                };
-                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
-                profile.kpaths = read;
-                section.record(
-                    &mut decoder,
-                    |_| Ok(()),
-                    |()| observations::check(&profile, &profile.observations),
-                )?;
-                let read = std::mem::take(&mut tree);
-                let check = |tree: &Option<Contexts>| match tree {
-                    Some(tree) => validate::contexts(&profile, tree),
-                    None => Ok(()),
-                };
-                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
-                profile.contexts = read;
-                let read = std::mem::take(&mut sampled);
-                let check = |sampled: &Option<Subpaths>| match sampled {
-                    Some(sampled) => validate::subpaths(&profile, sampled),
-                    None => Ok(()),
-                };
-                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
-                profile.subpaths = read;
-                let read = std::mem::take(&mut graphs);
-                let check = |structural: &Option<Structural>| match structural {
-                    Some(structural) => structural::check(&profile, structural),
-                    None => Ok(()),
-                };
-                let read = section.record(&mut decoder, |_| read.finish().map_err(bare), check)?;
-                profile.structural = read;
-                section.record(
-                    &mut decoder,
-                    |_| Ok(()),
-                    |()| conditions::check(&profile, &profile.conditions),
-                )?;
+                for (kind, reader) in SECTIONS.into_iter().zip(std::mem::take(&mut readers)) {
+                    let read = reader.finish(&mut profile).map_err(Problem::bare);
+                    let read = read.and_then(|()| kind.check(&profile));
+                    read.map_err(|problem| frame.malformed(&decoder, problem))?;
+                }
                 let counts = (profile.classes.len() as u64, profile.skipped.len() as u64);
-                section.record(&mut decoder, |d| end(d, counts).map_err(bare), |_| Ok(()))?;
+                frame.record(
+                    &mut decoder,
+                    |d| end(d, counts).map_err(Problem::bare),
+                    |_| Ok(()),
+                )?;
             }
-            // As in PNG, a small first letter marks what a reader may ignore: later versions can add to a file.
-            [first, ..] if first.is_ascii_lowercase() => {
-                at = section.end;
-                continue;
-            }
-            _ => {
-                return Err(ReadError::UnknownSection {
-                    section: section.name(),
-                    offset: section.start as u64,
-                });
-            }
+            tag => match SECTIONS.iter().position(|kind| kind.tags().contains(&tag)) {
+                Some(kind) => {
+                    let read = readers[kind].section(tag, &mut decoder, &mut profile);
+                    read.map_err(|what| frame.malformed(&decoder, Problem::bare(what)))?;
+                }
+                // As in PNG, a small first letter marks what a reader may ignore: later versions can add to a file.
+                None if tag[0].is_ascii_lowercase() => {
+                    at = frame.end;
+                    continue;
+                }
+                None => {
+                    return Err(ReadError::UnknownSection {
+                        section: frame.name(),
+                        offset: frame.start as u64,
+                    });
+                }
+            },
         }
         if !decoder.is_at_end() {
-            return Err(section.malformed(&decoder, bare("there is more than belongs here".to_owned())));
+            return Err(frame.malformed(
+                &decoder,
+                Problem::bare("there is more than belongs here".to_owned()),
+            ));
         }
-        at = section.end;
-        if section.tag == END {
+        at = frame.end;
+        if frame.tag == END {
             break;
         }
     }
@@ -223,7 +134,7 @@ fn header(bytes: &[u8]) -> Result<usize, ReadError> {
 }
 
 /// A section whose checksum was found right.
-struct Section<'a> {
+struct Frame<'a> {
     tag: Tag,
     encoding: u8,
     start: usize,
@@ -232,7 +143,7 @@ struct Section<'a> {
     plain_length: usize,
 }
 
-impl<'a> Section<'a> {
+impl<'a> Frame<'a> {
     fn at(bytes: &'a [u8], start: usize) -> Result<Self, ReadError> {
         let rest = &bytes[start..];
         let Some(header) = rest.first_chunk::<SECTION_HEADER>() else {
@@ -268,7 +179,7 @@ impl<'a> Section<'a> {
                 stated,
             });
         }
-        Ok(Section {
+        Ok(Frame {
             tag,
             encoding: header[4],
             start,
@@ -358,14 +269,6 @@ pub(crate) fn name(tag: Tag) -> String {
     tag.escape_ascii().to_string()
 }
 
-pub(crate) fn bare(what: String) -> Problem {
-    Problem {
-        class: None,
-        method: None,
-        what,
-    }
-}
-
 pub(crate) fn run(d: &mut Decoder<'_>) -> Result<RunInfo, Problem> {
     let mut read = || -> Decoded<RunInfo> {
         Ok(RunInfo {
@@ -382,7 +285,7 @@ pub(crate) fn run(d: &mut Decoder<'_>) -> Result<RunInfo, Problem> {
             facts: facts(d)?,
         })
     };
-    read().map_err(bare)
+    read().map_err(Problem::bare)
 }
 
 fn facts(d: &mut Decoder<'_>) -> Decoded<BTreeMap<String, String>> {
@@ -415,7 +318,7 @@ pub(crate) fn skipped(d: &mut Decoder<'_>) -> Decoded<Skipped> {
 }
 
 pub(crate) fn class(d: &mut Decoder<'_>) -> Result<ClassProfile, Problem> {
-    let name = d.string("class name").map_err(bare)?;
+    let name = d.string("class name").map_err(Problem::bare)?;
     let in_class = |what| Problem {
         class: Some(name.clone()),
         method: None,
@@ -517,7 +420,7 @@ fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(Met
 }
 
 /// The counterpart of the writer's function of that name.
-pub(super) fn ascending<T>(
+pub(crate) fn ascending<T>(
     d: &mut Decoder<'_>,
     what: &str,
     mut after: impl FnMut(&mut Decoder<'_>) -> Decoded<T>,

@@ -1,24 +1,19 @@
-//! The rules of the data model. A reader checks them on what it reads, a writer on what it is given, so that
-//! whatever is in a file can be described without a panic.
+//! The rules of the data model, for the run, path maps and counts; other kinds of data have their own
+//! ([`Section::check`](crate::model::section::Section::check)). A reader checks them on what it reads, a writer on what
+//! it is given, so that whatever is in a file can be described without a panic.
 
 use trodden_numbering::{BlockId, FlowGraph, StartKind};
 
 use super::error::Problem;
-use crate::model::contexts::Contexts;
-use crate::model::kpaths::KPaths;
 use crate::model::map::{BlockExit, ClassMap, MethodMap};
-use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
-use crate::model::subpaths::Subpaths;
+use crate::model::profile::{ClassProfile, MethodCounts, RunInfo};
 
 pub(crate) fn run(run: &RunInfo) -> Result<(), Problem> {
     if run.seconds.is_finite() && run.seconds >= 0.0 {
         return Ok(());
     }
-    Err(Problem {
-        class: None,
-        method: None,
-        what: format!("{} is no duration in seconds", run.seconds),
-    })
+    let what = format!("{} is no duration in seconds", run.seconds);
+    Err(Problem::bare(what))
 }
 
 pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
@@ -37,36 +32,6 @@ pub(crate) fn class(class: &ClassProfile) -> Result<(), Problem> {
         method(map, counts).map_err(|what| in_method(&class.map, map, what))?;
     }
     Ok(())
-}
-
-pub(super) fn kpaths(profile: &Profile, kpaths: &KPaths) -> Result<(), Problem> {
-    let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
-    kpaths.check(methods).map_err(|what| Problem {
-        class: None,
-        method: None,
-        what,
-    })
-}
-
-pub(super) fn contexts(profile: &Profile, contexts: &Contexts) -> Result<(), Problem> {
-    let methods = |class: u32| Some(profile.classes.get(class as usize)?.map.methods.len());
-    contexts.check(methods).map_err(|what| Problem {
-        class: None,
-        method: None,
-        what,
-    })
-}
-
-pub(super) fn subpaths(profile: &Profile, subpaths: &Subpaths) -> Result<(), Problem> {
-    let paths = |class: usize, method: usize| {
-        let class = profile.classes.get(class)?;
-        Some(class.map.methods.get(method)?.num_paths())
-    };
-    subpaths.check(paths).map_err(|what| Problem {
-        class: None,
-        method: None,
-        what,
-    })
 }
 
 fn in_method(class: &ClassMap, method: &MethodMap, what: String) -> Problem {

@@ -140,6 +140,14 @@ impl<'a> Decoder<'a> {
         (0..count).map(|index| item(self, index)).collect()
     }
 
+    /// Records up to the end of the payload.
+    pub fn records(&mut self, mut record: impl FnMut(&mut Self) -> Decoded<()>) -> Decoded<()> {
+        while !self.is_at_end() {
+            record(self)?;
+        }
+        Ok(())
+    }
+
     pub fn string(&mut self, what: &str) -> Decoded<String> {
         let length = self.count(what)?;
         let bytes = self.take(length, what)?;

@@ -1,130 +1,49 @@
 //! Profile to bytes.
 
-use std::io::Write;
-
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use trodden_numbering::{BlockId, EndCause, FlowGraph, StartKind};
 
 use super::error::WriteError;
 use super::wire::Encoder;
-use super::{
-    CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_TARGET, SKIPPED, Tag, ZLIB, check_length,
-    contexts, kpaths, observations, put_section, shapes, structural, subpaths, validate,
-};
-use crate::model::conditions::codec as conditions;
+use super::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SKIPPED, validate};
 use crate::model::map::{BlockExit, BlockInfo, EdgeLabel, MethodMap};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
+use crate::model::section::{Records, SECTIONS, Sections};
 
 pub(super) fn to_bytes(profile: &Profile) -> Result<Vec<u8>, WriteError> {
-    let mut out = MAGIC.to_vec();
-    out.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&FORMAT_VERSION.to_le_bytes());
+    let mut out = Sections::new(&mut bytes);
 
     validate::run(&profile.run).map_err(WriteError::Invalid)?;
     let mut plain = Encoder::default();
     run(&mut plain, &profile.run);
-    section(&mut out, RUN, &plain.bytes)?;
+    out.put(RUN, &plain.bytes)?;
 
-    let mut plain = Encoder::default();
+    let mut classes = Records::default();
     for class_profile in &profile.classes {
         validate::class(class_profile).map_err(WriteError::Invalid)?;
-        class(&mut plain, class_profile);
-        if plain.bytes.len() >= SECTION_TARGET {
-            section(&mut out, CLASSES, &plain.bytes)?;
-            plain.bytes.clear();
-        }
+        class(&mut classes.plain, class_profile);
+        classes.end();
     }
-    if !plain.bytes.is_empty() {
-        section(&mut out, CLASSES, &plain.bytes)?;
+    out.put_records(CLASSES, classes)?;
+
+    for kind in SECTIONS {
+        kind.check(profile).map_err(WriteError::Invalid)?;
+        kind.write(profile, &mut out)?;
     }
 
-    for plain in shapes::payloads(profile)? {
-        section(&mut out, shapes::SHAPES, &plain)?;
-    }
-
-    if let Some(forests) = &profile.kpaths {
-        validate::kpaths(profile, forests).map_err(WriteError::Invalid)?;
-        let (about, trees) = kpaths::payloads(forests);
-        section(&mut out, kpaths::ABOUT, &about)?;
-        for plain in trees {
-            section(&mut out, kpaths::TREES, &plain)?;
-        }
-    }
-
-    if !profile.observations.is_empty() {
-        observations::check(profile, &profile.observations).map_err(WriteError::Invalid)?;
-        section(
-            &mut out,
-            observations::OBSERVATIONS,
-            &observations::payload(&profile.observations),
-        )?;
-    }
-
-    if let Some(tree) = &profile.contexts {
-        validate::contexts(profile, tree).map_err(WriteError::Invalid)?;
-        let payloads = contexts::payloads(tree);
-        section(&mut out, contexts::ABOUT, &payloads.about)?;
-        for plain in payloads.nodes {
-            section(&mut out, contexts::NODES, &plain)?;
-        }
-        for plain in payloads.prefixes {
-            section(&mut out, contexts::PREFIXES, &plain)?;
-        }
-    }
-
-    if let Some(sampled) = &profile.subpaths {
-        validate::subpaths(profile, sampled).map_err(WriteError::Invalid)?;
-        let (about, list) = subpaths::payloads(sampled);
-        section(&mut out, subpaths::ABOUT, &about)?;
-        for plain in list {
-            section(&mut out, subpaths::LIST, &plain)?;
-        }
-    }
-
-    conditions::check(profile, &profile.conditions).map_err(WriteError::Invalid)?;
-    for plain in conditions::payloads(&profile.conditions) {
-        section(&mut out, conditions::CONDITIONS, &plain)?;
-    }
-    if let Some(graphs) = &profile.structural {
-        structural::check(profile, graphs).map_err(WriteError::Invalid)?;
-        let (about, list) = structural::payloads(graphs);
-        section(&mut out, structural::ABOUT, &about)?;
-        for plain in list {
-            section(&mut out, structural::LIST, &plain)?;
-        }
-    }
-
-    let mut plain = Encoder::default();
+    let mut entries = Records::default();
     for entry in &profile.skipped {
-        skipped(&mut plain, entry);
-        if plain.bytes.len() >= SECTION_TARGET {
-            section(&mut out, SKIPPED, &plain.bytes)?;
-            plain.bytes.clear();
-        }
+        skipped(&mut entries.plain, entry);
+        entries.end();
     }
-    if !plain.bytes.is_empty() {
-        section(&mut out, SKIPPED, &plain.bytes)?;
-    }
+    out.put_records(SKIPPED, entries)?;
 
     let mut plain = Encoder::default();
     plain.len(profile.classes.len());
     plain.len(profile.skipped.len());
-    section(&mut out, END, &plain.bytes)?;
-    Ok(out)
-}
-
-fn section(out: &mut Vec<u8>, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
-    check_length(plain)?;
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
-    packed.write_all(plain)?;
-    let packed = packed.finish()?;
-    let (encoding, stored) = if packed.len() < plain.len() {
-        (ZLIB, packed.as_slice())
-    } else {
-        (PLAIN, plain)
-    };
-    put_section(out, tag, encoding, plain.len(), stored);
-    Ok(())
+    out.put(END, &plain.bytes)?;
+    Ok(bytes)
 }
 
 pub(crate) fn run(out: &mut Encoder, run: &RunInfo) {
@@ -250,7 +169,7 @@ fn method_counts(out: &mut Encoder, counts: &MethodCounts) {
 }
 
 /// Strictly ascending numbers as a first one and differences, each followed by what `after` writes.
-pub(super) fn ascending(
+pub(crate) fn ascending(
     out: &mut Encoder,
     numbers: impl ExactSizeIterator<Item = u64>,
     mut after: impl FnMut(&mut Encoder, u64),

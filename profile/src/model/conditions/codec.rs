@@ -3,21 +3,20 @@
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use trodden_numbering::{BlockId, FlowGraph};
-
 use super::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
-use crate::model::codec::{Problem, SECTION_TARGET, Tag};
+use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
+use crate::model::section::{Records, SectionReader, Sections};
 
 /// Its tag.
-pub(crate) const CONDITIONS: Tag = *b"cond";
+pub(super) const CONDITIONS: Tag = *b"cond";
 
-/// The payloads: one record per method. Another one begins after about 1 MiB.
-pub(crate) fn payloads(conditions: &Conditions) -> Vec<Vec<u8>> {
-    let mut payloads = Vec::new();
-    let mut plain = Encoder::default();
+/// Writes the conditions: one record per method.
+pub(super) fn write(conditions: &Conditions, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    let mut records = Records::default();
     for (&(class, method), of) in conditions {
+        let plain = &mut records.plain;
         plain.uint(u64::from(class));
         plain.uint(u64::from(method));
         plain.byte(made_number(of.method));
@@ -28,16 +27,28 @@ pub(crate) fn payloads(conditions: &Conditions) -> Vec<Vec<u8>> {
         }
         plain.len(of.conditions.len());
         for condition in &of.conditions {
-            put(&mut plain, condition);
+            put(plain, condition);
         }
-        if plain.bytes.len() >= SECTION_TARGET {
-            payloads.push(std::mem::take(&mut plain.bytes));
-        }
+        records.end();
     }
-    if !plain.bytes.is_empty() {
-        payloads.push(plain.bytes);
+    out.put_records(CONDITIONS, records)
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    all: Conditions,
+}
+
+impl SectionReader for Reading {
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        d.records(|d| record(d, &mut self.all))
     }
-    payloads
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.conditions = self.all;
+        Ok(())
+    }
 }
 
 fn put(out: &mut Encoder, condition: &Condition) {
@@ -66,8 +77,7 @@ fn made_number(made: Option<CompilerMade>) -> u8 {
     made.map_or(0, |made| made as u8 + 1)
 }
 
-/// Reads one record.
-pub(crate) fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
+fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
     let place = (d.u32("class of conditions")?, d.u32("method of conditions")?);
     let of = MethodConditions {
         method: made(d)?,
@@ -123,46 +133,4 @@ fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
             })
         })?,
     })
-}
-
-/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
-pub(crate) fn check(profile: &Profile, conditions: &Conditions) -> Result<(), Problem> {
-    for (&(class, method), of) in conditions {
-        let problem = |what: String| {
-            let class = profile.classes.get(class as usize);
-            let method = class.and_then(|c| c.map.methods.get(method as usize));
-            Err(Problem {
-                class: class.map(|c| c.map.name.clone()),
-                method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
-                what,
-            })
-        };
-        let found = profile.classes.get(class as usize);
-        let Some(map) = found.and_then(|c| c.map.methods.get(method as usize)) else {
-            return problem(format!(
-                "conditions of method {method} of class {class}, which is not there"
-            ));
-        };
-        let ascending = |blocks: Vec<u32>| {
-            let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
-            there && blocks.is_sorted_by(|a, b| a < b)
-        };
-        if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
-            return problem("the conditions are not of its blocks, or not in order".to_owned());
-        }
-        if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
-            return problem("what the compiler made is not of its blocks, or not in order".to_owned());
-        }
-        for condition in &of.conditions {
-            let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
-            if condition.outcomes.len() != edges {
-                return problem(format!(
-                    "the condition of block {} has {} outcomes, the block {edges} edges",
-                    condition.block,
-                    condition.outcomes.len()
-                ));
-            }
-        }
-    }
-    Ok(())
 }

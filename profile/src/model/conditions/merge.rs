@@ -1,18 +1,24 @@
 //! Conditions of several profiles.
 
 use super::Conditions;
-use crate::model::map::MethodMap;
+use crate::model::merge::place;
 use crate::model::profile::{ClassProfile, Profile};
 
 /// All that is known of the methods of `classes`, which were merged already and are sorted by name and hash. Where
 /// two profiles differ, the one that knows more conditions counts.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Conditions {
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Conditions {
     let mut merged = Conditions::new();
     for profile in profiles {
-        for (&place, of) in &profile.conditions {
-            let Some(place) = place_in(profile, place, classes) else {
+        for (&(class, method), of) in &profile.conditions {
+            let Some((in_merged, at)) = place(profile, class as usize, method as usize, classes) else {
                 continue;
             };
+            // The same bytes have the same blocks, but a damaged file may say otherwise.
+            let own = &profile.classes[class as usize].map.methods[method as usize];
+            if own.blocks != classes[in_merged].map.methods[at].blocks {
+                continue;
+            }
+            let place = (in_merged as u32, at as u32);
             let weight =
                 |of: &super::MethodConditions| of.conditions.iter().filter(|c| c.text.is_some()).count();
             let better = |old: &super::MethodConditions| (weight(of), of) > (weight(old), old);
@@ -22,17 +28,4 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Conditio
         }
     }
     merged
-}
-
-/// Where a method of one profile is in the merged classes, if its blocks are the same there.
-fn place_in(profile: &Profile, (class, method): (u32, u32), classes: &[ClassProfile]) -> Option<(u32, u32)> {
-    let from = &profile.classes.get(class as usize)?.map;
-    let own = from.methods.get(method as usize)?;
-    let key = (&from.name, from.sha256);
-    let class = classes.binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&key));
-    let class = class.ok()?;
-    let same =
-        |m: &MethodMap| (&m.name, &m.descriptor) == (&own.name, &own.descriptor) && m.blocks == own.blocks;
-    let method = classes[class].map.methods.iter().position(same)?;
-    Some((class as u32, method as u32))
 }

@@ -1,12 +1,18 @@
 //! What branches decide, in the source's terms.
 
-pub(crate) mod codec;
-pub(crate) mod merge;
+mod codec;
+mod merge;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use trodden_numbering::{BlockId, FlowGraph};
+
 use super::map::EdgeLabel;
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 
 /// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
 pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
@@ -224,4 +230,72 @@ impl MethodConditions {
         };
         self.method.or_else(of_block)
     }
+}
+
+/// Conditions as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::CONDITIONS]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        codec::write(&profile.conditions, out)
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        check(profile)
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.conditions = merge::merge(inputs, &merged.classes);
+        Ok(())
+    }
+}
+
+/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
+fn check(profile: &Profile) -> Result<(), Problem> {
+    for (&(class, method), of) in &profile.conditions {
+        let problem = |what: String| {
+            let class = profile.classes.get(class as usize);
+            let method = class.and_then(|c| c.map.methods.get(method as usize));
+            Err(Problem {
+                class: class.map(|c| c.map.name.clone()),
+                method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
+                what,
+            })
+        };
+        let found = profile.classes.get(class as usize);
+        let Some(map) = found.and_then(|c| c.map.methods.get(method as usize)) else {
+            return problem(format!(
+                "conditions of method {method} of class {class}, which is not there"
+            ));
+        };
+        let ascending = |blocks: Vec<u32>| {
+            let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
+            there && blocks.is_sorted_by(|a, b| a < b)
+        };
+        if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
+            return problem("the conditions are not of its blocks, or not in order".to_owned());
+        }
+        if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
+            return problem("what the compiler made is not of its blocks, or not in order".to_owned());
+        }
+        for condition in &of.conditions {
+            let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
+            if condition.outcomes.len() != edges {
+                return problem(format!(
+                    "the condition of block {} has {} outcomes, the block {edges} edges",
+                    condition.block,
+                    condition.outcomes.len()
+                ));
+            }
+        }
+    }
+    Ok(())
 }

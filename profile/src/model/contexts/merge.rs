@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::tree::Key;
 use super::{ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, SEPARATOR};
+use crate::model::merge::{MergeError, SEPARATOR, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate_partial;
 
@@ -22,22 +22,26 @@ struct Sum {
     counted: bool,
 }
 
-/// Adds up the contexts of profiles whose classes were merged into `classes` already (sorted by name and hash). Bounds stay bounds
-/// of the sum: a context that only one profile counted may have had up to `absent` calls in each of the others.
+/// Adds up the contexts of profiles whose classes were merged into `classes` already (sorted by name and hash). Bounds
+/// stay bounds of the sum: a context that only one profile counted may have had up to `absent` calls in each of the
+/// others.
 ///
 /// # Errors
 /// If they count different things.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Contexts>, MergeError> {
-    let all: Vec<(&Profile, &Contexts)> = profiles
-        .iter()
-        .filter_map(|profile| Some((*profile, profile.contexts.as_ref()?)))
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Contexts>, MergeError> {
+    let all: Vec<(usize, &Profile, &Contexts)> = (0..)
+        .zip(profiles)
+        .filter_map(|(input, profile)| Some((input, *profile, profile.contexts.as_ref()?)))
         .collect();
-    let Some((_, first)) = all.first() else {
+    let Some((first_input, _, first)) = all.first() else {
         return Ok(None);
     };
-    if let Some((_, other)) = all.iter().find(|(_, own)| own.weight != first.weight) {
-        return Err(MergeError::DifferentWeights {
-            weights: [first.weight.name(), other.weight.name()],
+    // Calls and nanoseconds have nothing to add up.
+    if let Some((input, _, other)) = all.iter().find(|(_, _, own)| own.weight != first.weight) {
+        return Err(MergeError::Unlike {
+            what: "the weight of contexts (option weight)",
+            inputs: [*first_input, *input],
+            values: [first, other].map(|own| own.weight.name().to_owned()),
         });
     }
     let mut merged = Contexts {
@@ -48,12 +52,16 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     let mut rows: Vec<ContextRow> = Vec::new();
     let mut sums: Vec<Sum> = Vec::new();
     let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::new();
-    for (profile, own) in &all {
+    for (_, profile, own) in &all {
         add_facts(&mut merged, own);
         let places: Vec<Vec<Place>> = profile
             .classes
             .iter()
-            .map(|class| places(class, classes))
+            .enumerate()
+            .map(|(c, class)| {
+                let place = |m| place(profile, c, m, classes).map(|(c, m)| (c as u32, m as u32));
+                (0..class.map.methods.len()).map(place).collect()
+            })
             .collect();
         // The row of each activation on the way to the current node.
         let mut path: Vec<Option<u32>> = Vec::new();
@@ -145,18 +153,6 @@ fn in_other_numbers(
         method: format!("{}{}", from.name, from.descriptor),
         source,
     })
-}
-
-/// Where the methods of a class are in the merged classes.
-fn places(class: &ClassProfile, classes: &[ClassProfile]) -> Vec<Place> {
-    let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
-    let found = classes.binary_search_by_key(&key(class), key).ok();
-    let place = |method: &MethodMap| {
-        let to = found?;
-        let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&method.name, &method.descriptor);
-        Some((to as u32, classes[to].map.methods.iter().position(same)? as u32))
-    };
-    class.map.methods.iter().map(place).collect()
 }
 
 fn add_facts(total: &mut Contexts, own: &Contexts) {

@@ -4,9 +4,14 @@
 //! calling context tree, or the part of it that a streaming algorithm monitored and the ancestors of that. How it is built is the
 //! business of `trodden-analyses`; here it is data.
 
-pub(crate) mod merge;
+mod codec;
+mod merge;
 mod tree;
 
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 use crate::options::ContextWeight;
 
 pub use tree::{ContextNode, ContextRow, ContextTree};
@@ -99,5 +104,38 @@ impl Contexts {
             true => Ok(()),
             false => Err(format!("contexts have {calls} of {} calls", self.calls)),
         }
+    }
+}
+
+/// Calling contexts as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::ABOUT, codec::NODES, codec::PREFIXES]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        match &profile.contexts {
+            Some(contexts) => codec::write(contexts, out),
+            None => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        let Some(contexts) = &profile.contexts else {
+            return Ok(());
+        };
+        let methods = |class: u32| Some(profile.classes.get(class as usize)?.map.methods.len());
+        contexts.check(methods).map_err(Problem::bare)
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.contexts = merge::merge(inputs, &merged.classes)?;
+        Ok(())
     }
 }

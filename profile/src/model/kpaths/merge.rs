@@ -6,12 +6,12 @@ use trodden_numbering::RegenerateError;
 
 use super::{ForestProblem, KPaths, PathForest};
 use crate::model::map::MethodMap;
-use crate::model::merge::MergeError;
+use crate::model::merge::{MergeError, SEPARATOR, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate;
 
 /// Adds up the forests of profiles whose classes were merged into `classes` already (sorted by name and hash).
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<KPaths>, MergeError> {
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<KPaths>, MergeError> {
     let mut merged: Option<(usize, KPaths)> = None;
     for (input, profile) in profiles.iter().enumerate() {
         let Some(own) = &profile.kpaths else { continue };
@@ -23,26 +23,20 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             (input, empty)
         });
         if total.k != own.k {
-            return Err(MergeError::DifferentK {
+            return Err(MergeError::Unlike {
+                what: "k of the k-iteration path forest",
                 inputs: [*first, input],
-                k: [total.k, own.k],
+                values: [total.k, own.k].map(|k| k.to_string()),
             });
         }
         add_facts(total, own);
         for (&(class, method), forest) in &own.methods {
             // A forest of a method that is not there is no forest; a writer refuses it.
-            let found = profile.classes.get(class);
-            let Some((class, map)) = found.and_then(|c| Some((c, c.map.methods.get(method)?))) else {
+            let Some((to, at)) = place(profile, class, method, classes) else {
                 continue;
             };
-            let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
-            let Ok(to) = classes.binary_search_by_key(&key(class), key) else {
-                continue;
-            };
-            let same = |m: &MethodMap| (&m.name, &m.descriptor) == (&map.name, &map.descriptor);
-            let Some(at) = classes[to].map.methods.iter().position(same) else {
-                continue;
-            };
+            let class = &profile.classes[class];
+            let map = &class.map.methods[method];
             let entry = total.methods.entry((to, at)).or_default();
             let sum = in_numbers_of(forest, map, &classes[to].map.methods[at])
                 .and_then(|forest| Ok(entry.plus(&forest)?));
@@ -54,10 +48,10 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
                         method,
                         source,
                     },
-                    RenumberError::Forest(source) => MergeError::Forest {
+                    RenumberError::Forest(problem) => MergeError::Sum {
                         class,
                         method,
-                        source,
+                        what: problem.to_string(),
                     },
                 }
             })?;
@@ -100,8 +94,8 @@ fn add_facts(total: &mut KPaths, own: &KPaths) {
     let bursts: BTreeSet<&str> = [&total.bursts, &own.bursts]
         .into_iter()
         .flatten()
-        .flat_map(|b| b.split(crate::model::merge::SEPARATOR))
+        .flat_map(|b| b.split(SEPARATOR))
         .collect();
     let bursts: Vec<&str> = bursts.into_iter().collect();
-    total.bursts = (!bursts.is_empty()).then(|| bursts.join(crate::model::merge::SEPARATOR));
+    total.bursts = (!bursts.is_empty()).then(|| bursts.join(SEPARATOR));
 }

@@ -13,8 +13,9 @@
 //! assert_eq!(forest.roots().map(|(_, root)| root.path).collect::<Vec<_>>(), [2]);
 //! ```
 
+mod codec;
 mod forest;
-pub(crate) mod merge;
+mod merge;
 mod overlap;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,10 @@ use std::collections::BTreeMap;
 pub use forest::{ForestNode, ForestProblem, PathForest};
 pub use overlap::{KPathsOverlap, LevelOverlap, MethodOverlap, kpaths_overlap};
 
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 use crate::options::MAX_K;
 
 /// The k-iteration path forest of a run, all threads together.
@@ -89,6 +94,39 @@ impl KPaths {
                 ));
             }
         }
+        Ok(())
+    }
+}
+
+/// Path forests as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::ABOUT, codec::TREES]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        match &profile.kpaths {
+            Some(kpaths) => codec::write(kpaths, out),
+            None => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        let Some(kpaths) = &profile.kpaths else {
+            return Ok(());
+        };
+        let methods = |class: usize| Some(profile.classes.get(class)?.map.methods.len());
+        kpaths.check(methods).map_err(Problem::bare)
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.kpaths = merge::merge(inputs, &merged.classes)?;
         Ok(())
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{GraphCounts, MethodStructure, Structural};
+use crate::model::merge::place;
 use crate::model::profile::{ClassProfile, Profile};
 
-/// Adds up the counts of profiles whose classes were merged into `classes` already (sorted by name and hash). The graphs of a method depend
-/// on its code alone, so numbers need no translation.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<Structural> {
+/// Adds up the counts of profiles whose classes were merged into `classes` already (sorted by name and hash). The graphs
+/// of a method depend on its code alone, so numbers need no translation.
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<Structural> {
     let mut merged: Option<Structural> = None;
     for profile in profiles {
         let Some(own) = &profile.structural else { continue };
@@ -18,25 +19,15 @@ pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Option<S
         // The smaller window; one that counted everything is none.
         total.window = [total.window, own.window].into_iter().flatten().min();
         for (&(class, method), counts) in &own.methods {
-            let Some(place) = place(profile, (class, method), classes) else {
-                continue;
-            };
-            add(total.methods.entry(place).or_default(), counts);
+            let place = place(profile, class as usize, method as usize, classes);
+            let Some((class, method)) = place else { continue };
+            add(
+                total.methods.entry((class as u32, method as u32)).or_default(),
+                counts,
+            );
         }
     }
     merged
-}
-
-/// Where a method of one profile is in the merged classes.
-fn place(profile: &Profile, (class, method): (u32, u32), classes: &[ClassProfile]) -> Option<(u32, u32)> {
-    let from = &profile.classes.get(class as usize)?.map;
-    let own = from.methods.get(method as usize)?;
-    let key = (&from.name, from.sha256);
-    let class = classes.binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&key));
-    let class = class.ok()?;
-    let same = |m: &crate::model::map::MethodMap| (&m.name, &m.descriptor) == (&own.name, &own.descriptor);
-    let method = classes[class].map.methods.iter().position(same)?;
-    Some((class as u32, method as u32))
 }
 
 fn add(to: &mut MethodStructure, from: &MethodStructure) {

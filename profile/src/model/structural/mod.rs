@@ -3,6 +3,7 @@
 //! Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling* ("SPP"), figures 3 and 7. The structure graphs themselves are
 //! made by `trodden-numbering`; here is what was counted of them, for a whole program.
 
+mod codec;
 mod compare;
 mod merge;
 
@@ -13,9 +14,12 @@ use trodden_numbering::structure::Structure;
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingError, NumberingOptions};
 
 pub use compare::{StructuralAccuracy, compare_structural};
-pub(crate) use merge::merge;
 
+use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::map::CounterLayout;
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 
 /// The structure graphs of a method, from its control-flow graph alone: whoever has the path map numbers them alike. (So out-edges
 /// are in the order of the class file; weights of edges may differ from run to run.)
@@ -145,6 +149,42 @@ impl Structural {
                 }
             }
         }
+        Ok(())
+    }
+}
+
+/// Structural profiles as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::ABOUT, codec::LIST]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        match &profile.structural {
+            Some(structural) => codec::write(structural, out),
+            None => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        let Some(structural) = &profile.structural else {
+            return Ok(());
+        };
+        let graphs = |(class, method): (u32, u32)| {
+            let class = profile.classes.get(class as usize)?;
+            structure_of(&class.map.methods.get(method as usize)?.graph).ok()
+        };
+        structural.check(graphs).map_err(Problem::bare)
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.structural = merge::merge(inputs, &merged.classes);
         Ok(())
     }
 }

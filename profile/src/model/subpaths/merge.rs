@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Subpath, SubpathRun, Subpaths, least_rotation};
-use crate::model::merge::{MergeError, SEPARATOR};
+use crate::model::merge::{MergeError, SEPARATOR, place};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate;
 
@@ -19,7 +19,7 @@ enum Key {
 /// Adds up the subpaths of profiles whose classes were merged into `classes` already (sorted by name and hash).
 ///
 /// Estimates add up, and intervals as those of independent samples do: by the squares of their parts.
-pub(crate) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Subpaths>, MergeError> {
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Option<Subpaths>, MergeError> {
     let mut merged: Option<Subpaths> = None;
     let mut sums: BTreeMap<Key, Sum> = BTreeMap::new();
     for (input, profile) in profiles.iter().enumerate() {
@@ -99,18 +99,11 @@ fn in_classes(
 ) -> Result<Option<Vec<SubpathRun>>, MergeError> {
     let mut moved = Vec::with_capacity(runs.len());
     for run in runs {
-        let found = profile.classes.get(run.class);
-        let Some((class, map)) = found.and_then(|c| Some((c, c.map.methods.get(run.method)?))) else {
+        let Some((to, at)) = place(profile, run.class, run.method, classes) else {
             return Ok(None);
         };
-        let key = |c: &ClassProfile| (c.map.name.clone(), c.map.sha256);
-        let Ok(to) = classes.binary_search_by_key(&key(class), key) else {
-            return Ok(None);
-        };
-        let same = |m: &crate::MethodMap| (&m.name, &m.descriptor) == (&map.name, &map.descriptor);
-        let Some(at) = classes[to].map.methods.iter().position(same) else {
-            return Ok(None);
-        };
+        let class = &profile.classes[run.class];
+        let map = &class.map.methods[run.method];
         let path = translate(map, &classes[to].map.methods[at], run.path).map_err(|source| {
             MergeError::NoSuchPath {
                 class: class.map.name.clone(),

@@ -4,13 +4,18 @@
 //! `trodden-analyses`; here they are data.
 
 mod accuracy;
-pub(crate) mod merge;
+mod codec;
+mod merge;
 mod threshold;
 
 pub use accuracy::{OFTEN, RankedSubpath, SubpathAccuracy, subpath_accuracy};
 pub use threshold::KNOWN_SUBPATH;
 
+use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::map::MethodMap;
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 use crate::options::MAX_SUBPATH;
 
 /// The sampled subpaths of a run, all threads together.
@@ -157,6 +162,42 @@ impl Subpaths {
                 return Err(format!("a subpath of {length} blocks has {blocks}"));
             }
         }
+        Ok(())
+    }
+}
+
+/// Hot subpaths as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::ABOUT, codec::LIST]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        match &profile.subpaths {
+            Some(subpaths) => codec::write(subpaths, out),
+            None => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        let Some(subpaths) = &profile.subpaths else {
+            return Ok(());
+        };
+        let paths = |class: usize, method: usize| {
+            let class = profile.classes.get(class)?;
+            Some(class.map.methods.get(method)?.num_paths())
+        };
+        subpaths.check(paths).map_err(Problem::bare)
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.subpaths = merge::merge(inputs, &merged.classes)?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::{CHUNK_WORDS, LZ4, MAGIC, THREAD, THREAD_END, TRACE_VERSION, TraceCounts, WORDS, pack};
-use crate::model::codec::read::{bare, name};
+use crate::model::codec::read::name;
 use crate::model::codec::wire::{Decoded, Decoder};
 use crate::model::codec::{
     self, CLASSES, END, PLAIN, Problem, RUN, ReadError, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
@@ -354,7 +354,7 @@ impl<R: Read> TraceReader<R> {
         let mut d = Decoder::new(&self.plain);
         let piece = match tag {
             RUN => {
-                let kinds = kinds(&mut d).map_err(bare);
+                let kinds = kinds(&mut d).map_err(Problem::bare);
                 let first = !std::mem::replace(&mut self.seen_run, true);
                 kinds.and_then(|kinds| {
                     if first {
@@ -368,11 +368,11 @@ impl<R: Read> TraceReader<R> {
             SKIPPED => d
                 .list("skipped entries", |d, _| codec::read::skipped(d))
                 .map(Piece::Skipped)
-                .map_err(bare),
-            THREAD => thread(&mut d, &mut self.live).map_err(bare),
-            WORDS => words(&mut d, &self.live, &mut self.words).map_err(bare),
-            THREAD_END => thread_end(&mut d, &mut self.live).map_err(bare),
-            END => end(&mut d, &mut self.counts).map_err(bare),
+                .map_err(Problem::bare),
+            THREAD => thread(&mut d, &mut self.live).map_err(Problem::bare),
+            WORDS => words(&mut d, &self.live, &mut self.words).map_err(Problem::bare),
+            THREAD_END => thread_end(&mut d, &mut self.live).map_err(Problem::bare),
+            END => end(&mut d, &mut self.counts).map_err(Problem::bare),
             // As in a profile, a small first letter marks what a reader may ignore.
             [first, ..] if first.is_ascii_lowercase() => return Ok(Piece::Ignored),
             _ => {
@@ -384,7 +384,7 @@ impl<R: Read> TraceReader<R> {
             }
         };
         let piece = match piece {
-            Ok(_) if !d.is_at_end() => Err(bare("there is more than belongs here".to_owned())),
+            Ok(_) if !d.is_at_end() => Err(Problem::bare("there is more than belongs here".to_owned())),
             piece => piece,
         };
         let piece = piece.map_err(|problem| ReadError::Malformed {
@@ -428,7 +428,7 @@ fn kinds(d: &mut Decoder<'_>) -> Decoded<EventKinds> {
 }
 
 fn class(d: &mut Decoder<'_>) -> Result<Piece, Problem> {
-    let first_method = d.u32("id of the first method").map_err(bare)?;
+    let first_method = d.u32("id of the first method").map_err(Problem::bare)?;
     let class = codec::read::class(d)?;
     validate::class(&class)?;
     if class.counts.iter().any(|counts| *counts != Default::default()) {

@@ -2,19 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::SECTION_TARGET;
-use super::wire::{Decoded, Decoder, Encoder};
-use crate::model::kpaths::{ForestNode, KPaths, PathForest};
+use super::{ForestNode, KPaths, PathForest};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{SECTION_TARGET, Tag, WriteError};
+use crate::model::profile::Profile;
+use crate::model::section::{Records, SectionReader, Sections};
 
 /// Tag of the section about all forests.
-pub(super) const ABOUT: super::Tag = *b"kpth";
+pub(super) const ABOUT: Tag = *b"kpth";
 /// Tag of the sections with trees.
-pub(super) const TREES: super::Tag = *b"kptr";
+pub(super) const TREES: Tag = *b"kptr";
 
-/// The forests, as the payloads of [`TREES`] sections, and the payload of the [`ABOUT`] section.
-pub(super) fn payloads(kpaths: &KPaths) -> (Vec<u8>, Vec<Vec<u8>>) {
-    let mut sections = Vec::new();
-    let mut plain = Encoder::default();
+/// Writes the forests.
+pub(super) fn write(kpaths: &KPaths, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    let mut trees = Records::default();
     let mut records = 0u64;
     for (&(class, method), forest) in &kpaths.methods {
         let mut missing = forest.missing_by_length();
@@ -22,24 +23,20 @@ pub(super) fn payloads(kpaths: &KPaths) -> (Vec<u8>, Vec<Vec<u8>>) {
         loop {
             // A large forest goes on in another record, from a root on.
             let now = record_length(rest);
+            let plain = &mut trees.plain;
             plain.len(class);
             plain.len(method);
             plain.len(missing.len());
             missing.iter().for_each(|&n| plain.uint(n));
-            nodes(&mut plain, &rest[..now]);
+            nodes(plain, &rest[..now]);
             records += 1;
-            if plain.bytes.len() >= SECTION_TARGET {
-                sections.push(std::mem::take(&mut plain.bytes));
-            }
+            trees.end();
             rest = &rest[now..];
             missing = &[];
             if rest.is_empty() {
                 break;
             }
         }
-    }
-    if !plain.bytes.is_empty() {
-        sections.push(plain.bytes);
     }
     let mut about = Encoder::default();
     about.uint(u64::from(kpaths.k));
@@ -50,7 +47,8 @@ pub(super) fn payloads(kpaths: &KPaths) -> (Vec<u8>, Vec<Vec<u8>>) {
     about.uint(kpaths.orphans);
     about.uint(kpaths.dropped);
     about.uint(records);
-    (about.bytes, sections)
+    out.put(ABOUT, &about.bytes)?;
+    out.put_records(TREES, trees)
 }
 
 /// Nodes up to the first root behind the section's target size, at an estimated four bytes each.
@@ -83,9 +81,22 @@ pub(super) struct Reading {
     rows: BTreeMap<(usize, usize), Rows>,
 }
 
+impl SectionReader for Reading {
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        match tag {
+            ABOUT => self.about(d),
+            _ => d.records(|d| self.record(d)),
+        }
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.kpaths = self.forests()?;
+        Ok(())
+    }
+}
+
 impl Reading {
-    /// Reads the payload of an [`ABOUT`] section.
-    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         if self.about.is_some() {
             return Err("the file tells about its path forests twice".to_owned());
         }
@@ -103,8 +114,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads one record of a [`TREES`] section.
-    pub fn record(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn record(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         let index = |d: &mut Decoder<'_>, what: &str| Ok::<_, String>(d.u32(what)? as usize);
         let key = (index(d, "class of a forest")?, index(d, "method of a forest")?);
         let missing = d.list("missing occurrences", |d, _| d.uint("missing occurrences"))?;
@@ -130,8 +140,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The forests, when all sections were read.
-    pub fn finish(self) -> Decoded<Option<KPaths>> {
+    fn forests(self) -> Decoded<Option<KPaths>> {
         let Some((mut kpaths, records)) = self.about else {
             return match self.records {
                 0 => Ok(None),

@@ -3,12 +3,19 @@
 //! Path numbers, bytecode indices and pool indices mean nothing outside of the class file they belong to. A
 //! [`MethodShape`] keeps what does: hashes of the code in symbolic terms, block by block.
 
+mod codec;
+mod merge;
+
 use trodden_numbering::{BlockId, FlowGraph};
 
+use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::map::{BlockExit, MethodMap};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
 
 /// The code of a method in terms that hold in other builds of the class.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodShape {
     /// Hash of all instructions with their operands as names and values, and of how blocks follow each other. Equal
     /// for equal code, whatever the line numbers, pool indices and widths of instructions are.
@@ -20,7 +27,7 @@ pub struct MethodShape {
 }
 
 /// A basic block of a [`MethodShape`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockShape {
     /// Hash of the opcodes, without operands. Instructions that push an `int` constant are all alike, and so are the
     /// short, long and wide forms of an instruction, and the two kinds of switch.
@@ -126,6 +133,58 @@ impl MethodMap {
             hasher.add(start.index() as u64);
         }
         Some(hasher.finish())
+    }
+}
+
+/// Shapes as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::SHAPES]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        codec::write(profile, out)
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading)
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        for class in &profile.classes {
+            for method in &class.map.methods {
+                let Some(shape) = &method.shape else { continue };
+                fits(shape, method.blocks.len()).map_err(|what| Problem {
+                    class: Some(class.map.name.clone()),
+                    method: Some(format!("{}{}", method.name, method.descriptor)),
+                    what,
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merge::merge(inputs, &mut merged.classes);
+        Ok(())
+    }
+}
+
+/// Does a shape speak of so many blocks, and of the calls in them?
+fn fits(shape: &MethodShape, blocks: usize) -> Result<(), String> {
+    let calls: u64 = shape.blocks.iter().map(|b| u64::from(b.calls)).sum();
+    match () {
+        () if shape.blocks.len() != blocks => Err(format!(
+            "the shape has {} blocks, the path map {blocks}",
+            shape.blocks.len()
+        )),
+        () if calls != shape.calls.len() as u64 => Err(format!(
+            "the shape has {} calls, its blocks {calls}",
+            shape.calls.len()
+        )),
+        () => Ok(()),
     }
 }
 

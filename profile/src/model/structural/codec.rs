@@ -3,27 +3,28 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 
-use super::SECTION_TARGET;
-use super::error::Problem;
-use super::read::ascending as read_ascending;
-use super::wire::{Decoded, Decoder, Encoder};
-use super::write::ascending;
+use super::{GraphCounts, MethodStructure, Structural};
+use crate::model::codec::read::ascending as read_ascending;
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::write::ascending;
+use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
-use crate::model::structural::{GraphCounts, MethodStructure, Structural, structure_of};
+use crate::model::section::{Records, SectionReader, Sections};
 
 /// Tag of the section about windows.
-pub(super) const ABOUT: super::Tag = *b"stru";
+pub(super) const ABOUT: Tag = *b"stru";
 /// Tag of the sections with methods.
-pub(super) const LIST: super::Tag = *b"strl";
+pub(super) const LIST: Tag = *b"strl";
 
-/// The payload of the [`ABOUT`] section, and those of [`LIST`] sections.
-pub(super) fn payloads(structural: &Structural) -> (Vec<u8>, Vec<Vec<u8>>) {
+/// Writes what was counted.
+pub(super) fn write(structural: &Structural, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     about.uint(structural.window.map_or(0, |paths| u64::from(paths.get())));
     about.len(structural.methods.len());
-    let mut sections = Vec::new();
-    let mut plain = Encoder::default();
+    out.put(ABOUT, &about.bytes)?;
+    let mut list = Records::default();
     for (&(class, method), counts) in &structural.methods {
+        let plain = &mut list.plain;
         plain.uint(u64::from(class));
         plain.uint(u64::from(method));
         plain.len(counts.graphs.len());
@@ -31,19 +32,12 @@ pub(super) fn payloads(structural: &Structural) -> (Vec<u8>, Vec<Vec<u8>>) {
             plain.uint(graph.windows);
             plain.byte(u8::from(graph.by_rate));
             for table in [&graph.local, &graph.global] {
-                ascending(&mut plain, table.keys().copied(), |out, path| {
-                    out.uint(table[&path])
-                });
+                ascending(plain, table.keys().copied(), |out, path| out.uint(table[&path]));
             }
         }
-        if plain.bytes.len() >= SECTION_TARGET {
-            sections.push(std::mem::take(&mut plain.bytes));
-        }
+        list.end();
     }
-    if !plain.bytes.is_empty() {
-        sections.push(plain.bytes);
-    }
-    (about.bytes, sections)
+    out.put_records(LIST, list)
 }
 
 /// What was read so far.
@@ -54,9 +48,22 @@ pub(super) struct Reading {
     methods: BTreeMap<(u32, u32), MethodStructure>,
 }
 
+impl SectionReader for Reading {
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        match tag {
+            ABOUT => self.about(d),
+            _ => d.records(|d| self.method(d)),
+        }
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.structural = self.structural()?;
+        Ok(())
+    }
+}
+
 impl Reading {
-    /// Reads the payload of an [`ABOUT`] section.
-    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         if self.about.is_some() {
             return Err("the file tells about its structure graphs twice".to_owned());
         }
@@ -65,8 +72,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads one method of a [`LIST`] section.
-    pub fn method(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn method(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         let key = (
             d.u32("class of structure graphs")?,
             d.u32("method of structure graphs")?,
@@ -97,8 +103,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The structural profile, when all sections were read.
-    pub fn finish(self) -> Decoded<Option<Structural>> {
+    fn structural(self) -> Decoded<Option<Structural>> {
         match self.about {
             None if self.methods.is_empty() => Ok(None),
             None => Err("there are structure graphs, but nothing tells about them".to_owned()),
@@ -112,17 +117,4 @@ impl Reading {
             })),
         }
     }
-}
-
-/// Methods are there, and have these graphs and paths.
-pub(super) fn check(profile: &Profile, structural: &Structural) -> Result<(), Problem> {
-    let graphs = |(class, method): (u32, u32)| {
-        let class = profile.classes.get(class as usize)?;
-        structure_of(&class.map.methods.get(method as usize)?.graph).ok()
-    };
-    structural.check(graphs).map_err(|what| Problem {
-        class: None,
-        method: None,
-        what,
-    })
 }

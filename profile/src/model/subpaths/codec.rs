@@ -1,16 +1,18 @@
 //! The sections of hot subpaths, both ways.
 
-use super::SECTION_TARGET;
-use super::wire::{Decoded, Decoder, Encoder};
-use crate::model::subpaths::{Subpath, SubpathRun, Subpaths};
+use super::{Subpath, SubpathRun, Subpaths};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{Tag, WriteError};
+use crate::model::profile::Profile;
+use crate::model::section::{Records, SectionReader, Sections};
 
 /// Tag of the section about sampling as a whole.
-pub(super) const ABOUT: super::Tag = *b"subp";
+pub(super) const ABOUT: Tag = *b"subp";
 /// Tag of the sections with subpaths.
-pub(super) const LIST: super::Tag = *b"subl";
+pub(super) const LIST: Tag = *b"subl";
 
-/// The payload of the [`ABOUT`] section, and those of [`LIST`] sections.
-pub(super) fn payloads(subpaths: &Subpaths) -> (Vec<u8>, Vec<Vec<u8>>) {
+/// Writes the subpaths.
+pub(super) fn write(subpaths: &Subpaths, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     for text in [
         &subpaths.lengths,
@@ -36,18 +38,13 @@ pub(super) fn payloads(subpaths: &Subpaths) -> (Vec<u8>, Vec<Vec<u8>>) {
         about.uint(number);
     }
     about.len(subpaths.subpaths.len());
-    let mut sections = Vec::new();
-    let mut plain = Encoder::default();
+    out.put(ABOUT, &about.bytes)?;
+    let mut list = Records::default();
     for subpath in &subpaths.subpaths {
-        put(&mut plain, subpath);
-        if plain.bytes.len() >= SECTION_TARGET {
-            sections.push(std::mem::take(&mut plain.bytes));
-        }
+        put(&mut list.plain, subpath);
+        list.end();
     }
-    if !plain.bytes.is_empty() {
-        sections.push(plain.bytes);
-    }
-    (about.bytes, sections)
+    out.put_records(LIST, list)
 }
 
 fn put(out: &mut Encoder, subpath: &Subpath) {
@@ -77,9 +74,22 @@ pub(super) struct Reading {
     list: Vec<Subpath>,
 }
 
+impl SectionReader for Reading {
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        match tag {
+            ABOUT => self.about(d),
+            _ => d.records(|d| self.subpath(d)),
+        }
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.subpaths = self.subpaths()?;
+        Ok(())
+    }
+}
+
 impl Reading {
-    /// Reads the payload of an [`ABOUT`] section.
-    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         if self.about.is_some() {
             return Err("the file tells about its subpaths twice".to_owned());
         }
@@ -104,8 +114,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads one subpath of a [`LIST`] section.
-    pub fn subpath(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn subpath(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         let length = d.u32("length of a subpath")?;
         let sampled = d.uint("samples of a subpath")?;
         let estimate = d.uint("estimate of a subpath")?;
@@ -138,8 +147,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The subpaths, when all sections were read.
-    pub fn finish(self) -> Decoded<Option<Subpaths>> {
+    fn subpaths(self) -> Decoded<Option<Subpaths>> {
         match self.about {
             None if self.list.is_empty() => Ok(None),
             None => Err("there are subpaths, but nothing tells about them".to_owned()),

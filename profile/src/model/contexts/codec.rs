@@ -1,26 +1,21 @@
 //! The sections of calling contexts, both ways.
 
-use super::SECTION_TARGET;
-use super::wire::{Decoded, Decoder, Encoder};
-use crate::model::contexts::{ContextNode, ContextTree, Contexts};
+use super::{ContextNode, ContextTree, Contexts};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{Tag, WriteError};
+use crate::model::profile::Profile;
+use crate::model::section::{Records, SectionReader, Sections};
 use crate::options::ContextWeight;
 
 /// Tag of the section about all contexts.
-pub(super) const ABOUT: super::Tag = *b"ctxt";
+pub(super) const ABOUT: Tag = *b"ctxt";
 /// Tag of the sections with nodes of the tree.
-pub(super) const NODES: super::Tag = *b"ctxn";
+pub(super) const NODES: Tag = *b"ctxn";
 /// Tag of the sections with paths that led to calls.
-pub(super) const PREFIXES: super::Tag = *b"ctxp";
+pub(super) const PREFIXES: Tag = *b"ctxp";
 
-/// Payloads of the sections of contexts.
-pub(super) struct Payloads {
-    pub about: Vec<u8>,
-    pub nodes: Vec<Vec<u8>>,
-    pub prefixes: Vec<Vec<u8>>,
-}
-
-/// The contexts, as payloads of sections.
-pub(super) fn payloads(contexts: &Contexts) -> Payloads {
+/// Writes the contexts.
+pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut about = Encoder::default();
     about.string(&contexts.algorithm);
     about.option(contexts.thresholds, |out, (phi, epsilon)| {
@@ -43,10 +38,12 @@ pub(super) fn payloads(contexts: &Contexts) -> Payloads {
         about.string(contexts.weight.name());
     }
 
-    let mut sections = Vec::new();
-    let mut plain = Encoder::default();
+    out.put(ABOUT, &about.bytes)?;
+
+    let mut nodes = Records::default();
     let mut before = 0;
     for node in contexts.tree.nodes() {
+        let plain = &mut nodes.plain;
         plain.uint(u64::from(before + 1 - node.depth));
         before = node.depth;
         plain.uint(u64::from(node.class));
@@ -56,34 +53,21 @@ pub(super) fn payloads(contexts: &Contexts) -> Payloads {
             out.uint(least);
             out.uint(most - least);
         });
-        if plain.bytes.len() >= SECTION_TARGET {
-            sections.push(std::mem::take(&mut plain.bytes));
-        }
+        nodes.end();
     }
-    if !plain.bytes.is_empty() {
-        sections.push(plain.bytes);
-    }
-    let mut prefixes = Vec::new();
-    let mut plain = Encoder::default();
+    out.put_records(NODES, nodes)?;
+
+    let mut prefixes = Records::default();
     let mut before = 0;
     for (at, node) in (1..).zip(contexts.tree.nodes()) {
         if let Some(prefix) = node.prefix {
-            plain.uint(at - before);
-            plain.uint(prefix.into());
+            prefixes.plain.uint(at - before);
+            prefixes.plain.uint(prefix.into());
             before = at;
         }
-        if plain.bytes.len() >= SECTION_TARGET {
-            prefixes.push(std::mem::take(&mut plain.bytes));
-        }
+        prefixes.end();
     }
-    if !plain.bytes.is_empty() {
-        prefixes.push(plain.bytes);
-    }
-    Payloads {
-        about: about.bytes,
-        nodes: sections,
-        prefixes,
-    }
+    out.put_records(PREFIXES, prefixes)
 }
 
 /// What was read of the contexts so far.
@@ -96,9 +80,23 @@ pub(super) struct Reading {
     prefixes: Vec<(u64, u32)>,
 }
 
+impl SectionReader for Reading {
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        match tag {
+            ABOUT => self.about(d),
+            NODES => d.records(|d| self.node(d)),
+            _ => d.records(|d| self.prefix(d)),
+        }
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.contexts = self.contexts()?;
+        Ok(())
+    }
+}
+
 impl Reading {
-    /// Reads the payload of an [`ABOUT`] section.
-    pub fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn about(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         if self.about.is_some() {
             return Err("the file tells about its contexts twice".to_owned());
         }
@@ -126,8 +124,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads one node of a [`NODES`] section.
-    pub fn node(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn node(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         let before = self.nodes.last().map_or(0, |node| node.depth);
         let rise = d.u32("rise of a context")?;
         let depth = before.checked_add(1).and_then(|depth| depth.checked_sub(rise));
@@ -155,8 +152,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Reads one record of a [`PREFIXES`] section.
-    pub fn prefix(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+    fn prefix(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
         let before = self.prefixes.last().map_or(0, |&(at, _)| at);
         let next = d.uint("distance to a context with a prefix")?;
         let at = before.checked_add(next).filter(|_| next > 0);
@@ -165,8 +161,7 @@ impl Reading {
         Ok(())
     }
 
-    /// The contexts, when all sections were read.
-    pub fn finish(mut self) -> Decoded<Option<Contexts>> {
+    fn contexts(mut self) -> Decoded<Option<Contexts>> {
         let found = self.nodes.len() as u64;
         for (at, prefix) in self.prefixes {
             let node = usize::try_from(at - 1).ok().and_then(|at| self.nodes.get_mut(at));

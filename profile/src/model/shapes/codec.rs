@@ -3,50 +3,35 @@
 
 use std::sync::Arc;
 
-use super::error::{Problem, WriteError};
-use super::wire::{Decoded, Decoder, Encoder};
-use super::{SECTION_TARGET, Tag};
+use super::{BlockShape, Callee, MethodShape};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::{ClassProfile, Profile};
-use crate::model::shape::{BlockShape, Callee, MethodShape};
+use crate::model::section::{Records, SectionReader, Sections};
 
 /// Its tag.
 pub(super) const SHAPES: Tag = *b"shap";
 
-/// The payloads: one record per class that has shapes. Another one begins after about 1 MiB.
-///
-/// # Errors
-/// If a shape does not fit its method's blocks.
-pub(super) fn payloads(profile: &Profile) -> Result<Vec<Vec<u8>>, WriteError> {
-    let mut payloads = Vec::new();
-    let mut plain = Encoder::default();
+/// Writes one record per class that has shapes.
+pub(super) fn write(profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    let mut records = Records::default();
     for (index, class) in profile.classes.iter().enumerate() {
         if class.map.methods.iter().all(|m| m.shape.is_none()) {
             continue;
         }
+        let plain = &mut records.plain;
         plain.uint(index as u64);
         for method in &class.map.methods {
             let Some(shape) = &method.shape else {
                 plain.byte(0);
                 continue;
             };
-            if let Err(what) = fits(shape, method.blocks.len()) {
-                return Err(WriteError::Invalid(Problem {
-                    class: Some(class.map.name.clone()),
-                    method: Some(format!("{}{}", method.name, method.descriptor)),
-                    what,
-                }));
-            }
             plain.byte(1);
-            put(&mut plain, shape);
+            put(plain, shape);
         }
-        if plain.bytes.len() >= SECTION_TARGET {
-            payloads.push(std::mem::take(&mut plain.bytes));
-        }
+        records.end();
     }
-    if !plain.bytes.is_empty() {
-        payloads.push(plain.bytes);
-    }
-    Ok(payloads)
+    out.put_records(SHAPES, records)
 }
 
 /// Hashes stand together, and so do numbers: the one kind does not compress, the other does.
@@ -65,24 +50,20 @@ fn put(out: &mut Encoder, shape: &MethodShape) {
     }
 }
 
-/// Does a shape speak of so many blocks, and of the calls in them?
-fn fits(shape: &MethodShape, blocks: usize) -> Result<(), String> {
-    let calls: u64 = shape.blocks.iter().map(|b| u64::from(b.calls)).sum();
-    match () {
-        () if shape.blocks.len() != blocks => Err(format!(
-            "the shape has {} blocks, the path map {blocks}",
-            shape.blocks.len()
-        )),
-        () if calls != shape.calls.len() as u64 => Err(format!(
-            "the shape has {} calls, its blocks {calls}",
-            shape.calls.len()
-        )),
-        () => Ok(()),
+/// Shapes go straight into the path maps that were read before.
+pub(super) struct Reading;
+
+impl SectionReader for Reading {
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()> {
+        d.records(|d| record(d, &mut profile.classes))
+    }
+
+    fn finish(self: Box<Self>, _: &mut Profile) -> Decoded<()> {
+        Ok(())
     }
 }
 
-/// Reads one record into the path maps that were read before.
-pub(super) fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
+fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
     let index = d.u32("class of a shape")?;
     let Some(class) = classes.get_mut(index as usize) else {
         return Err(format!("shapes of class {index}, which is not there"));

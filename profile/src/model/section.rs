@@ -1,0 +1,124 @@
+//! Kinds of data in a profile, beside path maps and counts. Each is a plug-in: a folder of its own, which implements
+//! [`Section`], and a line in [`SECTIONS`]. File, checks and merge go through that list and know no kind by name.
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use std::io::Write;
+
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::{conditions, contexts, kpaths, observations, shapes, structural, subpaths};
+
+/// All kinds, in the order in which a file has them.
+pub(crate) const SECTIONS: [&dyn Section; 7] = [
+    &shapes::Kind,
+    &kpaths::Kind,
+    &observations::Kind,
+    &contexts::Kind,
+    &subpaths::Kind,
+    &structural::Kind,
+    &conditions::Kind,
+];
+
+/// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
+pub(crate) trait Section: Sync {
+    /// The tags of its sections in a file. They begin with a small letter, so that older readers ignore them.
+    fn tags(&self) -> &'static [Tag];
+
+    /// Appends its sections, or none if the profile has no such data. The data was checked before.
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError>;
+
+    /// What takes its sections out of a file.
+    fn reader(&self) -> Box<dyn SectionReader>;
+
+    /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one is read.
+    fn check(&self, profile: &Profile) -> Result<(), Problem>;
+
+    /// Adds up the data of several profiles. `merged` has the classes of the result, and gets the data.
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError>;
+}
+
+/// What was read of one kind so far.
+pub(crate) trait SectionReader {
+    /// Reads the contents of one section, whose tag is one of [`Section::tags`]. Classes that stand before it are there.
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, profile: &mut Profile) -> Decoded<()>;
+
+    /// Puts into the profile what the sections said. All classes are known now.
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()>;
+}
+
+/// The sections of a file that is being written.
+pub(crate) struct Sections<'a> {
+    out: &'a mut Vec<u8>,
+}
+
+impl<'a> Sections<'a> {
+    /// Appends to the bytes of a file.
+    pub fn new(out: &'a mut Vec<u8>) -> Self {
+        Sections { out }
+    }
+
+    /// Appends a section with these contents, packed if that makes it smaller.
+    pub fn put(&mut self, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
+        check_length(plain)?;
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+        packed.write_all(plain)?;
+        let packed = packed.finish()?;
+        let (encoding, stored) = if packed.len() < plain.len() {
+            (ZLIB, packed.as_slice())
+        } else {
+            (PLAIN, plain)
+        };
+        put_section(self.out, tag, encoding, plain.len(), stored);
+        Ok(())
+    }
+
+    /// Appends sections with these records, if there are any.
+    pub fn put_records(&mut self, tag: Tag, records: Records) -> Result<(), WriteError> {
+        records
+            .payloads()
+            .iter()
+            .try_for_each(|plain| self.put(tag, plain))
+    }
+}
+
+/// Records of one tag. After about 1 MiB another section begins.
+#[derive(Default)]
+pub(crate) struct Records {
+    full: Vec<Vec<u8>>,
+    /// Takes the next record.
+    pub plain: Encoder,
+}
+
+impl Records {
+    /// Ends a record: only here may a section end.
+    pub fn end(&mut self) {
+        if self.plain.bytes.len() >= SECTION_TARGET {
+            self.full.push(std::mem::take(&mut self.plain.bytes));
+        }
+    }
+
+    fn payloads(mut self) -> Vec<Vec<u8>> {
+        if !self.plain.bytes.is_empty() {
+            self.full.push(self.plain.bytes);
+        }
+        self.full
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_tag_belongs_to_one_kind_and_may_be_ignored() {
+        let mut tags: Vec<Tag> = SECTIONS.iter().flat_map(|kind| kind.tags()).copied().collect();
+        assert!(tags.iter().all(|tag| tag[0].is_ascii_lowercase()), "{tags:?}");
+        let all = tags.len();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), all, "{tags:?}");
+    }
+}
