@@ -72,6 +72,10 @@ pub struct RenderOptions {
     pub method: Option<String>,
     /// Directories with Java sources.
     pub sources: Vec<PathBuf>,
+    /// Text: everything about each method.
+    pub all: bool,
+    /// Text: columns of the terminal.
+    pub width: usize,
     /// Show decisions as what the bytecode did.
     pub bytecode: bool,
     /// Colour in text.
@@ -89,6 +93,8 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
         bytecode: options.bytecode,
+        all: options.all,
+        width: options.width,
         kpaths: options.kpaths,
         contexts: options.contexts,
         ..ReportOptions::default()

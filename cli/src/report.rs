@@ -31,6 +31,9 @@ pub struct ReportArgs {
     /// At most this many methods, hottest first [default: depends on the format].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// Text: everything about each method, not one screen.
+    #[arg(long)]
+    all: bool,
     /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default: src/main/java and
     /// the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
@@ -98,6 +101,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         method: args.method.clone(),
         sources,
         bytecode: args.bytecode,
+        all: args.all,
+        width: output::width(),
         colour,
         kpaths: KPathsOptions {
             min_parent: args.min_parent,

@@ -6,6 +6,7 @@ use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable
 use crate::ReportError;
 use crate::contexts;
 use crate::decisions::{Decision, Decisions};
+use crate::findings;
 use crate::kpaths;
 use crate::structural;
 use crate::subpaths;
@@ -18,6 +19,7 @@ struct Document<'a> {
     version: u32,
     run: Run<'a>,
     totals: Totals,
+    findings: Vec<Finding<'a>>,
     methods: Vec<Method<'a>>,
     skipped: Vec<Skipped<'a>>,
     /// Methods whose callees have no call sites in them.
@@ -55,6 +57,24 @@ struct Totals {
     flow: u64,
     methods: u64,
     unreadable: u64,
+}
+
+/// What stands out.
+#[derive(Serialize)]
+struct Finding<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descriptor: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    text: String,
+    evidence: String,
+    /// Of the program's executed work.
+    share: f64,
 }
 
 #[derive(Serialize)]
@@ -219,6 +239,7 @@ pub(crate) fn write(
             methods: view.totals.methods,
             unreadable: view.totals.unreadable,
         },
+        findings: findings::find(view).iter().map(|f| finding(view, f)).collect(),
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
@@ -236,6 +257,20 @@ pub(crate) fn write(
     // around, and
     // the upper control characters.
     Ok(printable_lines(&out).into_owned())
+}
+
+fn finding<'a>(view: &'a View, finding: &crate::Finding) -> Finding<'a> {
+    let method = finding.method.map(|index| &view.methods[index]);
+    Finding {
+        kind: finding.kind.name(),
+        class: method.map(|m| m.class),
+        name: method.map(|m| m.map.name.as_str()),
+        descriptor: method.map(|m| m.map.descriptor.as_str()),
+        line: finding.line,
+        text: finding.text.clone(),
+        evidence: finding.evidence.clone(),
+        share: finding.share,
+    }
 }
 
 fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {

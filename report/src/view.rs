@@ -520,6 +520,12 @@ impl<'p> MethodView<'p> {
         format!("{}.{}", words::dotted(self.class), self.signature())
     }
 
+    /// `C.m`: without package and parameters.
+    pub fn short_name(&self) -> String {
+        let class = self.class.rsplit('/').next().unwrap_or(self.class);
+        format!("{class}.{}", self.map.name)
+    }
+
     /// `m(int)`.
     pub fn signature(&self) -> String {
         words::signature(&self.map.name, &self.map.descriptor)

@@ -108,6 +108,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         // What the JVM counts stays as it is: a larger share is taken of what it has counted.
         let options = RenderOptions {
             sources: sources::places(&[])?,
+            width: output::width(),
             colour: output::colour(&io::stdout()),
             contexts: ContextsOptions {
                 phi: phi.map(Share::get),

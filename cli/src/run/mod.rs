@@ -140,6 +140,7 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
     let profile = load_merged(&written)?;
     let options = RenderOptions {
         sources: sources::places(&args.sources)?,
+        width: output::width(),
         top: Some(args.top),
         colour: output::colour(&io::stderr()),
         ..RenderOptions::default()
