@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use trodden_numbering::EdgeRef;
 
 use crate::decisions::Decision;
-use crate::html::bar;
+use crate::html::{anchor, bar};
 use crate::source::{SourceText, Sources};
 use crate::svg;
 use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
@@ -30,6 +30,7 @@ pub(crate) fn section(
     html! {
         details.method id={ "m" (rank) } open[open] {
             summary {
+                span.anchor id=(anchor(view)) {}
                 h2 { span.rank { (rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
                 span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
                     (thousands(view.map.num_paths())) " possible paths seen" }
@@ -224,6 +225,13 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
             .collect(),
         None => counts.keys().map(|&line| (line, None)).collect(),
     };
+    // Lines with a branch that only ever went one way.
+    let one_way = view.branches.iter().filter(|branch| {
+        let counts = &view.edges.edges[branch.block];
+        let made = view.decisions().made(branch.block).is_some();
+        !made && counts.contains(&0) && counts.iter().any(|&n| n > 0)
+    });
+    let partly: BTreeSet<u32> = one_way.filter_map(|branch| branch.at.line).collect();
     let stale = source.is_some_and(|text| last as usize > text.lines.len());
     html! {
         h3 { "Source" @if let Some(file) = view.source_file { " " span.soft { (file) } } }
@@ -236,7 +244,8 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
             thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } th scope="col" { "Code" } } }
             tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
                 @let count = counts.get(line);
-                tr.on-path[on_path.contains(line)].never[count == Some(&0)] data-line=(line) {
+                tr.on-path[on_path.contains(line)].never[count == Some(&0)].partly[partly.contains(line)]
+                    .ran[count.is_some_and(|&n| n > 0) && !partly.contains(line)] data-line=(line) {
                     td.line { (line) }
                     td.num { @if let Some(count) = count { (thousands(*count)) } }
                     td.text style=[count.map(|&c| format!("--heat:{:.3}", c as f64 / most as f64))] {
