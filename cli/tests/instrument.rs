@@ -179,7 +179,7 @@ fn the_same_input_gives_the_same_output_on_any_number_of_processors() {
         let name = format!("many/C{n}");
         files.push(file(&format!("{name}.class"), class(&name)));
     }
-    files.push(file("inner.jar", zip(&library())).stored());
+    files.push(file("lib/inner.jar", zip(&library())).stored());
     room.put("in.jar", zip(&files));
     room.instrument_on(&["in.jar", "-o", "one.jar"], "1");
     for threads in ["2", "7"] {

@@ -25,6 +25,7 @@ pub mod options;
 pub mod output;
 mod stream;
 
+pub use model::facts;
 pub use model::structural;
 pub use model::{
     Accuracy, AccuracyOptions, BlockExit, BlockInfo, BlockShape, BranchCounts, Callee, ClassMap,

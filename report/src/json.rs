@@ -1,5 +1,8 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable_lines};
 
@@ -48,7 +51,7 @@ struct Run<'a> {
     exact: bool,
     options: &'a str,
     trodden: &'a str,
-    facts: &'a std::collections::BTreeMap<String, String>,
+    facts: BTreeMap<&'a str, Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
@@ -231,7 +234,7 @@ pub(crate) fn write(
             exact: run.exact,
             options: &run.options,
             trodden: &run.version,
-            facts: &run.facts,
+            facts: run.facts.texts().collect(),
         },
         totals: Totals {
             paths: view.totals.paths,

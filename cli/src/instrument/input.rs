@@ -1,5 +1,6 @@
 //! What is given: a class file, an archive with archives inside, or a folder; and the classes found there.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use trodden_instrumenter::class_name;
 use trodden_profile::Skipped;
 
 use super::archive::{Archive, ArchiveError};
+use super::loaded::{Copied, Loaded, NestedArchives};
 use super::signature;
 use crate::error::CliError;
 
@@ -32,6 +34,8 @@ pub struct Input {
     pub classes: Vec<Found>,
     /// What is copied without a look inside, and why.
     pub skipped: Vec<Skipped>,
+    /// Archives inside that are copied as they are, by their labels.
+    pub copied: Vec<(Copied, String)>,
 }
 
 /// What kind of input.
@@ -61,6 +65,8 @@ pub struct Nested {
     pub bytes: Vec<u8>,
     pub archive: Archive,
     pub signed: bool,
+    /// What classes are loaded from in there.
+    loaded: Loaded,
 }
 
 /// A class file.
@@ -82,6 +88,8 @@ pub struct Policy {
     pub strip_signatures: bool,
     /// Copy broken class files and archives inside, and list them.
     pub skip_broken: bool,
+    /// Which archives inside of others are looked into.
+    pub nested: NestedArchives,
     /// Nothing will be written.
     pub survey: bool,
 }
@@ -102,6 +110,7 @@ pub fn read(path: &Path, policy: Policy) -> Result<Input, CliError> {
         archives: Vec::new(),
         classes: Vec::new(),
         skipped: Vec::new(),
+        copied: Vec::new(),
     };
     if data.is_dir() {
         let mut files = Vec::new();
@@ -137,16 +146,27 @@ pub fn read(path: &Path, policy: Policy) -> Result<Input, CliError> {
     Ok(input)
 }
 
-/// Is this the name of an archive that classes are loaded from?
+/// What a file may be, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Class,
+    Archive,
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    match () {
+        () if name.ends_with(".class") => Some(Kind::Class),
+        () if is_archive(name) => Some(Kind::Archive),
+        () => None,
+    }
+}
+
+/// Is this the name of an archive that classes may be loaded from?
 fn is_archive(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".jar", ".war", ".ear", ".rar"]
         .iter()
         .any(|end| name.ends_with(end))
-}
-
-fn is_class(name: &str) -> bool {
-    name.ends_with(".class")
 }
 
 /// All files below a folder.
@@ -179,18 +199,28 @@ fn list(root: &Path, below: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliEr
 }
 
 impl Input {
+    /// Takes an archive in. One inside of the input that is no zip at all is copied.
     fn open(&mut self, label: String, place: Place, bytes: Vec<u8>, depth: usize) -> Result<(), CliError> {
         if depth > DEEPEST {
             return Err(CliError::Failed(format!(
                 "{label}: archives inside of archives, {depth} deep"
             )));
         }
-        let archive = Archive::read(&bytes).map_err(|e| CliError::Failed(format!("{label}: {e}")))?;
+        let archive = match Archive::read(&bytes) {
+            Ok(archive) => archive,
+            Err(_) if place != Place::Whole && !bytes.starts_with(b"PK") => {
+                self.copied.push((Copied::NoZip, label));
+                return Ok(());
+            }
+            Err(e) => return Err(CliError::Failed(format!("{label}: {e}"))),
+        };
         let signed = archive
             .entries
             .iter()
             .any(|entry| signature::is_signature(&entry.name));
+        let outermost = !matches!(place, Place::Entry(..));
         self.archives.push(Nested {
+            loaded: Loaded::of(&label, outermost, &archive, &bytes),
             label,
             place,
             bytes,
@@ -211,7 +241,8 @@ impl Input {
         }
         let mut next = 0;
         while next < self.archives.len() {
-            let (classes, nested) = self.look_into(next, &mut unpacked)?;
+            let (classes, nested, copied) = self.look_into(next, policy, &mut unpacked)?;
+            self.copied.extend(copied);
             for (label, looked) in classes {
                 self.take(&label, looked, policy)?;
             }
@@ -220,10 +251,10 @@ impl Input {
                     self.open(label.clone(), place, bytes, depths[next] + 1)
                         .map_err(|e| e.to_string())
                 });
-                match opened {
-                    Ok(()) => depths.push(depths[next] + 1),
-                    Err(message) => self.take(&label, Err(message), policy)?,
+                if let Err(message) = opened {
+                    self.take(&label, Err(message), policy)?;
                 }
+                depths.resize(self.archives.len(), depths[next] + 1);
             }
             next += 1;
         }
@@ -259,11 +290,27 @@ impl Input {
         policy: Policy,
         unpacked: &mut u64,
     ) -> Result<(), CliError> {
-        for (index, file) in files.iter().enumerate() {
-            let (whole, relative) = (self.path.join(file), file.to_string_lossy());
-            let (class_file, archive_file) = (is_class(&relative), is_archive(&relative));
-            if !class_file && !archive_file {
-                continue;
+        let kinds = files.iter().map(|file| kind(&file.to_string_lossy()));
+        let mut order: Vec<(Kind, usize)> = kinds
+            .enumerate()
+            .filter_map(|(index, kind)| Some((kind?, index)))
+            .collect();
+        // Classes first: where they count from is where archives may be data.
+        order.sort();
+        let mut roots: Option<Vec<(String, Loaded)>> = None;
+        for (kind, index) in order {
+            let (whole, relative) = (self.path.join(&files[index]), files[index].to_string_lossy());
+            let class_file = kind == Kind::Class;
+            if !class_file {
+                let roots = roots.get_or_insert_with(|| self.class_roots());
+                let copied = roots.iter().find_map(|(root, loaded)| {
+                    let inside = relative.strip_prefix(root.as_str())?;
+                    policy.nested.copies(loaded, inside)
+                });
+                if let Some(why) = copied {
+                    self.copied.push((why, whole.display().to_string()));
+                    continue;
+                }
             }
             let failed = |e: std::io::Error| CliError::file(&whole, e);
             let size = fs::metadata(&whole).map_err(failed)?.len();
@@ -282,16 +329,40 @@ impl Input {
         Ok(())
     }
 
+    /// The places in the folder that classes' names count from, and what classes are loaded from there.
+    fn class_roots(&self) -> Vec<(String, Loaded)> {
+        let Root::Folder(files) = &self.root else {
+            return Vec::new();
+        };
+        let roots: BTreeSet<String> = (self.classes.iter())
+            .filter_map(|class| match class.place {
+                Place::File(file) => {
+                    let file = files[file].to_string_lossy().into_owned();
+                    Some(file.strip_suffix(&format!("{}.class", class.name))?.to_owned())
+                }
+                _ => None,
+            })
+            .collect();
+        let loaded = |root: String| {
+            let manifest = fs::read(self.path.join(&root).join("META-INF/MANIFEST.MF"));
+            let manifest = manifest.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            (root, Loaded::of_folder(manifest.ok().as_deref()))
+        };
+        roots.into_iter().map(loaded).collect()
+    }
+
     /// Unpacks the classes and archives of an archive, on all processors.
     #[expect(clippy::type_complexity, reason = "taken apart right where it is called")]
     fn look_into(
         &self,
         number: usize,
+        policy: Policy,
         unpacked: &mut u64,
     ) -> Result<
         (
             Vec<(String, Looked)>,
             Vec<(String, Place, Result<Vec<u8>, String>)>,
+            Vec<(Copied, String)>,
         ),
         CliError,
     > {
@@ -299,21 +370,26 @@ impl Input {
             label,
             bytes,
             archive,
+            loaded,
             ..
         } = &self.archives[number];
         let mut classes = Vec::new();
         let mut nested = Vec::new();
+        let mut copied = Vec::new();
         for (index, entry) in archive.entries.iter().enumerate() {
-            let kind = if is_class(&entry.name) {
-                &mut classes
-            } else if is_archive(&entry.name) {
-                &mut nested
-            } else {
+            let Some(kind) = kind(&entry.name) else {
                 continue;
             };
             let label = format!("{label}!/{}", entry.name);
-            budget(&label, entry.size, is_class(&entry.name), unpacked)?;
-            kind.push((index, label));
+            if let (Kind::Archive, Some(why)) = (kind, policy.nested.copies(loaded, &entry.name)) {
+                copied.push((why, label));
+                continue;
+            }
+            budget(&label, entry.size, kind == Kind::Class, unpacked)?;
+            match kind {
+                Kind::Class => classes.push((index, label)),
+                Kind::Archive => nested.push((index, label)),
+            }
         }
         let unpack = |index: usize| -> Result<Vec<u8>, String> {
             let failed = |e: ArchiveError| format!("{label}: {e}");
@@ -332,7 +408,7 @@ impl Input {
             .into_par_iter()
             .map(|(index, label)| (label, Place::Entry(number, index), unpack(index)))
             .collect();
-        Ok((classes, nested))
+        Ok((classes, nested, copied))
     }
 }
 

@@ -3,6 +3,7 @@
 mod archive;
 mod deliver;
 mod input;
+mod loaded;
 mod runtime;
 mod signature;
 mod work;
@@ -15,12 +16,14 @@ use std::sync::Arc;
 use clap::Args;
 use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, Instrumenter, ProbeKind, Shim};
+use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
 use trodden_profile::{Profile, RunInfo, Skipped, printable, printable_lines};
 
 use crate::error::CliError;
 use deliver::{deliver, plan};
 use input::{Found, Input, Place, Policy, Root};
+use loaded::{Copied, NestedArchives};
 use runtime::Runtimes;
 use work::{NewFile, Work};
 
@@ -54,6 +57,9 @@ pub struct InstrumentArgs {
     /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
     #[arg(long, value_name = "FILE")]
     use_profile: Option<PathBuf>,
+    /// Archives inside of others that take probes: all, those that classes are known to be loaded from, or none.
+    #[arg(long, value_enum, value_name = "all|known|none", default_value = "known")]
+    nested: NestedArchives,
     /// Take the signatures off signed jars: they would no longer hold.
     #[arg(long)]
     strip_signatures: bool,
@@ -72,6 +78,7 @@ pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
     let policy = Policy {
         strip_signatures: args.strip_signatures,
         skip_broken: args.skip_broken,
+        nested: args.nested,
         survey: false,
     };
     for (input, output) in plan(&args.inputs, &args.output)? {
@@ -129,14 +136,14 @@ fn one(
     let mut skipped = std::mem::take(&mut work.skipped);
     skipped.sort();
     skipped.dedup();
+    let mut facts = Facts::default();
+    facts.set(facts::UNIT, unit.clone());
+    facts.set(facts::CUT_PATHS, args.cut_paths.to_string());
     let map = Profile {
         run: RunInfo {
             probe: probe.name().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            facts: BTreeMap::from([
-                ("unit".to_owned(), unit.clone()),
-                ("cut_paths".to_owned(), args.cut_paths.to_string()),
-            ]),
+            facts,
             ..RunInfo::default()
         },
         classes,
@@ -149,7 +156,7 @@ fn one(
         new_files.extend(embedded_map(&work, &unit, bytes.clone()));
     }
     deliver(input, output, work.finish(&ids, new_files)?, bytes)?;
-    summarize(output, &told, &map.skipped);
+    summarize(output, &told, &map.skipped, &input.copied);
     Ok(())
 }
 
@@ -161,12 +168,14 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOpt
         path_limit,
         single_path_methods,
         cut_paths,
+        nested,
         strip_signatures,
         ..
     } = args;
     let guide = options.guide.as_ref().map_or(0, |guide| guide.fingerprint());
     format!(
-        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {cut_paths} {strip_signatures} {guide:x}",
+        "{} {include:?} {exclude:?} {path_limit} {single_path_methods} {cut_paths} {nested:?} {strip_signatures} \
+         {guide:x}",
         probe.name()
     )
 }
@@ -246,7 +255,7 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
 }
 
 /// Says on standard error what was done, and what was not and why.
-fn summarize(output: &Path, told: &str, skipped: &[Skipped]) {
+fn summarize(output: &Path, told: &str, skipped: &[Skipped], copied: &[(Copied, String)]) {
     let mut text = format!("{}: {told}", output.display());
     for (reason, examples) in by_reason(skipped) {
         let alone = match reason.starts_with(Skipped::NO_CUT_PATHS) {
@@ -258,6 +267,17 @@ fn summarize(output: &Path, told: &str, skipped: &[Skipped]) {
             examples.len(),
             printable(&examples[0])
         ));
+    }
+    let mut reasons: BTreeMap<Copied, Vec<&str>> = BTreeMap::new();
+    for (why, label) in copied {
+        reasons.entry(*why).or_default().push(label);
+    }
+    for (why, mut labels) in reasons {
+        labels.sort_unstable();
+        text.push_str(&format!("\n  {}: {}", why.text(), labels.len()));
+        for label in labels {
+            text.push_str(&format!("\n    {}", printable(label)));
+        }
     }
     eprintln!("{}", printable_lines(&text));
 }

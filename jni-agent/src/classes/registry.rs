@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, same_paths};
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, facts, same_paths};
 
 use crate::classes::originals::Originals;
 use crate::locks::{read, write};
@@ -321,11 +321,8 @@ impl Registry {
             plan.add(key, class.map, None)?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
-        inner.without_cut_paths |= map
-            .run
-            .facts
-            .get("cut_paths")
-            .is_none_or(|value| value != "count");
+        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
+        inner.without_cut_paths |= cut_paths.is_none_or(|value| value != "count");
         Ok(bases)
     }
 

@@ -6,6 +6,7 @@ pub(crate) mod conditions;
 mod contexts;
 mod describe;
 mod edges;
+pub mod facts;
 mod known;
 mod kpaths;
 pub(crate) mod map;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
+use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
 use crate::model::observations::Observation;
@@ -22,8 +23,8 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters
-    /// that are taken out again).
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters that are taken
+    /// out again).
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -35,8 +36,8 @@ pub struct RunInfo {
     pub options: String,
     /// Version of Trodden that wrote the counts.
     pub version: String,
-    /// Facts about the host and the recording: `os`, `arch`, `cpus`, `pid`, `ticks`, `samples`, `lost`, ...
-    pub facts: BTreeMap<String, String>,
+    /// Facts about the host and the recording: `os`, `cpus`, `ticks`, `samples`, `lost`, …
+    pub facts: Facts,
 }
 
 /// Counts of one method.
@@ -64,8 +65,8 @@ pub struct ClassProfile {
     pub counts: Vec<MethodCounts>,
 }
 
-/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes tell
-/// less than others'.
+/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes report less than
+/// others'.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// Internal name, with slashes.
@@ -77,13 +78,11 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// What the reason begins with if the method has probes, which do not tell where its calls stand: it is
-    /// in its callees' contexts, but
-    /// their call sites in it are not known.
+    /// What the reason begins with if the method has probes, which do not report where its calls stand: it is in its
+    /// callees' contexts, but their call sites in it are not known.
     pub const NO_CALL_SITES: &'static str = "without call sites: ";
 
-    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts
-    /// off.
+    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts off.
     pub const NO_CUT_PATHS: &'static str = "without cut paths: ";
 
     /// Does the method have probes, which report less than those of other methods?

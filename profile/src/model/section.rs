@@ -36,6 +36,17 @@ pub(crate) trait Section: Sync {
     /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one is read.
     fn check(&self, profile: &Profile) -> Result<(), Problem>;
 
+    /// Its texts outside of path maps: they may hold any character, and [`Profile::printable`] replaces some. By default
+    /// there are none.
+    fn texts<'p>(&self, _: &'p Profile) -> Vec<&'p str> {
+        Vec::new()
+    }
+
+    /// The same texts, to be changed.
+    fn texts_mut<'p>(&self, _: &'p mut Profile) -> Vec<&'p mut String> {
+        Vec::new()
+    }
+
     /// Adds up the data of several profiles. `merged` has the classes of the result, and gets the data.
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError>;
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use trodden_numbering::{BlockId, FlowGraph, Path, StartKind};
 use trodden_profile::{
-    ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodMap, Observation, Profile,
+    ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodMap, Observation, Profile, facts,
 };
 
 use crate::decisions::Decisions;
@@ -163,13 +163,8 @@ fn sampled_share(profile: &Profile) -> f64 {
     let all: f64 = counts
         .map(|c| c.total() as f64 + c.partial.values().sum::<u64>() as f64)
         .sum();
-    let samples = profile
-        .run
-        .facts
-        .get("samples")
-        .and_then(|n| n.to_string().parse::<f64>().ok());
-    match samples {
-        Some(samples) if all > 0.0 => (samples / all).min(1.0),
+    match profile.run.facts.get(facts::SAMPLES) {
+        Some(samples) if all > 0.0 => (samples as f64 / all).min(1.0),
         // Nothing is said of how the counts came about: they are taken for samples.
         _ => 1.0,
     }

@@ -1,7 +1,6 @@
 //! The section with conditions, both ways.
 
 use std::collections::btree_map::Entry;
-use std::sync::Arc;
 
 use super::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
@@ -118,9 +117,7 @@ fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
         block,
         kind: *kind.ok_or_else(|| format!("kind of a condition: {number} is not known"))?,
         made: made(d)?,
-        text: d.option("has a condition a text?", |d| {
-            Ok(Arc::from(d.string("condition")?))
-        })?,
+        text: d.option("has a condition a text?", |d| d.string("condition"))?,
         outcomes: d.list("outcomes", |d, _| {
             Ok(match d.byte("outcome")? {
                 0 => Outcome::Unknown,
@@ -128,7 +125,7 @@ fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
                 2 => Outcome::No,
                 3 => Outcome::Again,
                 4 => Outcome::Done,
-                5 => Outcome::Case(Arc::from(d.string("case")?)),
+                5 => Outcome::Case(d.string("case")?),
                 other => return Err(format!("outcome: {other} is not known")),
             })
         })?,

@@ -4,7 +4,6 @@ mod codec;
 mod merge;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph};
 
@@ -154,7 +153,7 @@ pub enum Outcome {
     /// The loop is over.
     Done,
     /// A switch went this way: `case "GET"`, `case RED, GREEN`, `default`.
-    Case(Arc<str>),
+    Case(String),
     /// Not known.
     Unknown,
 }
@@ -182,7 +181,7 @@ pub struct Condition {
     pub kind: ConditionKind,
     /// The condition as the source has it, as far as the bytecode shows: `!sku.startsWith("Z")`; what a switch
     /// switches over; `x : xs` of a `for` over elements. None if it is not known.
-    pub text: Option<Arc<str>>,
+    pub text: Option<String>,
     /// What each out-edge means, in successor order.
     pub outcomes: Vec<Outcome>,
     /// The source has no such decision.
@@ -250,6 +249,27 @@ impl Section for Kind {
 
     fn check(&self, profile: &Profile) -> Result<(), Problem> {
         check(profile)
+    }
+
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values().flat_map(|of| &of.conditions) {
+            all.extend(condition.text.as_deref());
+            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
+        }
+        all
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values_mut().flat_map(|of| &mut of.conditions) {
+            all.extend(&mut condition.text);
+            all.extend(condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
+                Outcome::Case(label) => Some(label),
+                _ => None,
+            }));
+        }
+        all
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
