@@ -11,7 +11,8 @@ const USUAL: [&str; 2] = ["src/main/java", "src/main/kotlin"];
 pub fn places(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     for place in given {
         let archive = place.extension().is_some_and(|e| e == "jar" || e == "zip");
-        if !place.is_dir() && !(archive && place.is_file()) {
+        let found = place.is_dir() || archive && place.is_file();
+        if !found {
             return Err(CliError::file(
                 place,
                 "is no directory with sources, and no -sources.jar",

@@ -18,7 +18,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
         Just(Outcome::No),
         Just(Outcome::Again),
         Just(Outcome::Done),
-        "case [A-Z\"]{0,8}".prop_map(|label| Outcome::Case(label.into())),
+        "case [A-Z\"]{0,8}".prop_map(Outcome::Case),
     ]
 }
 
@@ -33,7 +33,7 @@ fn any_condition(block: u32, edges: usize) -> impl Strategy<Value = Condition> {
     (kind, text, outcomes, any_made()).prop_map(move |(kind, text, outcomes, made)| Condition {
         block,
         kind,
-        text: text.map(Into::into),
+        text,
         outcomes,
         made,
     })
@@ -113,7 +113,8 @@ fn conditions_that_do_not_fit_are_refused() {
         profile
     };
     assert!(good().to_bytes().is_ok());
-    let spoil: [(&str, fn(&mut Profile)); 4] = [
+    type Spoil = fn(&mut Profile);
+    let spoil: [(&str, Spoil); 4] = [
         ("which is not there", |p| {
             let of = p.conditions[&(0, 0)].clone();
             p.conditions.insert((0, 9), of);
