@@ -179,6 +179,7 @@ fn every_kind(start: u64) -> Profile {
         subpaths: Some(subpaths()),
         observations: vec![observation],
         structural: Some(structural()),
+        ..Profile::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_numbering::StartKind;
-use trodden_profile::{EdgeLabel, EndKind, Observation, Place, RunInfo, facts};
+use trodden_profile::{EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo, facts};
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
@@ -71,6 +71,12 @@ pub(crate) fn place(place: Place) -> String {
         Some(line) => format!("line {line}"),
         None => format!("bytecode {}", place.bci),
     }
+}
+
+/// Where a bytecode index of a method is, as [`place`] says it.
+pub(crate) fn place_of(map: &MethodMap, bci: u32) -> String {
+    let line = map.line(bci);
+    place(Place { bci, line })
 }
 
 /// The decision in the JSON report's words: `taken`, `not-taken`, `case 3`, `case 3,4`, `default`.

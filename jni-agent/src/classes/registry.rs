@@ -15,6 +15,7 @@ use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReas
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, facts, same_paths};
 
+use crate::classes::originals::Originals;
 use crate::locks::{read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
 
@@ -54,6 +55,8 @@ type Key = (usize, [u8; 32], String, u64);
 #[derive(Default)]
 pub struct Registry {
     inner: RwLock<Inner>,
+    /// Their bytes.
+    pub originals: Originals,
 }
 
 #[derive(Default)]

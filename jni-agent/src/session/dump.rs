@@ -177,6 +177,7 @@ pub fn dump(
         let recompilations = agent.host.recompilations.count();
         profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
+    add_conditions(agent, &mut profile);
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
 }
@@ -253,7 +254,16 @@ fn dump_streams(
     }
     facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
+    add_conditions(agent, &mut profile);
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
+/// What the branches of methods that ran decide.
+fn add_conditions(agent: &Agent, profile: &mut Profile) {
+    let ran = profile.methods_that_ran();
+    let originals = &agent.host.registry.originals;
+    profile.conditions =
+        originals.conditions(&profile.classes, |class, method| ran.contains(&(class, method)));
 }
 
 /// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside

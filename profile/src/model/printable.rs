@@ -242,9 +242,22 @@ mod tests {
             }),
             ..Profile::default()
         };
+        let mut profile = profile;
+        let condition = crate::Condition {
+            block: 0,
+            kind: crate::ConditionKind::Switch,
+            text: Some(BAD.into()),
+            outcomes: vec![crate::Outcome::Case(BAD.into())],
+            made: None,
+        };
+        let of = crate::MethodConditions {
+            conditions: vec![condition],
+            ..Default::default()
+        };
+        profile.conditions.insert((0, 0), of);
         let printed = profile.printable();
         let (before, after) = (profile.texts(), printed.texts());
-        assert_eq!(before.len(), 20);
+        assert_eq!(before.len(), 22);
         assert!(before.iter().all(|&text| text == BAD));
         // All but the source file's.
         assert_eq!(after, vec!["x\\u001b"; before.len() - 1]);

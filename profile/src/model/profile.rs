@@ -1,8 +1,9 @@
 //! What one run (or several merged ones) found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
 use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
@@ -110,11 +111,40 @@ pub struct Profile {
     pub observations: Vec<Observation>,
     /// What was counted of loops on their own, if that was asked for.
     pub structural: Option<Structural>,
+    /// What branches decide, in the source's terms, for the methods of which it is known.
+    pub conditions: Conditions,
 }
 
 impl Profile {
     /// Classes and methods that have no probes, with their reasons.
     pub fn left_alone(&self) -> impl Iterator<Item = &Skipped> {
         self.skipped.iter().filter(|skipped| !skipped.has_probes())
+    }
+
+    /// Methods with a count of any kind, by position of class and method. Calling contexts count calls, no paths, so
+    /// they are not asked.
+    pub fn methods_that_ran(&self) -> HashSet<(usize, usize)> {
+        let mut ran = HashSet::new();
+        for (position, class) in self.classes.iter().enumerate() {
+            let counted = |c: &MethodCounts| c.paths.values().chain(c.partial.values()).any(|&n| n > 0);
+            let methods = class
+                .counts
+                .iter()
+                .enumerate()
+                .filter(|(_, counts)| counted(counts));
+            ran.extend(methods.map(|(method, _)| (position, method)));
+        }
+        let forests = self.kpaths.iter().flat_map(|kpaths| &kpaths.methods);
+        ran.extend(
+            forests
+                .filter(|(_, forest)| !forest.is_empty())
+                .map(|(&place, _)| place),
+        );
+        let runs = self.subpaths.iter().flat_map(|about| &about.subpaths);
+        ran.extend(
+            runs.flat_map(|subpath| &subpath.runs)
+                .map(|run| (run.class, run.method)),
+        );
+        ran
     }
 }

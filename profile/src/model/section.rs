@@ -9,16 +9,17 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{contexts, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{conditions, contexts, kpaths, observations, shapes, structural, subpaths};
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 6] = [
+pub(crate) const SECTIONS: [&dyn Section; 7] = [
     &shapes::Kind,
     &kpaths::Kind,
     &observations::Kind,
     &contexts::Kind,
     &subpaths::Kind,
     &structural::Kind,
+    &conditions::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
