@@ -171,6 +171,16 @@ pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
     (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and those ")))
 }
 
+/// A number, or that it is not known.
+pub(crate) fn count(count: Option<u64>) -> String {
+    count.map_or_else(|| "not known".to_owned(), thousands)
+}
+
+/// The sum of numbers, if all are known.
+pub(crate) fn sum(counts: impl IntoIterator<Item = Option<u64>>) -> Option<u128> {
+    counts.into_iter().map(|count| count.map(u128::from)).sum()
+}
+
 /// What the counts of a profile stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counts {
