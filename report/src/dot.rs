@@ -1,28 +1,30 @@
-//! Control-flow graphs, and trees of k-iteration path forests, for Graphviz.
+//! Control-flow graphs for Graphviz, and what kinds of data have to draw beside them.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 
-use crate::kpaths::{self, Limits};
 use crate::layout;
+use crate::section::{Extent, SECTIONS};
 use crate::view::{MethodView, View};
 use crate::words::{self, thousands};
 
 /// How nodes and edges of what is hottest look.
 pub(crate) const HOT: &str = ", color=\"#c2410c\", penwidth=2.5";
 
-pub(crate) fn write(view: &View, top: usize, trees: &Limits) -> String {
+pub(crate) fn write(view: &View, extent: &Extent) -> String {
     let mut out = String::from(
         "digraph trodden {\n  node [shape=box, style=\"rounded\", fontname=\"Helvetica\"];\n  edge [fontname=\"Helvetica\", fontsize=10];\n",
     );
     if view.methods.is_empty() {
         out += "  // No path was counted.\n";
     }
-    for (index, method) in view.methods.iter().take(top).enumerate() {
+    for (index, method) in view.methods.iter().take(extent.top).enumerate() {
         cluster(&mut out, index, method);
-        kpaths::cluster(&mut out, view.kpaths, index, method, trees);
+        for kind in SECTIONS {
+            kind.dot_of_method(view, method, index, extent, &mut out);
+        }
     }
     out += "}\n";
     out

@@ -3,12 +3,9 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::contexts;
 use crate::findings;
-use crate::kpaths::{self, Limits};
+use crate::section::{Extent, SECTIONS};
 use crate::source::Sources;
-use crate::structural;
-use crate::subpaths;
 use crate::view::{MethodView, Reasons, View};
 use crate::words::{self, Counts, percent, thousands};
 use crate::{html_method, svg};
@@ -20,7 +17,15 @@ const LISTED_METHODS: usize = 5_000;
 /// Methods that are open when the page loads.
 const OPEN: usize = 3;
 
-pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, trees: &Limits) -> String {
+pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
+    let Extent { top, paths, .. } = *extent;
+    let has_paths = view.counts_paths() || view.standing_alone().any(|kind| kind.is_of_paths());
+    let of_kinds = |of_paths: bool| {
+        let kinds = SECTIONS
+            .into_iter()
+            .filter(move |kind| kind.is_of_paths() == of_paths);
+        html! { @for kind in kinds { (kind.html(view, extent)) } }
+    };
     let shown = &view.methods[..view.methods.len().min(top)];
     let title = match view.run.command.split(' ').next() {
         Some(command) if !command.is_empty() => format!("Path profile of {command}"),
@@ -47,15 +52,13 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, tr
                 }
                 main {
                     (findings(view, shown.len()))
-                    @if let Some(contexts) = &view.contexts { (contexts::html_section(contexts, top)) }
-                    @if view.subpaths.is_some() || view.counts_paths() { (guide(view)) }
-                    (subpaths::html::section(view.subpaths.as_ref(), top))
+                    (of_kinds(false))
+                    @if has_paths { (guide(view)) }
+                    (of_kinds(true))
                     @if view.counts_paths() { (table(view, shown)) }
                     @for (index, method) in shown.iter().enumerate() {
-                        @let trees = kpaths::section(view.kpaths, method, trees);
-                        @let loops = structural::html::section(method.structure.as_ref(), paths);
-                        @let trees = Some(html! { @if let Some(trees) = trees { (trees) } (loops) });
-                        (html_method::section(method, index + 1, index < OPEN, sources, paths, trees))
+                        @let kinds = html! { @for kind in SECTIONS { (kind.html_of_method(view, method, extent)) } };
+                        (html_method::section(method, index + 1, index < OPEN, sources, paths, Some(kinds)))
                     }
                     (skipped(view))
                 }
@@ -76,7 +79,7 @@ fn run(view: &View) -> Markup {
             @if !run.command.is_empty() { div.wide { dt { "Command" } dd { (command(&run.command)) } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
-            @if view.contexts.is_none() || !view.methods.is_empty() {
+            @if view.counts_paths() {
             div { dt { "Paths " (Counts::of(run).participle()) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }

@@ -7,12 +7,9 @@ use serde::Serialize;
 use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable_lines};
 
 use crate::ReportError;
-use crate::contexts;
 use crate::decisions::{Decision, Decisions};
 use crate::findings;
-use crate::kpaths;
-use crate::structural;
-use crate::subpaths;
+use crate::section::{Extent, Keys};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words;
 
@@ -31,12 +28,8 @@ struct Document<'a> {
     /// Methods in which paths that an exception cut off are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without_cut_paths: Vec<Skipped<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kpaths: Option<kpaths::Forests<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contexts: Option<contexts::JsonContexts<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subpaths: Option<subpaths::json::Document<'a>>,
+    #[serde(flatten)]
+    kinds: Keys<'a>,
 }
 
 #[derive(Serialize)]
@@ -103,8 +96,8 @@ struct Method<'a> {
     unreadable: Vec<Unreadable<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     observation: Option<Observation<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    structural: Option<Vec<structural::json::Graph>>,
+    #[serde(flatten)]
+    kinds: Keys<'a>,
 }
 
 /// How much of a method's count was counted; the rest is estimated.
@@ -222,12 +215,7 @@ fn listed<'a>(all: &Reasons<'a>) -> Vec<Skipped<'a>> {
     listed
 }
 
-pub(crate) fn write(
-    view: &View,
-    top: usize,
-    paths: usize,
-    trees: &kpaths::Limits,
-) -> Result<String, ReportError> {
+pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, ReportError> {
     let run = view.run;
     let document = Document {
         format: "trodden-report",
@@ -253,16 +241,16 @@ pub(crate) fn write(
             unreadable: view.totals.unreadable,
         },
         findings: findings::find(view).iter().map(|f| finding(view, f)).collect(),
-        methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
+        methods: view
+            .methods
+            .iter()
+            .take(extent.top)
+            .map(|m| method(m, extent))
+            .collect(),
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
         without_cut_paths: listed(&view.without_cut_paths),
-        kpaths: kpaths::forests(view, top, trees),
-        contexts: view.contexts.as_ref().map(|c| contexts::json_document(c, top)),
-        subpaths: view
-            .subpaths
-            .as_ref()
-            .map(|view| subpaths::json::document(view, top)),
+        kinds: Keys::of(|kind| kind.json(view, extent)),
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
@@ -285,10 +273,10 @@ fn finding<'a>(view: &'a View, finding: &crate::Finding) -> Finding<'a> {
     }
 }
 
-fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
+fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
     let paths = |list: &[PathView]| {
         let one = |p: &PathView| path(p, view.map, view.decisions());
-        list.iter().take(limit).map(one).collect()
+        list.iter().take(extent.paths).map(one).collect()
     };
     Method {
         class: view.class,
@@ -311,10 +299,7 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
             windows: o.windows,
             reason: &o.reason,
         }),
-        structural: view
-            .structure
-            .as_ref()
-            .map(|structure| structural::json::graphs(structure, limit)),
+        kinds: Keys::of(|kind| kind.json_of_method(view, extent)),
         unreadable: view
             .unreadable
             .iter()

@@ -15,6 +15,7 @@
 //! assert!(report.text(false).contains("No path was counted"));
 //! ```
 
+mod compare;
 mod contexts;
 pub mod coverage;
 mod decisions;
@@ -28,6 +29,7 @@ mod kpaths;
 mod layout;
 mod overview;
 mod pattern;
+mod section;
 mod source;
 mod structural;
 mod subpaths;
@@ -42,6 +44,9 @@ use std::rc::Rc;
 
 use trodden_profile::{PhiOutOfRange, Profile};
 
+use section::{Extent, SECTIONS};
+
+pub use compare::{CompareError, CompareOptions, Comparison};
 pub use contexts::{ContextsOptions, ContextsView};
 pub use decisions::{Decision, Decisions};
 pub use diff::{
@@ -120,8 +125,7 @@ impl<'p> Report<'p> {
     /// If the method pattern is malformed or matches nothing.
     pub fn new(profile: &'p Profile, options: &ReportOptions) -> Result<Self, ReportError> {
         let view = view_of(profile, options)?;
-        let nothing =
-            view.methods.is_empty() && view.contexts.as_ref().is_none_or(|c| !c.hot.contains(&true));
+        let nothing = view.methods.is_empty() && SECTIONS.iter().all(|kind| !kind.has_chosen(&view));
         if let Some(pattern) = options.method.as_ref().filter(|_| nothing) {
             let methods = profile.classes.iter().map(|c| c.map.methods.len()).sum();
             return Err(ReportError::NoMethod {
@@ -147,6 +151,16 @@ impl<'p> Report<'p> {
         }
     }
 
+    /// What a format shows that has room for so much.
+    fn extent(&self, top: usize, paths: usize, least: f64) -> Extent<'_> {
+        Extent {
+            top: limit(self.options.top, top),
+            paths: limit(self.options.paths, paths),
+            least,
+            options: &self.options,
+        }
+    }
+
     /// The view model, for formats of your own. Its names are those of the profile: whatever shows them passes them
     /// through [`trodden_profile::printable`].
     pub fn view(&self) -> &View<'p> {
@@ -156,19 +170,14 @@ impl<'p> Report<'p> {
     /// For a terminal: the first screen, or, of methods that were asked for ([`ReportOptions::method`],
     /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles.
     pub fn text(&self, color: bool) -> String {
-        let plain = self.view.counts_paths()
-            && self.view.kpaths.is_none()
-            && self.view.contexts.is_none()
-            && self.view.subpaths.is_none()
-            && self.profile.structural.is_none();
+        let plain = self.view.counts_paths() && SECTIONS.iter().all(|kind| !kind.is_in(&self.view));
         if plain && !self.options.all && self.options.method.is_none() && !self.view.methods.is_empty() {
             let (top, paths) = (limit(self.options.top, 10), limit(self.options.paths, 3));
             let width = limit(self.options.width, 100);
             return self.shown(|view| overview::write(view, top, paths, width, color));
         }
-        let paths = limit(self.options.paths, 5);
-        let trees = self.options.kpaths.limits(0.05, paths);
-        self.shown(|view| text::write(view, limit(self.options.top, 10), paths, &trees, color))
+        let extent = self.extent(10, 5, 0.05);
+        self.shown(|view| text::write(view, &extent, color))
     }
 
     /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, the count being its own calls.
@@ -192,10 +201,7 @@ impl<'p> Report<'p> {
     /// # Errors
     /// If the JSON writer fails.
     pub fn json(&self) -> Result<String, ReportError> {
-        let all = usize::MAX;
-        let paths = limit(self.options.paths, all);
-        let trees = self.options.kpaths.limits(0.01, paths);
-        json::write(&self.view, limit(self.options.top, all), paths, &trees)
+        json::write(&self.view, &self.extent(usize::MAX, usize::MAX, 0.01))
     }
 
     /// One HTML page that needs nothing else: no network, and no script to be read.
@@ -204,9 +210,8 @@ impl<'p> Report<'p> {
     /// None at present; the signature leaves room.
     pub fn html(&self) -> Result<String, ReportError> {
         let sources = &self.view.sources;
-        let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
-        let trees = self.options.kpaths.limits(0.01, paths);
-        Ok(self.shown(|view| html::write(view, sources, top, paths, &trees)))
+        let extent = self.extent(50, 25, 0.01);
+        Ok(self.shown(|view| html::write(view, sources, &extent)))
     }
 
     /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
@@ -215,8 +220,8 @@ impl<'p> Report<'p> {
     /// # Errors
     /// None at present; the signature leaves room.
     pub fn dot(&self) -> Result<String, ReportError> {
-        let trees = self.options.kpaths.limits(0.05, limit(self.options.paths, 5));
-        Ok(self.shown(|view| dot::write(view, limit(self.options.top, 1), &trees)))
+        let extent = self.extent(1, 5, 0.05);
+        Ok(self.shown(|view| dot::write(view, &extent)))
     }
 
     /// Control-flow graphs as one standalone SVG, the hottest path marked.

@@ -5,11 +5,8 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use trodden_profile::MethodMap;
 
-use crate::contexts;
 use crate::decisions::Decisions;
-use crate::kpaths::{self, Limits, Row};
-use crate::structural;
-use crate::subpaths::{self, SubpathsView};
+use crate::section::{Extent, SECTIONS};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
@@ -26,17 +23,15 @@ pub(crate) struct Page {
     pub color: bool,
 }
 
-pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color: bool) -> String {
+pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
+    let Extent { top, paths, .. } = *extent;
     let mut page = Page {
         out: String::new(),
         color,
     };
     page.head(view);
-    if let Some(contexts) = &view.contexts {
-        page.contexts(&contexts::text_lines(contexts, top));
-    }
-    if let Some(subpaths) = &view.subpaths {
-        page.subpaths(subpaths, top);
+    for kind in SECTIONS {
+        kind.text(view, extent, &mut page);
     }
     if !view.counts_paths() {
         // Nobody asked for paths.
@@ -46,8 +41,9 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, trees: &Limits, color
         page.table(view, top);
         for (index, method) in view.methods.iter().take(top).enumerate() {
             page.method(index + 1, method, paths);
-            page.trees(&kpaths::lines(view.kpaths, method, trees));
-            page.loops(method, paths);
+            for kind in SECTIONS {
+                kind.text_of_method(view, method, extent, &mut page);
+            }
         }
         if view.methods.len() > top {
             page.line("");
@@ -75,19 +71,6 @@ impl Page {
         }
     }
 
-    fn contexts(&mut self, lines: &[String]) {
-        let title = self.styled(
-            TITLE,
-            "Hot calling contexts (calls of each, those of its callees not included)",
-        );
-        self.line(&title);
-        if let Some((summary, tree)) = lines.split_first() {
-            self.wrapped(2, summary);
-            tree.iter().for_each(|line| self.line(line));
-        }
-        self.line("");
-    }
-
     /// A paragraph, broken at spaces, later lines indented by `indent`.
     pub(crate) fn wrapped(&mut self, indent: usize, text: &str) {
         for line in wrap(text, WIDTH - indent) {
@@ -106,7 +89,8 @@ impl Page {
             self.wrapped(2, &format!("JVM      {}", run.jvm));
         }
         if !view.counts_paths() {
-            let how = if view.subpaths.as_ref().is_some_and(|view| !view.about.is_exact()) {
+            let how: Vec<&str> = view.standing_alone().map(|kind| kind.participle(view)).collect();
+            let how = if how.contains(&"sampled") {
                 "sampled"
             } else {
                 "counted"
@@ -137,37 +121,6 @@ impl Page {
             self.wrapped(2, &text);
         }
         self.line("");
-    }
-
-    fn subpaths(&mut self, view: &SubpathsView, top: usize) {
-        let title = self.styled(
-            TITLE,
-            "Hot subpaths (sequences of basic blocks, across loops and calls)",
-        );
-        self.line(&title);
-        self.wrapped(2, &subpaths::text::about(view));
-        for shown in view.shown(top) {
-            let head = format!("{:>3}. {}", shown.rank, subpaths::text::head(&shown));
-            let head = self.styled(HOT, &head);
-            self.line(&head);
-            self.wrapped(5, &subpaths::text::route(&shown));
-        }
-        let more = view.chosen.len().saturating_sub(top);
-        if more > 0 {
-            self.line(&format!(
-                "{} more are in the sample; raise --top to see them.",
-                thousands(more as u64)
-            ));
-        }
-        self.line("");
-    }
-
-    fn loops(&mut self, method: &MethodView, paths: usize) {
-        if let Some(structure) = &method.structure {
-            for (indent, line) in structural::text::lines(structure, paths) {
-                self.wrapped(indent, &line);
-            }
-        }
     }
 
     fn table(&mut self, view: &View, top: usize) {
@@ -273,34 +226,6 @@ impl Page {
             }
             if method.branches.iter().any(|b| b.undercounted) {
                 self.line("     * lies in a loop whose iterations are not counted");
-            }
-        }
-    }
-
-    /// The trees of a k-iteration path forest.
-    fn trees(&mut self, rows: &[Row]) {
-        for row in rows {
-            match row {
-                Row::Title(text) => {
-                    for line in wrap(text, WIDTH - 3) {
-                        let line = self.styled(SOFT, &line);
-                        self.line(&format!("   {line}"));
-                    }
-                }
-                Row::Note(text) => self.wrapped(5, text),
-                Row::Branch([first, others], label, words) => {
-                    let used = 5 + first.chars().count() + label.chars().count() + 2;
-                    let label = self.styled(HOT, label);
-                    for (i, text) in wrap(words, WIDTH.saturating_sub(used).max(20)).iter().enumerate() {
-                        let text = self.styled(DECISION, text);
-                        if i == 0 {
-                            self.line(&format!("     {first}{label}  {text}"));
-                        } else {
-                            let gap = " ".repeat(used - 5 - others.chars().count());
-                            self.line(&format!("     {others}{gap}{text}"));
-                        }
-                    }
-                }
             }
         }
     }

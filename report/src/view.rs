@@ -13,6 +13,7 @@ use trodden_profile::{
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::pattern::MethodPattern;
+use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
@@ -24,6 +25,8 @@ pub type Reasons<'p> = BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>;
 /// A whole profile, hottest method first.
 #[derive(Debug)]
 pub struct View<'p> {
+    /// The profile itself.
+    pub profile: &'p Profile,
     /// About the run.
     pub run: &'p RunInfo,
     /// Sums over the whole profile, whatever was selected.
@@ -334,6 +337,7 @@ impl<'p> View<'p> {
             reasons.entry(reason).or_default().push(what);
         }
         View {
+            profile,
             run: &profile.run,
             totals: Totals {
                 paths,
@@ -355,9 +359,16 @@ impl<'p> View<'p> {
 }
 
 impl View<'_> {
+    /// Kinds of data in the profile that may be there without counts of paths.
+    pub(crate) fn standing_alone(&self) -> impl Iterator<Item = &'static dyn ReportSection> {
+        SECTIONS
+            .into_iter()
+            .filter(|kind| kind.stands_alone() && kind.is_in(self))
+    }
+
     /// Does the profile count paths, or would it if any had run? One of subpaths alone does not.
     pub(crate) fn counts_paths(&self) -> bool {
-        self.totals.methods > 0 || (self.subpaths.is_none() && self.contexts.is_none())
+        self.totals.methods > 0 || self.standing_alone().next().is_none()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Calling contexts: which chains of calls are hot (HCCT, D'Elia et al., PLDI 2011). One model, drawn by each format.
 
 mod collapsed;
+mod compare;
 mod html;
 mod json;
 mod text;
@@ -8,13 +9,16 @@ mod text;
 use trodden_numbering::StartKind;
 use trodden_profile::{ContextNode, Contexts, MethodMap, PathDescription, PhiOutOfRange, Profile};
 
+use maud::Markup;
+
+use crate::compare::{CompareError, Compared, Pair};
 use crate::pattern::MethodPattern;
+use crate::section::{Extent, Json, ReportSection};
+use crate::text::Page;
+use crate::view::View;
 use crate::words;
 
 pub(crate) use collapsed::{Stacks, lines as collapsed_lines};
-pub(crate) use html::section as html_section;
-pub(crate) use json::{Document as JsonContexts, document as json_document};
-pub(crate) use text::lines as text_lines;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -184,5 +188,52 @@ impl<'p> ContextsView<'p> {
             words::thousands(hot),
             words::thousands(self.threshold),
         )
+    }
+}
+
+/// Calling contexts as a kind of data.
+pub(crate) struct Kind;
+
+impl ReportSection for Kind {
+    fn key(&self) -> &'static str {
+        "contexts"
+    }
+
+    fn is_in(&self, view: &View) -> bool {
+        view.contexts.is_some()
+    }
+
+    fn stands_alone(&self) -> bool {
+        true
+    }
+
+    fn is_of_paths(&self) -> bool {
+        false
+    }
+
+    fn has_chosen(&self, view: &View) -> bool {
+        view.contexts
+            .as_ref()
+            .is_some_and(|contexts| contexts.hot.contains(&true))
+    }
+
+    fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
+        if let Some(contexts) = &view.contexts {
+            text::write(contexts, extent.top, page);
+        }
+    }
+
+    fn html(&self, view: &View, extent: &Extent) -> Markup {
+        let contexts = view.contexts.as_ref();
+        contexts.map_or_else(Markup::default, |contexts| html::section(contexts, extent.top))
+    }
+
+    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
+        let contexts = view.contexts.as_ref()?;
+        Some(Box::new(json::document(contexts, extent.top)))
+    }
+
+    fn compare(&self, pair: &Pair, notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
+        compare::compare(pair, notes)
     }
 }

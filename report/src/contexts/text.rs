@@ -1,6 +1,7 @@
 //! Contexts for a terminal: a tree of the hottest ones and their callers.
 
 use super::ContextsView;
+use crate::text::{Page, TITLE};
 use crate::words::{percent, thousands};
 
 /// Levels of indentation; deeper ones tell their depth.
@@ -9,7 +10,20 @@ const DEEPEST: u32 = 24;
 const CHAIN: usize = 4;
 
 /// Lines without their ends.
-pub(crate) fn lines(view: &ContextsView, top: usize) -> Vec<String> {
+pub(super) fn write(view: &ContextsView, top: usize, page: &mut Page) {
+    let title = page.styled(
+        TITLE,
+        "Hot calling contexts (calls of each, those of its callees not included)",
+    );
+    page.line(&title);
+    if let Some((summary, tree)) = lines(view, top).split_first() {
+        page.wrapped(2, summary);
+        tree.iter().for_each(|line| page.line(line));
+    }
+    page.line("");
+}
+
+fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     let mut out = vec![view.summary()];
     let chosen = view.hottest(top);
     if chosen.is_empty() {

@@ -4,6 +4,7 @@
 //! below it, if its counter is too small a share of its parent's or of its root's; what stays is labelled `X % (Y %)`
 //! with these two shares.
 
+mod compare;
 mod dot;
 mod html;
 mod json;
@@ -14,12 +15,13 @@ use std::collections::BTreeMap;
 
 use trodden_profile::{KPaths, PathForest};
 
-use crate::view::{MethodView, PathView};
+use maud::Markup;
 
-pub(crate) use dot::cluster;
-pub(crate) use html::section;
-pub(crate) use json::{Forests, forests};
-pub(crate) use text::{Row, lines};
+use crate::compare::{CompareError, Compared, Pair};
+use crate::section::{Extent, Json, ReportSection};
+use crate::text::Page;
+use crate::view::View;
+use crate::view::{MethodView, PathView};
 
 /// What to show of k-iteration path forests.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -329,4 +331,51 @@ pub(crate) fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(Strin
             of_root > 0.0 && of_line >= limits.min_parent && of_root >= limits.min_root
         })
         .collect()
+}
+
+/// Path forests as a kind of data.
+pub(crate) struct Kind;
+
+impl Kind {
+    fn limits(extent: &Extent) -> Limits {
+        extent.options.kpaths.limits(extent.least, extent.paths)
+    }
+}
+
+impl ReportSection for Kind {
+    fn key(&self) -> &'static str {
+        "kpaths"
+    }
+
+    fn is_in(&self, view: &View) -> bool {
+        view.kpaths.is_some()
+    }
+
+    fn text_of_method(&self, view: &View, method: &MethodView, extent: &Extent, page: &mut Page) {
+        text::write(&text::lines(view.kpaths, method, &Self::limits(extent)), page);
+    }
+
+    fn html_of_method(&self, view: &View, method: &MethodView, extent: &Extent) -> Markup {
+        html::section(view.kpaths, method, &Self::limits(extent)).unwrap_or_default()
+    }
+
+    fn dot_of_method(
+        &self,
+        view: &View,
+        method: &MethodView,
+        index: usize,
+        extent: &Extent,
+        out: &mut String,
+    ) {
+        dot::cluster(out, view.kpaths, index, method, &Self::limits(extent));
+    }
+
+    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
+        let forests = json::forests(view, extent.top, &Self::limits(extent))?;
+        Some(Box::new(forests))
+    }
+
+    fn compare(&self, pair: &Pair, notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
+        Ok(compare::compare(pair, notes))
+    }
 }

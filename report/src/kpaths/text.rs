@@ -3,6 +3,7 @@
 use trodden_profile::KPaths;
 
 use super::{Fold, Limits, Line, Tree, Trees, label, leftovers, share};
+use crate::text::{DECISION, HOT, Page, SOFT, WIDTH, wrap};
 use crate::view::MethodView;
 use crate::words::{percent, thousands};
 
@@ -129,6 +130,34 @@ impl Drawing<'_> {
         }
         for (words, of_line, of_root) in rest {
             self.rows.push(draw(label(of_line, of_root), words).0);
+        }
+    }
+}
+
+/// The trees of a method for a terminal.
+pub(super) fn write(rows: &[Row], page: &mut Page) {
+    for row in rows {
+        match row {
+            Row::Title(text) => {
+                for line in wrap(text, WIDTH - 3) {
+                    let line = page.styled(SOFT, &line);
+                    page.line(&format!("   {line}"));
+                }
+            }
+            Row::Note(text) => page.wrapped(5, text),
+            Row::Branch([first, others], label, words) => {
+                let used = 5 + first.chars().count() + label.chars().count() + 2;
+                let label = page.styled(HOT, label);
+                for (i, text) in wrap(words, WIDTH.saturating_sub(used).max(20)).iter().enumerate() {
+                    let text = page.styled(DECISION, text);
+                    if i == 0 {
+                        page.line(&format!("     {first}{label}  {text}"));
+                    } else {
+                        let gap = " ".repeat(used - 5 - others.chars().count());
+                        page.line(&format!("     {others}{gap}{text}"));
+                    }
+                }
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Subpaths in words.
 
 use super::{BlockStep, Part, Shown, SubpathsView, error};
+use crate::text::{HOT, Page, TITLE};
 use crate::words::{percent, thousands};
 
 /// What stands above the list.
@@ -143,4 +144,28 @@ pub(crate) fn place(step: &BlockStep) -> String {
         Some(line) => format!(":{line}"),
         None => format!("@{}", step.bci),
     }
+}
+
+/// All of it for a terminal.
+pub(super) fn lines(view: &SubpathsView, top: usize, page: &mut Page) {
+    let title = page.styled(
+        TITLE,
+        "Hot subpaths (sequences of basic blocks, across loops and calls)",
+    );
+    page.line(&title);
+    page.wrapped(2, &about(view));
+    for shown in view.shown(top) {
+        let head = format!("{:>3}. {}", shown.rank, head(&shown));
+        let head = page.styled(HOT, &head);
+        page.line(&head);
+        page.wrapped(5, &route(&shown));
+    }
+    let more = view.chosen.len().saturating_sub(top);
+    if more > 0 {
+        page.line(&format!(
+            "{} more are in the sample; raise --top to see them.",
+            thousands(more as u64)
+        ));
+    }
+    page.line("");
 }

@@ -1,0 +1,123 @@
+//! Kinds of data in reports and comparisons, beside plain paths. Each is a plug-in: a folder of its own, which implements
+//! [`ReportSection`], and a line in [`SECTIONS`]. Formats and `compare` go through that list.
+
+use maud::{Markup, html};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::ReportOptions;
+use crate::compare::{CompareError, Compared, Pair};
+use crate::text::Page;
+use crate::view::{MethodView, View};
+use crate::{contexts, kpaths, structural, subpaths};
+
+/// All kinds, in the order in which reports show them.
+pub(crate) const SECTIONS: [&dyn ReportSection; 4] =
+    [&contexts::Kind, &subpaths::Kind, &kpaths::Kind, &structural::Kind];
+
+/// How much of a profile a format shows.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent<'o> {
+    /// Methods, or whatever a kind lists, at most.
+    pub top: usize,
+    /// Paths of a method at most.
+    pub paths: usize,
+    /// Least share that is worth a line here, unless an option says otherwise.
+    pub least: f64,
+    /// What was asked for.
+    pub options: &'o ReportOptions,
+}
+
+/// What a kind has to say in JSON.
+pub(crate) type Json<'v> = Box<dyn erased_serde::Serialize + 'v>;
+
+/// How a kind of data is shown. It takes the data from [`View::profile`] or from the view model; what it does not show in
+/// some format it leaves out. The implementor has no state.
+pub(crate) trait ReportSection: Sync {
+    /// Its key in JSON: in the report, in a method, and in a comparison.
+    fn key(&self) -> &'static str;
+
+    /// Is such data in the profile?
+    fn is_in(&self, view: &View) -> bool;
+
+    /// Does a profile with such data count paths only if that was asked for as well?
+    fn stands_alone(&self) -> bool {
+        false
+    }
+
+    /// Were `counted` or `sampled`, if it stands alone.
+    fn participle(&self, _: &View) -> &'static str {
+        "counted"
+    }
+
+    /// Is it made of paths, so that the guide to paths comes first?
+    fn is_of_paths(&self) -> bool {
+        true
+    }
+
+    /// Does it have something of the methods that were chosen, though these have no path?
+    fn has_chosen(&self, _: &View) -> bool {
+        false
+    }
+
+    /// For a terminal, in front of the methods.
+    fn text(&self, _: &View, _: &Extent, _: &mut Page) {}
+
+    /// For a terminal, behind a method's paths.
+    fn text_of_method(&self, _: &View, _: &MethodView, _: &Extent, _: &mut Page) {}
+
+    /// For the page, in front of the methods.
+    fn html(&self, _: &View, _: &Extent) -> Markup {
+        html! {}
+    }
+
+    /// For the page, in a method's section.
+    fn html_of_method(&self, _: &View, _: &MethodView, _: &Extent) -> Markup {
+        html! {}
+    }
+
+    /// For Graphviz, behind a method's graph; `index` is the method's number in the picture.
+    fn dot_of_method(&self, _: &View, _: &MethodView, _index: usize, _: &Extent, _: &mut String) {}
+
+    /// For JSON, about the profile.
+    fn json<'v>(&self, _: &'v View<'v>, _: &Extent) -> Option<Json<'v>> {
+        None
+    }
+
+    /// For JSON, about a method.
+    fn json_of_method<'v>(&self, _: &'v MethodView<'v>, _: &Extent) -> Option<Json<'v>> {
+        None
+    }
+
+    /// Holds an estimate against the truth, if both have such data. `notes` takes what the user should know.
+    ///
+    /// # Errors
+    /// If they do not go together.
+    fn compare(&self, _: &Pair, _notes: &mut Vec<String>) -> Result<Option<Compared>, CompareError> {
+        Ok(None)
+    }
+}
+
+/// What the kinds have to say in JSON, by their keys.
+pub(crate) struct Keys<'v>(Vec<(&'static str, Json<'v>)>);
+
+impl<'v> Keys<'v> {
+    /// Asks all kinds.
+    pub fn of(json: impl Fn(&dyn ReportSection) -> Option<Json<'v>>) -> Self {
+        Keys(
+            SECTIONS
+                .iter()
+                .filter_map(|kind| Some((kind.key(), json(*kind)?)))
+                .collect(),
+        )
+    }
+}
+
+impl Serialize for Keys<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
