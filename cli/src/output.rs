@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rustix::process::Signal;
 use signal_hook::SigId;
-use trodden_profile::output::{self, Target};
+use trodden_profile::output::{self, Draft, Target};
 use trodden_profile::{Profile, printable_lines};
 
 use crate::error::CliError;
@@ -41,6 +41,12 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 pub fn write_files(files: &[NewFile]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
     output::write_files(files).map_err(CliError::failed)
+}
+
+/// The same with files that were written piece by piece before.
+pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), CliError> {
+    let _limit = FileSizeLimit::respect();
+    output::write_files_with(drafts, files).map_err(CliError::failed)
 }
 
 /// Does this name stand for a device or a pipe?

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 
-use super::archive::Archive;
+use super::archive::{Archive, Source};
 
 /// Which archives inside of others take probes (`--nested`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -80,11 +80,11 @@ pub struct Loaded {
 
 impl Loaded {
     /// For an archive of this name. `outermost`: is it inside of no other?
-    pub fn of(name: &str, outermost: bool, archive: &Archive, bytes: &[u8]) -> Loaded {
+    pub fn of(name: &str, outermost: bool, archive: &Archive, source: &Source) -> Loaded {
         let text = |wanted: &str| {
             let at = archive.entries.iter().position(|entry| entry.name == wanted)?;
             // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says so.
-            let contents = archive.unpack(bytes, at).ok()?;
+            let contents = archive.unpack(source, at).ok()?;
             Some(String::from_utf8_lossy(&contents).into_owned())
         };
         let ends = |end: &str| name.to_ascii_lowercase().ends_with(end);

@@ -5,10 +5,12 @@
 //! this is here. Only what a JVM reads is understood: STORED and DEFLATED, no encryption, below 4 GB.
 
 mod read;
+mod source;
 mod write;
 
-pub use read::{Archive, ArchiveError};
-pub use write::{Added, Change, Packed, write};
+pub use read::Archive;
+pub use source::Source;
+pub use write::{Added, Change, Packed, WriteError, Writer};
 
 /// The data is there as it is.
 pub const STORED: u16 = 0;
