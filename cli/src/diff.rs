@@ -14,10 +14,11 @@ use crate::output;
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
 
-/// Shows what changed between two runs: which method does other work than before, and which branch explains it.
+/// Shows what changed between two runs: which method does other work than before, and which branch explains
+/// it.
 ///
-/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one of the
-/// same run, use `trodden compare`.
+/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one
+/// of the same run, use `trodden compare`.
 #[derive(Args)]
 pub struct DiffArgs {
     /// Profile (.trodden) of the run before.

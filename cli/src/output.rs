@@ -13,8 +13,8 @@ use trodden_profile::{Profile, printable_lines};
 use crate::error::CliError;
 pub use trodden_profile::output::NewFile;
 
-/// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us with half a
-/// file left.
+/// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us
+/// with half a file left.
 pub struct FileSizeLimit(Option<SigId>);
 
 impl FileSizeLimit {
@@ -84,8 +84,8 @@ pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Says something on standard error. Names in it come from class files, traces and command lines: none of them may
-/// steer a terminal.
+/// Says something on standard error. Names in it come from class files, traces and command lines: none of
+/// them may steer a terminal.
 pub fn complain(message: &str) {
     eprintln!("trodden: {}", printable_lines(message));
 }

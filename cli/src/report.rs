@@ -42,7 +42,8 @@ pub struct ReportArgs {
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
     unfold: bool,
-    /// Only the first N (top:N), those N times in the sample (samples:N), or with this share of all (share:0.01).
+    /// Only the first N (top:N), those N times in the sample (samples:N), or with this share of all
+    /// (share:0.01).
     #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
     threshold: Option<SubpathThreshold>,
     #[command(flatten)]

@@ -110,8 +110,8 @@ pub fn map_path(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// An output that is complete but for its path map. If it is dropped, nothing is left of it, and what was there before
-/// still is.
+/// An output that is complete but for its path map. If it is dropped, nothing is left of it, and what was
+/// there before still is.
 pub struct Delivery {
     path: PathBuf,
     what: What,

@@ -58,7 +58,8 @@ pub struct Policy {
     pub survey: bool,
 }
 
-/// What comes of a look at a class file: what is wrong with it, why it is no class of the program, or the class.
+/// What comes of a look at a class file: what is wrong with it, why it is no class of the program, or the
+/// class.
 pub type Looked = Result<Result<Found, Skipped>, String>;
 
 /// Opens an input.

@@ -1,5 +1,5 @@
-//! Which archives inside of an input classes are loaded from. The others are data: templates that a generator hands
-//! out, files that a test reads. With probes in them, whoever gets them would get something else.
+//! Which archives inside of an input classes are loaded from. The others are data: templates that a generator
+//! hands out, files that a test reads. With probes in them, whoever gets them would get something else.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use super::archive::{Archive, Source};
 pub enum NestedArchives {
     /// All of them, at any depth.
     All,
-    /// Those that classes are loaded from: BOOT-INF/lib, WEB-INF/lib, APP-INF/lib, lib, modules of an ear, and what a
-    /// manifest's Class-Path names.
+    /// Those that classes are loaded from: BOOT-INF/lib, WEB-INF/lib, APP-INF/lib, lib, modules of an ear,
+    /// and what a manifest's Class-Path names.
     #[default]
     Known,
     /// None.
@@ -83,7 +83,8 @@ impl Loaded {
     pub fn of(name: &str, outermost: bool, archive: &Archive, source: &Source) -> Loaded {
         let text = |wanted: &str| {
             let at = archive.entries.iter().position(|entry| entry.name == wanted)?;
-            // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says so.
+            // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says
+            // so.
             let contents = archive.unpack(source, at).ok()?;
             Some(String::from_utf8_lossy(&contents).into_owned())
         };
@@ -194,8 +195,8 @@ fn plain(url: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Names of elements that hold text only, and the text. (Comments may name too much: then more is instrumented, as in
-/// versions that instrumented all.)
+/// Names of elements that hold text only, and the text. (Comments may name too much: then more is
+/// instrumented, as in versions that instrumented all.)
 fn elements(xml: &str) -> impl Iterator<Item = (&str, &str)> {
     xml.split('<').filter_map(|piece| {
         let (tag, text) = piece.split_once('>')?;

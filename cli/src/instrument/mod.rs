@@ -60,7 +60,8 @@ pub struct InstrumentArgs {
     /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
     #[arg(long, value_name = "FILE")]
     use_profile: Option<PathBuf>,
-    /// Archives inside of others that take probes: all, those that classes are known to be loaded from, or none.
+    /// Archives inside of others that take probes: all, those that classes are known to be loaded from, or
+    /// none.
     #[arg(long, value_enum, value_name = "all|known|none", default_value = "known")]
     nested: NestedArchives,
     /// Take the signatures off signed jars: they would no longer hold.
@@ -117,7 +118,8 @@ fn one(
     let runtime = (probe != ProbeKind::Safepoint).then_some(unit.as_str());
     let mut packable = None;
     if args.embed_map {
-        // The map is known when the last class is written, and may belong to the first archive: so it is made first.
+        // The map is known when the last class is written, and may belong to the first archive: so it is made
+        // first.
         let mut work = Work::new(options, policy, &unit, false);
         let mut walk = Walk::new(&mut work, policy, runtime);
         walk.look(input)?;
@@ -320,8 +322,8 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods that take
-/// probes, what is left alone).
+/// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods
+/// that take probes, what is left alone).
 pub fn survey(path: &Path) -> Result<(usize, usize, Vec<Skipped>), CliError> {
     let options = InstrumentOptions::new(ProbeKind::Yieldpoint);
     let mut work = Work::new(&options, SURVEY, "", false);

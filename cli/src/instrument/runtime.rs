@@ -1,5 +1,5 @@
-//! The class that probes call (`java-shim/ahead/trodden/Runtime.java`): each output gets copies of it that belong to it
-//! alone, one per place that class loaders look into.
+//! The class that probes call (`java-shim/ahead/trodden/Runtime.java`): each output gets copies of it that
+//! belong to it alone, one per place that class loaders look into.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -61,9 +61,9 @@ fn add_all(hash: &mut Sha256, path: &Path, source: &Source) -> Result<(), CliErr
     Ok(())
 }
 
-/// The places in one archive or folder that class loaders look into, by what stands in front of their classes' own
-/// folders. Each has a package that its copy of the runtime goes to, one that it has anyway: what can load its
-/// classes can load that, be it a named module or a bundle.
+/// The places in one archive or folder that class loaders look into, by what stands in front of their
+/// classes' own folders. Each has a package that its copy of the runtime goes to, one that it has anyway:
+/// what can load its classes can load that, be it a named module or a bundle.
 #[derive(Default)]
 pub struct Homes(BTreeMap<String, (bool, String)>);
 

@@ -1,7 +1,8 @@
-//! The way through an input: archives inside of archives, classes a window at a time. What was written is forgotten, so
-//! that memory does not grow with the input.
+//! The way through an input: archives inside of archives, classes a window at a time. What was written is
+//! forgotten, so that memory does not grow with the input.
 //!
-//! *In*: archives that lie on the disk, or inside of others in memory. *Out*: the same with other classes, as a stream.
+//! *In*: archives that lie on the disk, or inside of others in memory. *Out*: the same with other classes, as
+//! a stream.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -148,8 +149,8 @@ impl<'v> Walk<'v> {
         self
     }
 
-    /// Where a path map goes that is packed into the output: where the program's class loader finds it. At the top, in a
-    /// war with its classes.
+    /// Where a path map goes that is packed into the output: where the program's class loader finds it. At
+    /// the top, in a war with its classes.
     pub fn spot(&self) -> Option<Spot> {
         let Spots { war, outermost, any } = &self.spots;
         war.as_ref().or(outermost.as_ref()).or(any.as_ref()).cloned()
@@ -170,7 +171,8 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// Goes through a class file. Its new contents, and the name and contents of the runtime's copy, if it has probes.
+    /// Goes through a class file. Its new contents, and the name and contents of the runtime's copy, if it
+    /// has probes.
     ///
     /// # Errors
     /// If it is broken or cannot be handled.
@@ -451,7 +453,8 @@ impl<'v> Walk<'v> {
         })
     }
 
-    /// Entries that an archive did not have: the runtime's copies wherever some class has probes, and what is packed in.
+    /// Entries that an archive did not have: the runtime's copies wherever some class has probes, and what is
+    /// packed in.
     fn additions(
         &self,
         here: &Here<'_>,

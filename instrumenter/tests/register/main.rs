@@ -1,12 +1,10 @@
 //! Executes the rewritten code along random walks, looking only at the path register and the calls to the
-//! shim,
-//! and compares with path numbers added up from the P-DAG along the same walk of the original graph; for
-//! structure graphs, with those
-//! of the library's `Walker`, which the tests of `path-numbering` hold against the paths' definition.
+//! shim, and compares with path numbers added up from the P-DAG along the same walk of the original graph;
+//! for structure graphs, with those of the library's `Walker`, which the tests of `path-numbering` hold
+//! against the paths' definition.
 //!
 //! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`,
-//! and
-//! expected numbers come from `PathDag` values, starts and ends alone.
+//! and expected numbers come from `PathDag` values, starts and ends alone.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -145,8 +145,7 @@ impl Shim {
     }
 
     /// All paths that exceptions cut off: (method, register, block, count). The register is as it was in the
-    /// method, with the
-    /// method's first slot added if it has slots.
+    /// method, with the method's first slot added if it has slots.
     pub fn cut_paths(&self, jni: Jni<'_>) -> Result<Vec<(u32, u32, u32, i64)>, JvmError> {
         let triples = self.snapshot(jni, self.snapshot_cuts)?;
         let cut = |triple: &[i64]| {

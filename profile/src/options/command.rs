@@ -17,14 +17,15 @@ impl AgentCommand {
     /// Reads the agent string. An empty one means `start` with defaults.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, or trouble with the file that `config`
-    /// names.
+    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
+    /// `config` names.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         let (action, pairs) = words(text)?;
         Self::from_pairs(action, &pairs)
     }
 
-    /// The same for classes that carry probes of a known kind already: those are the options' probe, if none is given.
+    /// The same for classes that carry probes of a known kind already: those are the options' probe, if none
+    /// is given.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
@@ -64,8 +65,8 @@ impl AgentCommand {
         Ok(AgentCommand { action, options })
     }
 
-    /// The agent string that [`AgentCommand::parse`] reads back to the same. Options that the action does not take are
-    /// left out.
+    /// The agent string that [`AgentCommand::parse`] reads back to the same. Options that the action does not
+    /// take are left out.
     pub fn to_agent_string(&self) -> String {
         let mut text = self.action.name().to_owned();
         for (name, value) in self.options.pairs() {

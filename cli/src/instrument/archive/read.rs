@@ -103,7 +103,8 @@ impl Archive {
     /// Reads the table of contents and checks that the entries are where it says.
     ///
     /// # Errors
-    /// If the bytes are no archive that a JVM could read, or one in which names do not say which data is meant.
+    /// If the bytes are no archive that a JVM could read, or one in which names do not say which data is
+    /// meant.
     pub fn read(source: &Source) -> Result<Archive, ArchiveError> {
         let end = find_end(source)?;
         let directory = source.read(end.directory.clone()).map_err(unreadable)?;
@@ -228,7 +229,8 @@ fn find_end(source: &Source) -> Result<End, ArchiveError> {
     let (mut size, mut offset) = (u64::from(u4(bytes, at + 12)), u64::from(u4(bytes, at + 16)));
     let locator = at.checked_sub(LOCATOR_64_LENGTH);
     if let Some(locator) = locator.filter(|&l| bytes[l..].starts_with(LOCATOR_64)) {
-        // The record is right in front of its locator: what the locator says may not count what is in front of the archive.
+        // The record is right in front of its locator: what the locator says may not count what is in front
+        // of the archive.
         let record = locator.checked_sub(END_64_LENGTH);
         let Some(record) = record.filter(|&r| bytes[r..].starts_with(END_64)) else {
             return wrong("its 64-bit end record is not where it should be");
@@ -336,7 +338,8 @@ fn read_entry(source: &Source, bytes: &[u8], at: usize, end: &End) -> Result<Ent
     })
 }
 
-/// Nothing is unpacked to files here, but whoever unpacks the output shall not be led out of its folder by us.
+/// Nothing is unpacked to files here, but whoever unpacks the output shall not be led out of its folder by
+/// us.
 fn check_name(name: &str) -> Result<(), ArchiveError> {
     if name.is_empty() || name.contains('\0') {
         return in_entry(name, "has an impossible name");

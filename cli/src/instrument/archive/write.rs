@@ -91,7 +91,8 @@ impl Facts {
     }
 }
 
-/// Writes an archive anew, entry by entry, in the order of their data. As long as nothing changes, nothing is written.
+/// Writes an archive anew, entry by entry, in the order of their data. As long as nothing changes, nothing is
+/// written.
 pub struct Writer<'a> {
     archive: &'a Archive,
     source: &'a Source,
@@ -262,7 +263,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A local header with its name and extra fields, as it is but for paddings. The extra fields will be at `begin`.
+/// A local header with its name and extra fields, as it is but for paddings. The extra fields will be at
+/// `begin`.
 fn kept_header(header: &[u8], archive: &Archive, entry: &Entry, begin: usize) -> Vec<u8> {
     let name_end = 30 + usize::from(u2(header, 26));
     let extra = &header[name_end..];
@@ -288,7 +290,8 @@ fn replaced_header(header: &[u8], archive: &Archive, entry: &Entry, facts: Facts
     out
 }
 
-/// The extra fields with other padding, if the data is aligned on purpose and would be no more. They will be at `begin`.
+/// The extra fields with other padding, if the data is aligned on purpose and would be no more. They will be
+/// at `begin`.
 fn aligned(extra: &[u8], entry: &Entry, archive: &Archive, begin: usize) -> Option<Vec<u8>> {
     let (fields, rest) = extra_fields(extra);
     let field = fields
