@@ -133,8 +133,11 @@ fn one(
     }
     let mut work = Work::new(options, policy, &unit, true);
     let walk = Walk::new(&mut work, policy, runtime).with_packed(packable.as_ref());
-    let mut walk = walk.with_progress(progress(input));
-    let delivery = Delivery::of(input, output, &mut walk)?;
+    let bar = progress(input);
+    let mut walk = walk.with_progress(bar.clone());
+    let delivery = Delivery::of(input, output, &mut walk);
+    bar.finish_and_clear();
+    let delivery = delivery?;
     let (broken, copied) = (
         std::mem::take(&mut walk.skipped),
         std::mem::take(&mut walk.copied),
