@@ -13,6 +13,7 @@ use trodden_analyses::stream::{
 };
 use trodden_numbering::{EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::events::{Event, EventKinds, ThreadInfo, Word};
+use trodden_profile::facts::{self, Fact};
 use trodden_profile::options::ProfileOptions;
 use trodden_profile::trace::{TraceReader, TraceWriter};
 use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap, Profile, RunInfo, Skipped};
@@ -348,14 +349,14 @@ fn profiles_at_any_time() {
             })
         })
         .collect();
-    let facts = |names: [&str; 3]| {
+    let known = |names: [Fact<u64>; 3]| {
         let profile = pipeline.profile(&methods).unwrap();
-        names.map(|name| profile.run.facts[name].parse::<u64>().unwrap())
+        names.map(|fact| profile.run.facts.get(fact).unwrap())
     };
     for thread in &threads {
         thread.consume(&[Word::enter(1, None).0, Word::path_end(1, 2).0]);
     }
-    assert_eq!(facts(["events", "unknown", "orphans"]), [6, 3, 0]);
+    assert_eq!(known([facts::EVENTS, facts::UNKNOWN, facts::ORPHANS]), [6, 3, 0]);
     for (index, thread) in threads.into_iter().enumerate() {
         thread.consume(&[Word::path_end(1, 2).0]);
         if index > 0 {
@@ -365,9 +366,15 @@ fn profiles_at_any_time() {
         }
     }
     assert_eq!(pipeline.threads(), (3, 2));
-    assert_eq!(facts(["events", "unknown", "kpaths_unknown"]), [9, 6, 6]);
+    assert_eq!(
+        known([facts::EVENTS, facts::UNKNOWN, facts::KPATHS_UNKNOWN]),
+        [9, 6, 6]
+    );
     pipeline.reset();
-    assert_eq!(facts(["events", "unknown", "kpaths_unknown"]), [0, 0, 0]);
+    assert_eq!(
+        known([facts::EVENTS, facts::UNKNOWN, facts::KPATHS_UNKNOWN]),
+        [0, 0, 0]
+    );
 }
 
 #[test]
@@ -438,14 +445,20 @@ fn threads_do_not_mix() {
         let mut last = 0;
         for _ in 0..20 {
             let profile = pipeline.profile(&methods).unwrap();
-            let seen: u64 = profile.run.facts["unknown"].parse().unwrap();
+            let seen = profile.run.facts.get(facts::UNKNOWN).unwrap();
             assert!(seen >= last);
             last = seen;
         }
     });
     let profile = pipeline.profile(&methods).unwrap();
-    assert_eq!(profile.run.facts["unknown"], (4 * 50 * 20 * 2).to_string());
-    assert_eq!(profile.run.facts["kpaths_unknown"], (4 * 50 * 20 * 2).to_string());
+    assert_eq!(
+        profile.run.facts.text("unknown").as_deref(),
+        Some(&*(4 * 50 * 20 * 2).to_string())
+    );
+    assert_eq!(
+        profile.run.facts.text("kpaths_unknown").as_deref(),
+        Some(&*(4 * 50 * 20 * 2).to_string())
+    );
     assert_eq!(pipeline.threads(), (200, 200));
 }
 
@@ -629,7 +642,8 @@ proptest! {
         if let Ok(reader) = TraceReader::new(cut) {
             let part = replay(reader, &Pipeline::of(&options).unwrap(), |_| ()).unwrap();
             prop_assert!(part.truncation.is_some());
-            prop_assert_eq!(part.profile.run.facts["truncated"].as_str(), "true");
+            let truncated = part.profile.run.facts.get(facts::TRUNCATED);
+            prop_assert_eq!(truncated.as_deref(), Some("true"));
             let total = |p: &Profile| -> u64 { p.classes.iter().flat_map(|c| &c.counts).map(|c| c.total()).sum() };
             prop_assert!(total(&part.profile) <= total(&profile));
             part.profile.to_bytes().unwrap();
@@ -696,7 +710,12 @@ fn a_recorder_that_fails_is_quiet_until_the_end() {
     assert_eq!(recorder.written(), None);
     assert!(recorder.finish(&run).is_err());
     assert_eq!(
-        pipeline.profile(&MethodTable::default()).unwrap().run.facts["events"],
-        "100"
+        pipeline
+            .profile(&MethodTable::default())
+            .unwrap()
+            .run
+            .facts
+            .get(facts::EVENTS),
+        Some(100)
     );
 }

@@ -10,6 +10,7 @@ use trodden_report::{Diff, DiffOptions, DiffSources, Reason};
 
 use crate::error::CliError;
 use crate::output;
+use crate::sources;
 
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
@@ -74,11 +75,7 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Does it.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
-    for directory in &args.sources {
-        if !directory.is_dir() {
-            return Err(CliError::file(directory, "is not a directory with sources"));
-        }
-    }
+    let sources = sources::places(&args.sources)?;
     let [before, after] = [&args.before, &args.after].map(Profile::load);
     let (before, after) = (
         before.map_err(CliError::failed)?,
@@ -90,7 +87,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         threshold: args.threshold,
     };
     let diff = Diff::new(&before, &after, &options).map_err(CliError::failed)?;
-    let sources = DiffSources::new(&args.sources);
+    let sources = DiffSources::new(&sources);
     let by_name = args
         .output
         .as_ref()

@@ -19,6 +19,7 @@ mod render;
 mod replay;
 mod report;
 mod run;
+mod sources;
 mod words;
 
 use std::process::ExitCode;

@@ -30,6 +30,13 @@ impl Drop for FileSizeLimit {
     }
 }
 
+/// Columns of the terminal; `COLUMNS`, or 100, where there is none.
+pub fn width() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let named = || env::var("COLUMNS").ok()?.parse().ok();
+    terminal.or_else(named).unwrap_or(100)
+}
+
 /// Writes a file; see [`write_files`].
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();

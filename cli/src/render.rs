@@ -72,6 +72,12 @@ pub struct RenderOptions {
     pub method: Option<String>,
     /// Directories with Java sources.
     pub sources: Vec<PathBuf>,
+    /// Text: everything about each method.
+    pub all: bool,
+    /// Text: columns of the terminal.
+    pub width: usize,
+    /// Show decisions as what the bytecode did.
+    pub bytecode: bool,
     /// Colour in text.
     pub colour: bool,
     /// How to show k-iteration path forests.
@@ -86,6 +92,9 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         method: options.method.clone(),
         top: options.top.unwrap_or(0),
         sources: options.sources.clone(),
+        bytecode: options.bytecode,
+        all: options.all,
+        width: options.width,
         kpaths: options.kpaths,
         contexts: options.contexts,
         ..ReportOptions::default()

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use trodden_analyses::stream::{Pipeline, Replayed, replay as run_replay};
-use trodden_profile::Profile;
 use trodden_profile::options::{self, FileFormat, check_place, option_named};
 use trodden_profile::trace::TraceReader;
+use trodden_profile::{Profile, facts};
 
 use crate::error::CliError;
 use crate::output::{self, write_file};
@@ -92,7 +92,7 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
         .map(|(name, value)| format!("{name}={value}"))
         .collect();
     if !given.is_empty() {
-        profile.run.facts.insert("replay".to_owned(), given.join(","));
+        profile.run.facts.set(facts::REPLAY, given.join(","));
     }
     save(&profile, args, format)
 }

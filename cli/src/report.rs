@@ -12,6 +12,7 @@ use crate::coverage::{self, CoverageArgs};
 use crate::error::CliError;
 use crate::output;
 use crate::render::{self, Format, RenderOptions};
+use crate::sources;
 
 /// Shows a profile: hot methods, their hot paths, their branches.
 #[derive(Args)]
@@ -30,9 +31,16 @@ pub struct ReportArgs {
     /// At most this many methods, hottest first [default: depends on the format].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Directory with Java sources; may be repeated.
-    #[arg(long, value_name = "DIR")]
+    /// Text: everything about each method, not one screen.
+    #[arg(long)]
+    all: bool,
+    /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default: src/main/java and
+    /// the like, if the current directory has them].
+    #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
+    /// Show decisions as what the bytecode did (taken, not taken), not as conditions of the source.
+    #[arg(long)]
+    bytecode: bool,
     /// Of what came after a path: only what makes up this much of its times [default: 1].
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "k-iteration paths")]
     min_parent: Option<f64>,
@@ -71,11 +79,7 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Does it.
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
-    for directory in &args.sources {
-        if !directory.is_dir() {
-            return Err(CliError::file(directory, "is not a directory with sources"));
-        }
-    }
+    let sources = sources::places(&args.sources)?;
     let mut profile = Profile::load(&args.file).map_err(CliError::failed)?;
     profile.keep_subpaths(args.threshold.unwrap_or_default());
     let by_name = args.output.as_ref().and_then(|output| {
@@ -85,7 +89,7 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     let format = args.format.or(by_name).unwrap_or(Format::Text);
     let colour = args.output.is_none() && output::colour(&io::stdout());
     if let Some(format) = format.coverage() {
-        let (method, sources) = (args.method.as_deref(), &args.sources);
+        let (method, sources) = (args.method.as_deref(), &sources);
         let coverage = args.coverage.coverage(&args.file, &profile, method, sources)?;
         return coverage::write(&coverage, format, args.top, args.output.as_deref(), colour);
     }
@@ -96,7 +100,10 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     let options = RenderOptions {
         top: args.top.map(|top| top as usize),
         method: args.method.clone(),
-        sources: args.sources.clone(),
+        sources,
+        bytecode: args.bytecode,
+        all: args.all,
+        width: output::width(),
         colour,
         kpaths: KPathsOptions {
             min_parent: args.min_parent,

@@ -117,8 +117,8 @@ fn any_analysis_of_a_trace() {
         (paths.run.seconds, paths.run.command.as_str(), paths.run.exact),
         (1.5, "Alternate", true)
     );
-    assert_eq!(paths.run.facts["events"], "2024");
-    assert_eq!(paths.run.facts["threads"], "2");
+    assert_eq!(paths.run.facts.text("events").as_deref(), Some("2024"));
+    assert_eq!(paths.run.facts.text("threads").as_deref(), Some("2"));
     let counts: Vec<_> = paths.classes[0].counts[0].paths.clone().into_iter().collect();
     assert_eq!(counts, [(1, 1010), (2, 1010), (3, 2)]);
     assert_eq!(paths.kpaths, None);
@@ -126,7 +126,10 @@ fn any_analysis_of_a_trace() {
     replay(&["--profile", "kpaths", "--k", "3"], "k.trodden");
     let profile = Profile::load(path("k.trodden")).unwrap();
     assert_eq!(profile.classes, paths.classes);
-    assert_eq!(profile.run.facts["replay"], "profile=kpaths,k=3");
+    assert_eq!(
+        profile.run.facts.text("replay").as_deref(),
+        Some("profile=kpaths,k=3")
+    );
     let kpaths = profile.kpaths.unwrap();
     let forest = &kpaths.methods[&(0, 0)];
     assert_eq!(kpaths.k, 3);
@@ -168,8 +171,11 @@ fn subpaths_of_a_trace() {
     );
     assert_ne!(replay(&["--seed", "5"], "three.trodden"), bytes);
     let profile = Profile::read(&bytes).unwrap();
-    assert_eq!(profile.run.facts["replay"], "profile=subpaths");
-    assert_eq!(profile.run.facts["subpaths_unknown"], "0");
+    assert_eq!(
+        profile.run.facts.text("replay").as_deref(),
+        Some("profile=subpaths")
+    );
+    assert_eq!(profile.run.facts.text("subpaths_unknown").as_deref(), Some("0"));
     assert!(!profile.run.exact);
     let map = &profile.classes[0].map.methods[0];
     let blocks = |path| {
@@ -237,8 +243,8 @@ fn subpaths_are_counted_compared_and_cut() {
     let exact = replay("--counts exact --lengths pow2:8", "exact.trodden");
     assert!(exact.run.exact && exact.subpaths.as_ref().unwrap().is_exact());
     assert_eq!(
-        exact.run.facts["replay"],
-        "profile=subpaths,lengths=pow2:8,counts=exact"
+        exact.run.facts.text("replay").as_deref(),
+        Some("profile=subpaths,lengths=pow2:8,counts=exact")
     );
     // Every block begins a sample of two blocks: nothing can be wrong.
     replay("--lengths pow2:2 --distance 1:1 --footprint 1M", "all.trodden");
@@ -342,7 +348,7 @@ fn a_trace_that_was_cut_off_is_replayed_with_a_warning() {
         .success()
         .stderr(contains("a.trace: the trace was never finished").and(contains("up to offset")));
     let profile = Profile::load(&output).unwrap();
-    assert_eq!(profile.run.facts["truncated"], "true");
+    assert_eq!(profile.run.facts.text("truncated").as_deref(), Some("true"));
     assert_eq!(profile.classes[0].counts[0].total(), 2022);
 }
 

@@ -193,7 +193,7 @@ fn sampled(home: &Path, options: &str, samples: u64) -> Profile {
 }
 
 fn fact(profile: &Profile, name: &str) -> u64 {
-    profile.run.facts[name].parse().unwrap()
+    profile.run.facts.text(name).unwrap().parse().unwrap()
 }
 
 /// Events are counted exactly unless only bursts of them are.

@@ -42,7 +42,10 @@ fn run(start: u64) -> RunInfo {
         exact: true,
         options: "profile=kpaths+contexts".to_owned(),
         version: "0.1.0".to_owned(),
-        facts: facts.map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
+        facts: facts
+            .map(|(k, v)| (k.to_owned(), v.to_owned()))
+            .into_iter()
+            .collect(),
     }
 }
 
@@ -176,6 +179,7 @@ fn every_kind(start: u64) -> Profile {
         subpaths: Some(subpaths()),
         observations: vec![observation],
         structural: Some(structural()),
+        ..Profile::default()
     }
 }
 

@@ -239,7 +239,8 @@ fn runs_are_combined_as_documented() {
         schedule: (!exact).then(|| "sag:64:17".to_owned()),
         facts: [("ticks", ticks), ("os", "Linux")]
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
-            .into(),
+            .into_iter()
+            .collect(),
         ..RunInfo::default()
     };
     let skip = |class: &str| Skipped {
@@ -262,9 +263,9 @@ fn runs_are_combined_as_documented() {
     );
     assert_eq!(merged.run.jvm, "J");
     assert_eq!(merged.run.schedule.as_deref(), Some("sag:64:17"));
-    assert_eq!(merged.run.facts["ticks"], "27");
-    assert_eq!(merged.run.facts["runs"], "3");
-    assert_eq!(merged.run.facts["os"], "Linux");
+    assert_eq!(merged.run.facts.text("ticks").as_deref(), Some("27"));
+    assert_eq!(merged.run.facts.text("runs").as_deref(), Some("3"));
+    assert_eq!(merged.run.facts.text("os").as_deref(), Some("Linux"));
     assert_eq!(merged.skipped, [skip("A"), skip("B")]);
     assert!(merge([&b, &b]).unwrap().run.exact);
 }

@@ -8,7 +8,7 @@ use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use crate::kpaths::{self, Limits};
 use crate::layout;
 use crate::view::{MethodView, View};
-use crate::words::{decision_short, thousands};
+use crate::words::thousands;
 
 /// How nodes and edges of what is hottest look.
 pub(crate) const HOT: &str = ", color=\"#c2410c\", penwidth=2.5";
@@ -85,7 +85,10 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
                 trodden_profile::BlockExit::Branch | trodden_profile::BlockExit::Switch
             );
             let label = match info.labels.get(i).filter(|_| decides) {
-                Some(label) => format!("{}\n{}", decision_short(label), thousands(count)),
+                Some(_) => {
+                    let outcome = view.decisions().outcome_or_label(view.map, edge);
+                    format!("{outcome}\n{}", thousands(count))
+                }
                 None => thousands(count),
             };
             let look = match (hot_edges.contains(&edge), count) {

@@ -4,16 +4,19 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::contexts;
+use crate::findings;
 use crate::kpaths::{self, Limits};
 use crate::source::Sources;
 use crate::structural;
 use crate::subpaths;
-use crate::view::{Reasons, View};
+use crate::view::{MethodView, Reasons, View};
 use crate::words::{self, percent, thousands};
 use crate::{html_method, svg};
 
 const STYLE: &str = include_str!("assets/page.css");
 const SCRIPT: &str = include_str!("assets/page.js");
+/// Methods in the table at most: a page with 5,000 rows has about 2 MB.
+const LISTED_METHODS: usize = 5_000;
 /// Methods that are open when the page loads.
 const OPEN: usize = 3;
 
@@ -43,6 +46,7 @@ pub(crate) fn write(view: &View, sources: &Sources, top: usize, paths: usize, tr
                     (run(view))
                 }
                 main {
+                    (findings(view, shown.len()))
                     @if let Some(contexts) = &view.contexts { (contexts::html_section(contexts, top)) }
                     @if view.subpaths.is_some() || view.counts_paths() { (guide(view)) }
                     (subpaths::html::section(view.subpaths.as_ref(), top))
@@ -69,7 +73,7 @@ fn run(view: &View) -> Markup {
     let run = view.run;
     html! {
         dl.run {
-            @if !run.command.is_empty() { div.wide { dt { "Command" } dd { code { (run.command) } } } }
+            @if !run.command.is_empty() { div.wide { dt { "Command" } dd { (command(&run.command)) } } }
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
             @if view.contexts.is_none() || !view.methods.is_empty() {
@@ -87,18 +91,57 @@ fn run(view: &View) -> Markup {
     }
 }
 
+/// One line; all of it on request.
+fn command(text: &str) -> Markup {
+    const SHOWN: usize = 80;
+    html! {
+        @match text.char_indices().nth(SHOWN) {
+            None => { code { (text) } }
+            Some((cut, _)) => { details.command { summary { code { (&text[..cut]) "…" } } code { (text) } } }
+        }
+    }
+}
+
+/// What stands out.
+fn findings(view: &View, shown: usize) -> Markup {
+    let all = findings::find(view);
+    html! {
+        @if !all.is_empty() {
+            section #findings {
+                h2 { "What stands out" }
+                ol.findings { @for finding in &all {
+                    li data-kind=(finding.kind.name()) {
+                        p {
+                            @match finding.method.filter(|&index| index < shown) {
+                                Some(index) => { a href={ "#" (anchor(&view.methods[index])) } { (finding.text) } }
+                                None => { b { (finding.text) } }
+                            }
+                        }
+                        p.note { (finding.evidence) }
+                    }
+                } }
+            }
+        }
+    }
+}
+
+/// What a method is called in links to it: `com.acme.Order.price(int)`. It stays the same from report to report.
+pub(crate) fn anchor(method: &MethodView) -> String {
+    method.title().replace(' ', "")
+}
+
 fn guide(view: &View) -> Markup {
     html! {
-        details.guide open {
+        details.guide {
             summary { "How to read this page" }
             div.columns {
                 p { "A " strong { "path" } " is one way through a method: from its entry, or from the top of a loop, to its return, or back to the \
                     top of a loop. A loop that runs ten times is ten short paths, one per round. What a path shows and a list of busy \
                     lines cannot: which decisions come " em { "together" } "." }
-                p { "Paths are drawn as a row of source lines. After a line with a decision stands what the compiled branch did: "
-                    span.decision { "taken" } " means that it jumped, " span.decision.not { "not taken" } " that it ran on. For "
-                    code { "if (x) {…}" } " compilers usually emit “jump over the body unless x”, so " em { "not taken" } " is mostly the body running; \
-                    the next line in the row tells for sure." }
+                p { "Paths are drawn as a row of source lines. After a line with a decision stands the condition and how it came out: "
+                    span.decision { code { "hit != null" } " → " b { "yes" } } ", " span.decision.not { code { "i < n" } " → " b { "done" } }
+                    " (of a loop: " em { "again" } " or " em { "done" } "). Where the condition is not known there is what the bytecode did: "
+                    span.decision { "taken" } " means that it jumped, " span.decision.not { "not taken" } " that it ran on." }
                 p { "The " strong { "share" } " says how much of the work a path stands for: how often it ran, times the decisions it makes, out of all \
                     decisions of the whole program (“of this method”: out of the method’s own). Paths without any decision have a count but no share." }
                 p { (words::how_counted(view.run)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
@@ -109,12 +152,15 @@ fn guide(view: &View) -> Markup {
 }
 
 fn table(view: &View, shown: &[crate::MethodView]) -> Markup {
+    let listed = &view.methods[..view.methods.len().min(LISTED_METHODS)];
     html! {
         section #methods {
             h2 { "Hot methods" }
             @if shown.is_empty() {
                 p.empty { "No path was counted. Did the program run code that the include and exclude patterns allow, and long enough to be sampled?" }
             } @else {
+                p.search { label { "Search " input type="search" #search placeholder="class, method or package; press /" autocomplete="off"; }
+                    " " output #found for="search" aria-live="polite" {} }
                 div.scroll { table.sortable {
                     thead { tr {
                         th scope="col" data-type="text" { "Method" }
@@ -125,10 +171,11 @@ fn table(view: &View, shown: &[crate::MethodView]) -> Markup {
                         th.num scope="col" { "Paths possible" }
                     } }
                     tbody {
-                        @for (index, method) in shown.iter().enumerate() {
+                        @for (index, method) in listed.iter().enumerate() {
                             tr {
                                 td data-value=(method.title()) {
-                                    a href={ "#m" (index + 1) } { span.package { (words::dotted(method.class)) "." } wbr; b { (method.signature()) } }
+                                    @let name = html! { span.package { (words::dotted(method.class)) "." } wbr; b { (method.signature()) } };
+                                    @if index < shown.len() { a href={ "#" (anchor(method)) } { (name) } } @else { (name) }
                                 }
                                 td.num data-value=(method.share) { (bar(method.share)) span { (percent(method.share)) } }
                                 td.num data-value=(method.flow) { (thousands(method.flow)) }
@@ -140,7 +187,9 @@ fn table(view: &View, shown: &[crate::MethodView]) -> Markup {
                     }
                 } }
                 @if view.methods.len() > shown.len() {
-                    p.note { (thousands((view.methods.len() - shown.len()) as u64)) " more methods ran; they are left out here." }
+                    p.note { "Of the first " (thousands(shown.len() as u64)) " methods the paths are below (" code { "--top" } " for more"
+                        @if view.methods.len() > listed.len() { "; " (thousands((view.methods.len() - listed.len()) as u64)) " more ran and are left out here" }
+                        ")." }
                 }
             }
         }

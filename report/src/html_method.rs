@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use maud::{Markup, html};
-use trodden_profile::EdgeLabel;
+use trodden_numbering::EdgeRef;
 
-use crate::html::bar;
+use crate::decisions::Decision;
+use crate::html::{anchor, bar};
 use crate::source::{SourceText, Sources};
 use crate::svg;
 use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
-use crate::words::{self, decision_short, percent, place, thousands};
+use crate::words::{self, percent, place, thousands};
 
 /// Source lines shown around the ones with code.
 const AROUND: u32 = 2;
@@ -29,6 +30,7 @@ pub(crate) fn section(
     html! {
         details.method id={ "m" (rank) } open[open] {
             summary {
+                span.anchor id=(anchor(view)) {}
                 h2 { span.rank { (rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
                 span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
                     (thousands(view.map.num_paths())) " possible paths seen" }
@@ -96,19 +98,20 @@ fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
                 b { (percent(path.share_of_method)) } " of this method"
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
-            (route(path))
+            (route(view, path))
         } }
     }
 }
 
-pub(crate) fn route(path: &PathView) -> Markup {
+pub(crate) fn route(view: &MethodView, path: &PathView) -> Markup {
     let d = &path.description;
+    let stops = path.folded(view.decisions());
     html! {
         div.route {
             span.end { (words::starts(d.start_kind, d.start)) }
-            @for stop in &path.stops {
+            @for stop in &stops {
                 span.arrow aria-hidden="true" { "→" }
-                span.hop { (chip(stop)) @if let Some(label) = &stop.decision { (decision(label)) } }
+                span.hop { (chip(stop)) @if let Some(edge) = stop.edge { (decision(view, edge)) } }
             }
             span.arrow aria-hidden="true" { "→" }
             span.end { (words::ends(d.end_kind, d.end)) }
@@ -124,8 +127,17 @@ fn chip(stop: &Stop) -> Markup {
     }
 }
 
-fn decision(label: &EdgeLabel) -> Markup {
-    html! { span.decision.not[*label == EdgeLabel::NotTaken] { (decision_short(label)) } }
+/// `hit != null → no`.
+fn decision(view: &MethodView, edge: EdgeRef) -> Markup {
+    let decisions = view.decisions();
+    html! {
+        span.decision.not[decisions.is_negative(view.map, edge)] {
+            @match decisions.outcome(edge.from.index(), edge.index as usize) {
+                Some(outcome) => { code { (decisions.asked(view.map, edge.from.index())) } " → " b { (outcome) } }
+                None => { (decisions.followed(view.map, edge)) }
+            }
+        }
+    }
 }
 
 fn unobserved(view: &MethodView) -> Markup {
@@ -134,7 +146,7 @@ fn unobserved(view: &MethodView) -> Markup {
             h3 { "Not counted" }
             p.note { "A loop with only one way through carries no counter, to leave it fast. How often it went round is not known; \
                 that it was entered and left is in the paths above." }
-            ul.path-list { @for path in &view.unobserved { li { div.path.quiet { (route(path)) } } } }
+            ul.path-list { @for path in &view.unobserved { li { div.path.quiet { (route(view, path)) } } } }
         }
     }
 }
@@ -154,13 +166,17 @@ fn unreadable(view: &MethodView) -> Markup {
 }
 
 fn branches(view: &MethodView) -> Markup {
+    let folded = |branch: &&BranchView| view.decisions().made(branch.block).is_some();
+    let shown = view.branches.iter().filter(|branch| !folded(branch));
+    let made = view.branches.iter().filter(folded).count();
     html! {
         @if !view.branches.is_empty() {
             h3 { "Branches" }
             div.scroll { table.branches {
                 thead { tr { th scope="col" { "Where" } th scope="col" { "Outcome" } th.num scope="col" { "Times" } th scope="col" { "Bias" } } }
-                @for branch in &view.branches { (branch_rows(branch)) }
+                @for branch in shown { (branch_rows(view, branch)) }
             } }
+            @if made > 0 { p.note { "And " (made) " that the compiler made on its own." } }
             @if view.branches.iter().any(|b| b.undercounted) {
                 p.note { "* Lies in a loop that is not counted: the real numbers are higher." }
             }
@@ -168,31 +184,24 @@ fn branches(view: &MethodView) -> Markup {
     }
 }
 
-fn branch_rows(branch: &BranchView) -> Markup {
-    let outcomes: Vec<(EdgeLabel, u64, Option<String>)> = match &branch.fork {
-        Fork::Branch { taken, not_taken } => {
-            vec![
-                (EdgeLabel::Taken, *taken, None),
-                (EdgeLabel::NotTaken, *not_taken, None),
-            ]
-        }
-        Fork::Switch(cases) => cases
-            .iter()
-            .map(|c| (c.label.clone(), c.count, Some(place(c.target))))
-            .collect(),
-    };
-    let total: u128 = outcomes.iter().map(|o| u128::from(o.1)).sum();
+fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
+    let outcomes = branch.outcomes(view);
+    let total: u128 = outcomes.iter().map(|o| u128::from(o.count)).sum();
+    let asked = view.decisions().of(branch.block).and_then(Decision::phrase);
+    let is_switch = matches!(branch.fork, Fork::Switch(_));
     html! {
-        tbody { @for (i, (label, count, target)) in outcomes.iter().enumerate() {
-            @let share = if total == 0 { 0.0 } else { *count as f64 / total as f64 };
-            tr.never[*count == 0] {
+        tbody { @for (i, outcome) in outcomes.iter().enumerate() {
+            @let share = if total == 0 { 0.0 } else { outcome.count as f64 / total as f64 };
+            tr.never[outcome.count == 0] {
                 @if i == 0 {
                     th.where scope="rowgroup" rowspan=(outcomes.len()) title={ "bytecode " (branch.at.bci) } {
                         (place(branch.at)) @if branch.undercounted { "*" }
+                        @if let Some(asked) = &asked { br; code { (asked) } }
                     }
                 }
-                td { (decision(label)) @if let Some(target) = target { span.soft { " → " (target) } } }
-                td.num { (thousands(*count)) }
+                td { span.decision.not[outcome.negative] { (outcome.text) }
+                    @if is_switch { span.soft { " → " (place(outcome.target)) } } }
+                td.num { (thousands(outcome.count)) }
                 td.bias { (bar(share)) (if total == 0 { "never reached".to_owned() } else { percent(share) }) }
             }
         } }
@@ -216,6 +225,13 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
             .collect(),
         None => counts.keys().map(|&line| (line, None)).collect(),
     };
+    // Lines with a branch that only ever went one way.
+    let one_way = view.branches.iter().filter(|branch| {
+        let counts = &view.edges.edges[branch.block];
+        let made = view.decisions().made(branch.block).is_some();
+        !made && counts.contains(&0) && counts.iter().any(|&n| n > 0)
+    });
+    let partly: BTreeSet<u32> = one_way.filter_map(|branch| branch.at.line).collect();
     let stale = source.is_some_and(|text| last as usize > text.lines.len());
     html! {
         h3 { "Source" @if let Some(file) = view.source_file { " " span.soft { (file) } } }
@@ -228,7 +244,8 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
             thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } th scope="col" { "Code" } } }
             tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
                 @let count = counts.get(line);
-                tr.on-path[on_path.contains(line)].never[count == Some(&0)] data-line=(line) {
+                tr.on-path[on_path.contains(line)].never[count == Some(&0)].partly[partly.contains(line)]
+                    .ran[count.is_some_and(|&n| n > 0) && !partly.contains(line)] data-line=(line) {
                     td.line { (line) }
                     td.num { @if let Some(count) = count { (thousands(*count)) } }
                     td.text style=[count.map(|&c| format!("--heat:{:.3}", c as f64 / most as f64))] {

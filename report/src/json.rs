@@ -1,10 +1,15 @@
 //! JSON, format `trodden-report` version 1. Keys may be added; what is here keeps its name and shape.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use serde::Serialize;
-use trodden_profile::{PathDescription, Place, printable_lines};
+use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable_lines};
 
 use crate::ReportError;
 use crate::contexts;
+use crate::decisions::{Decision, Decisions};
+use crate::findings;
 use crate::kpaths;
 use crate::structural;
 use crate::subpaths;
@@ -17,6 +22,7 @@ struct Document<'a> {
     version: u32,
     run: Run<'a>,
     totals: Totals,
+    findings: Vec<Finding<'a>>,
     methods: Vec<Method<'a>>,
     skipped: Vec<Skipped<'a>>,
     /// Methods whose callees have no call sites in them.
@@ -45,7 +51,7 @@ struct Run<'a> {
     exact: bool,
     options: &'a str,
     trodden: &'a str,
-    facts: &'a std::collections::BTreeMap<String, String>,
+    facts: BTreeMap<&'a str, Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +60,24 @@ struct Totals {
     flow: u64,
     methods: u64,
     unreadable: u64,
+}
+
+/// What stands out.
+#[derive(Serialize)]
+struct Finding<'a> {
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    descriptor: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    text: String,
+    evidence: String,
+    /// Of the program's executed work.
+    share: f64,
 }
 
 #[derive(Serialize)]
@@ -114,6 +138,10 @@ struct Step {
     bci: u32,
     line: Option<u32>,
     branch: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -122,6 +150,13 @@ struct Branch {
     line: Option<u32>,
     taken: u64,
     not_taken: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    /// What *taken* and *not taken* mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcomes: Option<[Option<String>; 2]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
 }
@@ -131,6 +166,10 @@ struct Switch {
     bci: u32,
     line: Option<u32>,
     cases: Vec<Case>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
 }
@@ -138,6 +177,9 @@ struct Switch {
 #[derive(Serialize)]
 struct Case {
     case: String,
+    /// As the source has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     count: u64,
     line: Option<u32>,
 }
@@ -192,7 +234,7 @@ pub(crate) fn write(
             exact: run.exact,
             options: &run.options,
             trodden: &run.version,
-            facts: &run.facts,
+            facts: run.facts.texts().collect(),
         },
         totals: Totals {
             paths: view.totals.paths,
@@ -200,6 +242,7 @@ pub(crate) fn write(
             methods: view.totals.methods,
             unreadable: view.totals.unreadable,
         },
+        findings: findings::find(view).iter().map(|f| finding(view, f)).collect(),
         methods: view.methods.iter().take(top).map(|m| method(m, paths)).collect(),
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
@@ -219,8 +262,25 @@ pub(crate) fn write(
     Ok(printable_lines(&out).into_owned())
 }
 
+fn finding<'a>(view: &'a View, finding: &crate::Finding) -> Finding<'a> {
+    let method = finding.method.map(|index| &view.methods[index]);
+    Finding {
+        kind: finding.kind.name(),
+        class: method.map(|m| m.class),
+        name: method.map(|m| m.map.name.as_str()),
+        descriptor: method.map(|m| m.map.descriptor.as_str()),
+        line: finding.line,
+        text: finding.text.clone(),
+        evidence: finding.evidence.clone(),
+        share: finding.share,
+    }
+}
+
 fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
-    let paths = |list: &[PathView]| list.iter().take(limit).map(path).collect();
+    let paths = |list: &[PathView]| {
+        let one = |p: &PathView| path(p, view.map, view.decisions());
+        list.iter().take(limit).map(one).collect()
+    };
     Method {
         class: view.class,
         name: &view.map.name,
@@ -231,8 +291,8 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
         share: view.share,
         possible_paths: view.map.num_paths(),
         paths: paths(&view.paths),
-        branches: view.branches.iter().filter_map(branch).collect(),
-        switches: view.branches.iter().filter_map(switch).collect(),
+        branches: view.branches.iter().filter_map(|b| branch(view, b)).collect(),
+        switches: view.branches.iter().filter_map(|b| switch(view, b)).collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
         observation: view.observation.map(|o| Observation {
@@ -258,7 +318,7 @@ fn method<'a>(view: &'a MethodView, limit: usize) -> Method<'a> {
     }
 }
 
-pub(crate) fn path(view: &PathView) -> Path {
+pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> Path {
     let d: &PathDescription = &view.description;
     let point = |kind, at: Place| Point {
         kind,
@@ -275,16 +335,20 @@ pub(crate) fn path(view: &PathView) -> Path {
         steps: d
             .steps
             .iter()
-            .map(|s| Step {
+            .zip(view.decided(map))
+            .map(|(s, edge)| Step {
                 bci: s.at.bci,
                 line: s.at.line,
                 branch: words::decision(&s.label),
+                condition: decisions.of(edge.from.index()).and_then(Decision::phrase),
+                outcome: decisions.outcome(edge.from.index(), edge.index as usize),
             })
             .collect(),
     }
 }
 
-fn branch(view: &BranchView) -> Option<Branch> {
+fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
+    let decision = method.decisions().of(view.block);
     let Fork::Branch { taken, not_taken } = view.fork else {
         return None;
     };
@@ -293,11 +357,16 @@ fn branch(view: &BranchView) -> Option<Branch> {
         line: view.at.line,
         taken,
         not_taken,
+        condition: decision.and_then(Decision::phrase),
+        outcomes: decision.map(|_| [0, 1].map(|edge| method.decisions().outcome(view.block, edge))),
+        compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
     })
 }
 
-fn switch(view: &BranchView) -> Option<Switch> {
+fn switch(method: &MethodView, view: &BranchView) -> Option<Switch> {
+    let decisions = method.decisions();
+    let decision = decisions.of(view.block);
     let Fork::Switch(cases) = &view.fork else {
         return None;
     };
@@ -306,12 +375,16 @@ fn switch(view: &BranchView) -> Option<Switch> {
         line: view.at.line,
         cases: cases
             .iter()
-            .map(|c| Case {
+            .enumerate()
+            .map(|(edge, c)| Case {
                 case: words::decision(&c.label),
+                label: decisions.outcome(view.block, edge),
                 count: c.count,
                 line: c.target.line,
             })
             .collect(),
+        condition: decision.and_then(Decision::phrase),
+        compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
     })
 }

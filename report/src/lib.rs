@@ -17,13 +17,16 @@
 
 mod contexts;
 pub mod coverage;
+mod decisions;
 mod diff;
 mod dot;
+mod findings;
 mod html;
 mod html_method;
 mod json;
 mod kpaths;
 mod layout;
+mod overview;
 mod pattern;
 mod source;
 mod structural;
@@ -35,14 +38,17 @@ mod words;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use trodden_profile::{PhiOutOfRange, Profile};
 
 pub use contexts::{ContextsOptions, ContextsView};
+pub use decisions::{Decision, Decisions};
 pub use diff::{
     BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, Odds, PathChange,
     Reason, Summary,
 };
+pub use findings::{Finding, FindingKind};
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
 pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
@@ -58,10 +64,16 @@ pub struct ReportOptions {
     /// At most this many methods, hottest first; 0 leaves it to the format (text 10, HTML 50, DOT and SVG 1,
     /// JSON all).
     pub top: usize,
+    /// Text: everything about each method, not the first screen.
+    pub all: bool,
+    /// Text: columns of the terminal; 0 for 100.
+    pub width: usize,
     /// At most this many paths per method; 0 leaves it to the format (text 5, HTML 25, JSON all).
     pub paths: usize,
     /// Folders with source files, searched by package path and SourceFile attribute.
     pub sources: Vec<PathBuf>,
+    /// Show decisions as what the bytecode did, not in the source's terms.
+    pub bytecode: bool,
     /// How to show k-iteration path forests, if the profile has one.
     pub kpaths: KPathsOptions,
     /// How to show calling contexts, if the profile has any.
@@ -141,8 +153,19 @@ impl<'p> Report<'p> {
         &self.view
     }
 
-    /// For a terminal, 100 columns wide; `color` adds ANSI styles.
+    /// For a terminal: the first screen, or, of methods that were asked for ([`ReportOptions::method`],
+    /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles.
     pub fn text(&self, color: bool) -> String {
+        let plain = self.view.counts_paths()
+            && self.view.kpaths.is_none()
+            && self.view.contexts.is_none()
+            && self.view.subpaths.is_none()
+            && self.profile.structural.is_none();
+        if plain && !self.options.all && self.options.method.is_none() && !self.view.methods.is_empty() {
+            let (top, paths) = (limit(self.options.top, 10), limit(self.options.paths, 3));
+            let width = limit(self.options.width, 100);
+            return self.shown(|view| overview::write(view, top, paths, width, color));
+        }
         let paths = limit(self.options.paths, 5);
         let trees = self.options.kpaths.limits(0.05, paths);
         self.shown(|view| text::write(view, limit(self.options.top, 10), paths, &trees, color))
@@ -157,6 +180,11 @@ impl<'p> Report<'p> {
             let contexts = view.contexts.as_ref().ok_or(ReportError::NoContexts)?;
             Ok(contexts::collapsed_lines(contexts))
         })
+    }
+
+    /// What stands out, the weightiest first; at most ten.
+    pub fn findings(&self) -> Vec<Finding> {
+        self.shown(findings::find)
     }
 
     /// JSON, format `trodden-report` version 1.
@@ -175,10 +203,10 @@ impl<'p> Report<'p> {
     /// # Errors
     /// None at present; the signature leaves room.
     pub fn html(&self) -> Result<String, ReportError> {
-        let sources = source::Sources::new(&self.options.sources);
+        let sources = &self.view.sources;
         let (top, paths) = (limit(self.options.top, 50), limit(self.options.paths, 25));
         let trees = self.options.kpaths.limits(0.01, paths);
-        Ok(self.shown(|view| html::write(view, &sources, top, paths, &trees)))
+        Ok(self.shown(|view| html::write(view, sources, top, paths, &trees)))
     }
 
     /// Control-flow graphs in DOT, one cluster per method, the hottest path marked; and one cluster with the trees of
@@ -202,7 +230,8 @@ impl<'p> Report<'p> {
 
 fn view_of<'p>(profile: &'p Profile, options: &ReportOptions) -> Result<View<'p>, ReportError> {
     let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-    let mut view = View::new(profile, pattern.as_ref());
+    let sources = Rc::new(source::Sources::new(&options.sources));
+    let mut view = View::new(profile, pattern.as_ref(), &sources, options.bytecode);
     view.contexts = ContextsView::new(profile, options.contexts, pattern.as_ref())?;
     Ok(view)
 }

@@ -1,11 +1,15 @@
 //! Finding source files: by package path and SourceFile attribute below the given folders.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use trodden_profile::{is_control, printable};
+use trodden_source::text::SourceFile;
+use zip::ZipArchive;
 
 /// Where build tools keep sources below a project's folder.
 const ROOTS: &[&str] = &[
@@ -20,15 +24,39 @@ const ROOTS: &[&str] = &[
 /// Larger files are not taken for source.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The source folders, with what was read from them.
+/// Most projects below a folder that are looked through.
+const MOST_PROJECTS: usize = 500;
+
+/// The places with sources, with what was read from them.
+#[derive(Debug)]
 pub(crate) struct Sources {
-    folders: Vec<PathBuf>,
+    places: Vec<PathBuf>,
+    /// Folders below which packages begin, in the order of the places.
+    roots: OnceCell<Vec<Root>>,
     read: RefCell<HashMap<PathBuf, Option<Rc<SourceText>>>>,
 }
 
 /// One source file.
+#[derive(Debug)]
 pub(crate) struct SourceText {
     pub lines: Vec<String>,
+    text: String,
+    file: OnceCell<SourceFile>,
+}
+
+impl SourceText {
+    fn new(text: &str) -> Self {
+        SourceText {
+            lines: text.lines().map(line).collect(),
+            text: text.to_owned(),
+            file: OnceCell::new(),
+        }
+    }
+
+    /// Taken apart, to look conditions up in it.
+    pub fn file(&self) -> &SourceFile {
+        self.file.get_or_init(|| SourceFile::new(self.text.as_str()))
+    }
 }
 
 /// Where the source file of a class (internal name) lies below a source folder: by its package and its SourceFile
@@ -46,51 +74,99 @@ pub(crate) fn below(class: &str, source_file: &str) -> Option<PathBuf> {
 impl Sources {
     pub fn new(folders: &[PathBuf]) -> Self {
         Sources {
-            folders: folders.to_vec(),
+            places: folders.to_vec(),
+            roots: OnceCell::new(),
             read: RefCell::default(),
         }
     }
 
     /// Were any folders given?
     pub fn given(&self) -> bool {
-        !self.folders.is_empty()
+        !self.places.is_empty()
     }
 
     /// The source of a class (internal name), if a folder has it. Names come from a profile, so nothing outside
     /// the folders may be named by them.
     pub fn find(&self, class: &str, source_file: Option<&str>) -> Option<Rc<SourceText>> {
         let relative = below(class, source_file?)?;
-        let below = |part: &Path| {
-            let part = part.to_owned();
-            self.folders
-                .iter()
-                .flat_map(|f| ROOTS.iter().map(move |r| f.join(r)))
-                .map(move |f| f.join(&part))
-                .collect::<Vec<_>>()
-        };
+        let bare = Path::new(source_file?);
+        let roots = self
+            .roots
+            .get_or_init(|| self.places.iter().flat_map(|place| roots(place)).collect());
         // Kotlin and Scala sources need not follow the package; the bare file name comes last.
-        let mut candidates = below(&relative);
-        candidates.extend(below(Path::new(source_file?)));
-        candidates.into_iter().find_map(|path| self.load(path))
+        let in_package = roots.iter().find_map(|root| self.load(root, &relative));
+        in_package.or_else(|| roots.iter().find_map(|root| self.load(root, bare)))
     }
 
-    fn load(&self, path: PathBuf) -> Option<Rc<SourceText>> {
+    fn load(&self, root: &Root, relative: &Path) -> Option<Rc<SourceText>> {
+        let path = root.place().join(relative);
         if let Some(known) = self.read.borrow().get(&path) {
             return known.clone();
         }
-        let text = std::fs::metadata(&path)
-            .ok()
-            .filter(|m| m.is_file() && m.len() <= MAX_BYTES)
-            .and_then(|_| std::fs::read(&path).ok())
-            .map(|bytes| {
-                let text = String::from_utf8_lossy(&bytes);
-                Rc::new(SourceText {
-                    lines: text.lines().map(line).collect(),
-                })
-            });
+        let text = root
+            .read(relative)
+            .map(|bytes| Rc::new(SourceText::new(&String::from_utf8_lossy(&bytes))));
         self.read.borrow_mut().insert(path, text.clone());
         text
     }
+}
+
+/// Where packages begin.
+#[derive(Debug)]
+enum Root {
+    Folder(PathBuf),
+    /// A `-sources.jar`.
+    Archive(PathBuf, RefCell<ZipArchive<File>>),
+}
+
+impl Root {
+    fn place(&self) -> &Path {
+        match self {
+            Root::Folder(place) | Root::Archive(place, _) => place,
+        }
+    }
+
+    fn read(&self, relative: &Path) -> Option<Vec<u8>> {
+        match self {
+            Root::Folder(folder) => {
+                let path = folder.join(relative);
+                let about = std::fs::metadata(&path).ok()?;
+                let good = about.is_file() && about.len() <= MAX_BYTES;
+                good.then(|| std::fs::read(&path).ok())?
+            }
+            Root::Archive(_, archive) => {
+                let mut archive = archive.borrow_mut();
+                let entry = archive.by_name(relative.to_str()?).ok()?;
+                let mut bytes = Vec::new();
+                entry.take(MAX_BYTES + 1).read_to_end(&mut bytes).ok()?;
+                (bytes.len() as u64 <= MAX_BYTES).then_some(bytes)
+            }
+        }
+    }
+}
+
+/// Where packages begin in a place: an archive, a folder with sources or with a project, or one above several
+/// projects.
+fn roots(place: &Path) -> Vec<Root> {
+    if place.is_file() {
+        let archive = File::open(place).ok().and_then(|file| ZipArchive::new(file).ok());
+        let archive = archive.map(|archive| Root::Archive(place.to_owned(), RefCell::new(archive)));
+        return archive.into_iter().collect();
+    }
+    let mut projects = vec![place.to_owned()];
+    let children = std::fs::read_dir(place).into_iter().flatten().flatten();
+    let mut below: Vec<PathBuf> = children
+        .map(|child| child.path())
+        .filter(|path| path.is_dir())
+        .collect();
+    below.sort();
+    projects.extend(below.into_iter().take(MOST_PROJECTS));
+    let roots = projects.iter().enumerate().flat_map(|(index, project)| {
+        // A folder below may be a package: it is a root only where it has a project's folders.
+        let usual = ROOTS.iter().filter(move |root| index == 0 || root.contains('/'));
+        usual.map(|root| project.join(root)).filter(|root| root.is_dir())
+    });
+    roots.map(Root::Folder).collect()
 }
 
 /// A line of source, with tabs as spaces: an editor hides as little of it as a compiler.

@@ -8,7 +8,7 @@ use trodden_profile::BlockExit;
 
 use crate::layout::{self, Drawing};
 use crate::view::{MethodView, View};
-use crate::words::{decision_short, thousands};
+use crate::words::thousands;
 
 /// Looks of the graph; the page's own style sheet builds on the same classes and variables.
 pub(crate) const STYLE: &str = include_str!("assets/graph.css");
@@ -110,8 +110,8 @@ fn content(view: &MethodView, drawing: &Drawing, prefix: &str) -> Markup {
                     stroke-width=(n(1.0 + 2.5 * count as f64 / most as f64)) {
                     title { (thousands(count)) " times" }
                 }
-                @if let (BlockExit::Branch | BlockExit::Switch, Some(label)) = (info.exit, info.labels.get(curve.edge.index as usize)) {
-                    text x=(n(curve.label_at.0)) y=(n(curve.label_at.1)) text-anchor="middle" { (decision_short(label)) }
+                @if let (BlockExit::Branch | BlockExit::Switch, Some(_)) = (info.exit, info.labels.get(curve.edge.index as usize)) {
+                    text x=(n(curve.label_at.0)) y=(n(curve.label_at.1)) text-anchor="middle" { (view.decisions().outcome_or_label(view.map, curve.edge)) }
                 }
             }
         }

@@ -3,8 +3,10 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use trodden_profile::MethodMap;
 
 use crate::contexts;
+use crate::decisions::Decisions;
 use crate::kpaths::{self, Limits, Row};
 use crate::structural;
 use crate::subpaths::{self, SubpathsView};
@@ -209,7 +211,7 @@ impl Page {
             self.wrapped(3, &words::observed(observation, method.count));
         }
         for path in method.paths.iter().take(limit) {
-            self.path(path, "path");
+            self.path(method, path, "path");
         }
         if method.paths.len() > limit {
             let rest = &method.paths[limit..];
@@ -220,7 +222,7 @@ impl Page {
             );
         }
         for path in method.partial.iter().take(limit) {
-            self.path(path, "prefix");
+            self.path(method, path, "prefix");
         }
         if method.partial.len() > limit {
             self.wrapped(
@@ -231,7 +233,7 @@ impl Page {
         for path in &method.unobserved {
             let text = format!(
                 "not counted: {} (a loop with only one way through carries no counter)",
-                route(path)
+                route(path, method.map, method.decisions())
             );
             self.wrapped(3, &text);
         }
@@ -258,8 +260,14 @@ impl Page {
         if !method.branches.is_empty() {
             let title = self.styled(SOFT, "branches");
             self.line(&format!("   {title}"));
-            for branch in &method.branches {
-                self.branch(branch);
+            let folded = |b: &&BranchView| method.decisions().made(b.block).is_some();
+            for branch in method.branches.iter().filter(|b| !folded(b)) {
+                self.branch(method, branch);
+            }
+            let made = method.branches.iter().filter(folded).count();
+            if made > 0 {
+                let text = format!("and {made} that the compiler made on its own (--bytecode shows them)");
+                self.wrapped(5, &text);
             }
             if method.branches.iter().any(|b| b.undercounted) {
                 self.line("     * lies in a loop that is not counted: the real numbers are higher");
@@ -295,7 +303,7 @@ impl Page {
         }
     }
 
-    fn path(&mut self, path: &PathView, what: &str) {
+    fn path(&mut self, method: &MethodView, path: &PathView, what: &str) {
         let d = &path.description;
         let share = self.styled(HOT, &format!("{:>7}", percent(path.share_of_method)));
         self.line(&format!(
@@ -311,15 +319,35 @@ impl Page {
                 words::ends(d.end_kind, d.end)
             ),
         );
-        let text = route(path);
+        let text = route(path, method.map, method.decisions());
         for line in wrap(&text, WIDTH - 11) {
             let line = self.styled(DECISION, &line);
             self.line(&format!("           {line}"));
         }
     }
 
-    fn branch(&mut self, branch: &BranchView) {
+    fn branch(&mut self, method: &MethodView, branch: &BranchView) {
         let low = if branch.undercounted { " *" } else { "" };
+        let decisions = method.decisions();
+        if let Some(decision) = decisions.of(branch.block) {
+            let mut outcomes = branch.outcomes(method);
+            let total: u128 = outcomes.iter().map(|o| u128::from(o.count)).sum();
+            let share = |count: u64| match total {
+                0 => String::new(),
+                _ => format!(" ({})", percent(count as f64 / total as f64)),
+            };
+            // The positive outcome first, whichever way the compiler turned the jump.
+            outcomes.sort_by_key(|outcome| outcome.negative);
+            let counts = outcomes
+                .iter()
+                .map(|o| format!("{} {}{}", o.text, thousands(o.count), share(o.count)));
+            let counts = counts.collect::<Vec<_>>().join(", ");
+            let never = if total == 0 { " never reached:" } else { "" };
+            let asked = decision.phrase().unwrap_or_default();
+            let text = format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
+            self.wrapped(5, &text);
+            return;
+        }
         match &branch.fork {
             Fork::Branch { taken, not_taken } => {
                 let total = u128::from(*taken) + u128::from(*not_taken);
@@ -379,12 +407,14 @@ impl Page {
     }
 }
 
-/// `7 → 8–9 not taken → 12`.
-pub(crate) fn route(path: &PathView) -> String {
+/// `7 → 8–9 not taken → 12`; with decisions in the source's terms `7 · 8–9 hit != null → no · 12`.
+pub(crate) fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> String {
+    let stops = path.folded(decisions);
+    let between = if decisions.is_empty() { " → " } else { " · " };
     let mut out = String::new();
-    for (i, stop) in path.stops.iter().enumerate() {
+    for (i, stop) in stops.iter().enumerate() {
         if i > 0 {
-            out += " → ";
+            out += between;
         }
         if stop.bytecode {
             out += "bytecode ";
@@ -393,8 +423,8 @@ pub(crate) fn route(path: &PathView) -> String {
         if stop.to != stop.from {
             let _ = write!(out, "–{}", stop.to);
         }
-        if let Some(decision) = &stop.decision {
-            let _ = write!(out, " {}", decision_short(decision));
+        if let Some(edge) = stop.edge {
+            let _ = write!(out, " {}", decisions.followed(map, edge));
         }
     }
     if out.is_empty() {

@@ -1,16 +1,19 @@
 //! The view model: what every format shows, computed once.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodCounts, MethodMap, Observation,
-    PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts, MethodMap,
+    Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
+use crate::decisions::Decisions;
 use crate::pattern::MethodPattern;
-use crate::source::below;
+use crate::source::{SourceText, Sources, below};
 use crate::structural::StructureView;
 use crate::subpaths::SubpathsView;
 use crate::words;
@@ -41,6 +44,8 @@ pub struct View<'p> {
     pub contexts: Option<ContextsView<'p>>,
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
+    /// Where source text is found.
+    pub(crate) sources: Rc<Sources>,
 }
 
 /// Sums over the whole profile.
@@ -90,6 +95,11 @@ pub struct MethodView<'p> {
     pub observation: Option<&'p Observation>,
     /// Its loops, each on its own, if the profile tells.
     pub structure: Option<StructureView>,
+    /// What its branches decide, if that was recovered and is wanted.
+    conditions: Option<&'p MethodConditions>,
+    /// Where source text is found.
+    sources: Rc<Sources>,
+    decisions: OnceCell<Decisions>,
 }
 
 /// One path, or a prefix of one.
@@ -124,6 +134,8 @@ pub struct Stop {
     pub bytecode: bool,
     /// Which way the branch at its end went.
     pub decision: Option<EdgeLabel>,
+    /// The edge by which it went on, if there was a decision.
+    pub edge: Option<EdgeRef>,
 }
 
 /// A number that names no path.
@@ -140,12 +152,50 @@ pub struct Unreadable {
 /// One branch or switch.
 #[derive(Debug, PartialEq, Eq)]
 pub struct BranchView {
+    /// Number of the block that it ends.
+    pub block: usize,
     /// Where it is.
     pub at: Place,
     /// Its outcomes.
     pub fork: Fork,
     /// Lies on a path whose iterations are not counted, so its counts are too low.
     pub undercounted: bool,
+}
+
+/// One outcome of a decision, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeView {
+    /// `yes`, `again`, `case "GET"`; `taken` where that is all that is known.
+    pub text: String,
+    /// *No*, *done*; not taken.
+    pub negative: bool,
+    /// How often.
+    pub count: u64,
+    /// Where it leads.
+    pub target: Place,
+}
+
+impl BranchView {
+    /// Its outcomes, in the order of the bytecode.
+    pub fn outcomes(&self, method: &MethodView) -> Vec<OutcomeView> {
+        let decisions = method.decisions();
+        let from = BlockId::new(self.block);
+        let targets = method.map.graph.successors(from);
+        let counts = &method.edges.edges[self.block];
+        let outcome = |(index, (&to, &count)): (usize, (&BlockId, &u64))| {
+            let edge = EdgeRef {
+                from,
+                index: index as u32,
+            };
+            OutcomeView {
+                text: decisions.outcome_or_label(method.map, edge),
+                negative: decisions.is_negative(method.map, edge),
+                count,
+                target: place(method.map, method.map.blocks[to.index()].start),
+            }
+        };
+        targets.iter().zip(counts).enumerate().map(outcome).collect()
+    }
 }
 
 /// Outcomes of a decision.
@@ -174,8 +224,18 @@ pub struct Case {
 }
 
 impl<'p> View<'p> {
-    /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile.
-    pub fn new(profile: &'p Profile, pattern: Option<&MethodPattern>) -> Self {
+    /// Builds the model; `pattern` selects methods, the totals stay those of the whole profile. `bytecode`: decisions
+    /// are shown as what the bytecode did.
+    pub(crate) fn new(
+        profile: &'p Profile,
+        pattern: Option<&MethodPattern>,
+        sources: &Rc<Sources>,
+        bytecode: bool,
+    ) -> Self {
+        let conditions = |place: (usize, usize)| {
+            let place = (place.0 as u32, place.1 as u32);
+            profile.conditions.get(&place).filter(|_| !bytecode)
+        };
         let mut totals = [0u128; 4];
         let mut methods = Vec::new();
         let mut idle = Vec::new();
@@ -204,7 +264,8 @@ impl<'p> View<'p> {
                     }
                     continue;
                 };
-                let mut method = MethodView::new(class, map, counts);
+                let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
+                method.conditions = conditions((position, index));
                 method.forest = forest;
                 let place = (position as u32, index as u32);
                 let found = profile
@@ -231,7 +292,12 @@ impl<'p> View<'p> {
         if methods.is_empty() && pattern.is_some() {
             methods.extend(idle.iter().filter_map(|&(name, map)| {
                 let class = profile.classes.iter().find(|c| c.map.name == name)?;
-                Some(MethodView::new(class, map, &MethodCounts::default()))
+                Some(MethodView::new(
+                    class,
+                    map,
+                    &MethodCounts::default(),
+                    Rc::clone(sources),
+                ))
             }));
         }
         let [paths, flow, ran, unreadable] = totals.map(clamp);
@@ -275,6 +341,7 @@ impl<'p> View<'p> {
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
+            sources: Rc::clone(sources),
         }
     }
 }
@@ -287,7 +354,7 @@ impl View<'_> {
 }
 
 impl<'p> MethodView<'p> {
-    fn new(class: &'p ClassProfile, map: &'p MethodMap, counts: &MethodCounts) -> Self {
+    fn new(class: &'p ClassProfile, map: &'p MethodMap, counts: &MethodCounts, sources: Rc<Sources>) -> Self {
         let mut view = MethodView {
             class: &class.map.name,
             source_file: class
@@ -308,6 +375,9 @@ impl<'p> MethodView<'p> {
             forest: None,
             observation: None,
             structure: None,
+            conditions: None,
+            sources,
+            decisions: OnceCell::new(),
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));
@@ -371,6 +441,7 @@ impl<'p> MethodView<'p> {
             .branches(self.map)
             .into_iter()
             .map(|branch| BranchView {
+                block: branch.block.index(),
                 at: branch.at,
                 undercounted: on_unobserved.contains(&branch.block),
                 fork: match (branch.taken(), branch.not_taken()) {
@@ -433,9 +504,26 @@ impl<'p> MethodView<'p> {
         self.paths.first().or_else(|| self.partial.first())
     }
 
+    /// What its branches decide: in the source's own words where there is source, else as recovered from bytecode.
+    pub fn decisions(&self) -> &Decisions {
+        self.decisions.get_or_init(|| match self.conditions {
+            Some(conditions) => {
+                let source = self.sources.find(self.class, self.source_file);
+                Decisions::new(self.map, conditions, source.as_deref().map(SourceText::file))
+            }
+            None => Decisions::default(),
+        })
+    }
+
     /// `a.b.C.m(int)`.
     pub fn title(&self) -> String {
         format!("{}.{}", words::dotted(self.class), self.signature())
+    }
+
+    /// `C.m`: without package and parameters.
+    pub fn short_name(&self) -> String {
+        let class = self.class.rsplit('/').next().unwrap_or(self.class);
+        format!("{class}.{}", self.map.name)
     }
 
     /// `m(int)`.
@@ -473,6 +561,41 @@ impl PathView {
         }
     }
 
+    /// The edges by which it left branches and switches, in the order of its description's steps.
+    pub(crate) fn decided(&self, map: &MethodMap) -> impl Iterator<Item = EdgeRef> {
+        let decides = |edge: &&EdgeRef| {
+            let exit = map.blocks[edge.from.index()].exit;
+            matches!(exit, BlockExit::Branch | BlockExit::Switch)
+        };
+        self.edges.iter().filter(decides).copied()
+    }
+
+    /// Its stops without the decisions that the compiler made on its own.
+    pub fn folded(&self, decisions: &Decisions) -> Vec<Stop> {
+        let mut stops: Vec<Stop> = Vec::new();
+        let mut open = false;
+        for stop in &self.stops {
+            let made = stop
+                .edge
+                .is_some_and(|edge| decisions.made(edge.from.index()).is_some());
+            let joins = |last: &&mut Stop| {
+                open && last.bytecode == stop.bytecode && (last.from..=last.to + 1).contains(&stop.from)
+            };
+            match stops.last_mut().filter(joins) {
+                Some(last) => {
+                    last.to = last.to.max(stop.to);
+                    (last.decision, last.edge) = (stop.decision.clone(), stop.edge);
+                }
+                None => stops.push(stop.clone()),
+            }
+            open = made;
+            if let Some(last) = stops.last_mut().filter(|_| made) {
+                (last.decision, last.edge) = (None, None);
+            }
+        }
+        stops
+    }
+
     /// All lines it runs through.
     pub fn lines(&self, map: &MethodMap) -> Vec<u32> {
         let blocks = self.description.blocks.iter().map(|b| &map.blocks[b.index()]);
@@ -506,6 +629,7 @@ fn stops(map: &MethodMap, path: &Path, description: &PathDescription) -> Vec<Sto
                     to: line,
                     bytecode,
                     decision: None,
+                    edge: None,
                 }),
             }
             open = true;
@@ -515,6 +639,7 @@ fn stops(map: &MethodMap, path: &Path, description: &PathDescription) -> Vec<Sto
             (block.exit, edge, stops.last_mut())
         {
             last.decision = block.labels.get(edge.index as usize).cloned();
+            last.edge = Some(*edge);
             open = false;
         }
     }

@@ -1,7 +1,7 @@
 //! Names and numbers as people write them.
 
 use trodden_numbering::StartKind;
-use trodden_profile::{EdgeLabel, EndKind, Observation, Place, RunInfo};
+use trodden_profile::{EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo, facts};
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
@@ -71,6 +71,12 @@ pub(crate) fn place(place: Place) -> String {
         Some(line) => format!("line {line}"),
         None => format!("bytecode {}", place.bci),
     }
+}
+
+/// Where a bytecode index of a method is, as [`place`] says it.
+pub(crate) fn place_of(map: &MethodMap, bci: u32) -> String {
+    let line = map.line(bci);
+    place(Place { bci, line })
 }
 
 /// The decision in the JSON report's words: `taken`, `not-taken`, `case 3`, `case 3,4`, `default`.
@@ -150,13 +156,13 @@ pub(crate) fn ends(kind: EndKind, at: Place) -> String {
 /// What ran and was not counted though the counts are exact, as one sentence.
 pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
     // Merged profiles: all of them must have it.
-    let is = |fact: &str, value: &str| run.facts.get(fact).is_some_and(|found| found == value);
+    let is = |fact, value: &str| run.facts.get(fact).is_some_and(|found| found == value);
     let unread = run
         .facts
-        .get("open_frames_unread")
-        .is_some_and(|count| count != "0");
-    let cut = (!is("cut_paths", "count")).then_some("that an exception cut off (cut-paths=count)");
-    let open = match is("open_paths", "read") {
+        .get(facts::OPEN_FRAMES_UNREAD)
+        .is_some_and(|count| count > 0);
+    let cut = (!is(facts::CUT_PATHS, "count")).then_some("that an exception cut off (cut-paths=count)");
+    let open = match is(facts::OPEN_PATHS, "read") {
         false => Some("that were under way at the end (open-paths=read)"),
         true if unread => Some("under way at the end in frames that could not be read"),
         true => None,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use scraper::{Html, Selector};
 use serde_json::Value;
+use trodden_profile::facts;
 use trodden_profile::{MethodCounts, Profile, Skipped};
 use trodden_report::{Report, ReportError, ReportOptions};
 
@@ -96,20 +97,11 @@ fn what_is_not_counted_is_said() {
     assert!(head(&profile).contains(
         "Not counted: paths that an exception cut off (cut-paths=count), and those that were under way"
     ));
-    profile
-        .run
-        .facts
-        .insert("cut_paths".to_owned(), "count".to_owned());
+    profile.run.facts.set(facts::CUT_PATHS, "count");
     assert!(head(&profile).contains("Not counted: paths that were under way at the end (open-paths=read)."));
-    profile
-        .run
-        .facts
-        .insert("open_paths".to_owned(), "read".to_owned());
+    profile.run.facts.set(facts::OPEN_PATHS, "read");
     assert!(!head(&profile).contains("Not counted"), "{}", head(&profile));
-    profile
-        .run
-        .facts
-        .insert("open_frames_unread".to_owned(), "2".to_owned());
+    profile.run.facts.set(facts::OPEN_FRAMES_UNREAD, 2u64);
     assert!(head(&profile).contains("in frames that could not be read"));
 }
 

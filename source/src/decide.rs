@@ -139,7 +139,7 @@ impl<'m, 'a> Known<'m, 'a> {
         Condition {
             block: block as u32,
             kind,
-            text: text.map(Into::into),
+            text,
             outcomes,
             made: None,
         }

@@ -32,7 +32,7 @@ pub fn switch(known: &Known, block: usize, over: Id) -> Condition {
     Condition {
         block: block as u32,
         kind: ConditionKind::Switch,
-        text: text.map(Into::into),
+        text,
         outcomes: outcomes.collect(),
         made: None,
     }
@@ -71,7 +71,7 @@ fn outcome(known: &Known, label: &EdgeLabel, labels: Option<&Table>, target: Opt
     if *default {
         text.push_str(", default");
     }
-    Outcome::Case(text.into())
+    Outcome::Case(text)
 }
 
 /// What the keys of a switch stand for.

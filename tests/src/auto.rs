@@ -129,11 +129,8 @@ pub fn copies(jdk: &Jdk, copies: u32, time: Duration) -> Result<Changes> {
     let arguments = arguments.each_ref().map(String::as_str);
     let (_, profile) = run("Copies", jdk, ",rearm=50ms", &[], &arguments)?;
     let millis = |name: &str| -> Result<f64> {
-        let text = profile
-            .run
-            .facts
-            .get(name)
-            .ok_or_else(|| format!("no fact {name}"))?;
+        let text = profile.run.facts.text(name);
+        let text = text.ok_or_else(|| format!("no fact {name}"))?;
         Ok(text.parse::<f64>()? / 1e3)
     };
     Ok(Changes {

@@ -88,7 +88,7 @@ fn under_agent(jdk: &Jdk, probe: &str, arguments: &[&str], file: &Path) -> Resul
 /// # Errors
 /// If it is not there.
 pub fn fact(profile: &Profile, name: &str) -> Result<u64> {
-    let value = profile.run.facts.get(name);
+    let value = profile.run.facts.text(name);
     Ok(value
         .ok_or_else(|| format!("no fact {name} in {:?}", profile.run.facts))?
         .parse()?)
@@ -106,7 +106,7 @@ pub fn whole(profile: &Profile) -> Result<()> {
     }
     // Analyses tell them only where there are any.
     for name in ["orphans", "lost_exits", "gaps", "bad_words", "kpaths_unknown"] {
-        if profile.run.facts.get(name).is_some_and(|value| value != "0") {
+        if profile.run.facts.text(name).is_some_and(|value| value != "0") {
             return Err(format!("{name}: {:?}", profile.run.facts).into());
         }
     }

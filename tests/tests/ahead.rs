@@ -64,14 +64,14 @@ fn compare(target: &Target, jdk: &Jdk) -> Result<()> {
         assert_eq!(found.classes.len(), instrumented.map.classes.len());
         if probe == "counters" {
             assert_eq!(profile::counts(&found), expected);
-            assert_eq!(found.run.facts["lost"], "0");
+            assert_eq!(found.run.facts.text("lost").as_deref(), Some("0"));
             // The agent as well: it leaves the classes alone, and they count into its profile, once.
             let both = path("both.trodden");
             let flag = profile::agent_flag(probe, "*", &both)?;
             assert_eq!(ahead::run(&instrumented.file, jdk, &[flag])?, plain);
             let both = Profile::load(&both)?;
             assert_eq!(profile::counts(&both), expected);
-            assert_eq!(both.run.facts["instrumented_ahead"], "1");
+            assert_eq!(both.run.facts.text("instrumented_ahead").as_deref(), Some("1"));
             // With another probe than theirs, they are not counted, and the profile says so.
             let other = path("other.trodden");
             let flag = profile::agent_flag("yieldpoint", "*", &other)?.replace("quiet=true,", "");

@@ -263,10 +263,7 @@ fn a_killed_jvm_leaves_a_part_that_can_be_replayed() -> Result<()> {
         assert!(!folder.path().join("killed.trace").exists());
         let (profile, said) = replay(&folder.path().join("killed.trace.part"))?;
         assert!(said.contains("never finished"), "{said}");
-        assert_eq!(
-            profile.run.facts.get("truncated").map(String::as_str),
-            Some("true")
-        );
+        assert_eq!(profile.run.facts.text("truncated").as_deref(), Some("true"));
         let jobs = total(&counts(&profile), "job");
         assert!(jobs > 0 && jobs <= 600, "{jobs}");
     }

@@ -17,7 +17,7 @@ fn total(profile: &Profile) -> u64 {
 }
 
 fn fact(profile: &Profile, name: &str) -> u64 {
-    let value = profile.run.facts.get(name).map(|v| v.parse());
+    let value = profile.run.facts.text(name).map(|v| v.parse());
     value
         .unwrap_or_else(|| panic!("no fact {name}"))
         .expect("a number")

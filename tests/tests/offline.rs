@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use trodden_profile::Profile;
+use trodden_profile::{Profile, facts};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::profile::{self, Counts};
@@ -91,7 +91,8 @@ fn separate_parts_and_modules_count_together() -> Result<()> {
         let file = jars.path("class-path.trodden");
         assert_eq!(jars.run("out", &ahead::library(&jdk, &file)?)?, plain);
         assert_eq!(counted(&file)?, expected);
-        assert_eq!(Profile::load(&file)?.run.facts["instrumented_ahead"], "2");
+        let units = Profile::load(&file)?.run.facts.get(facts::INSTRUMENTED_AHEAD);
+        assert_eq!(units, Some(2));
 
         let file = jars.path("modules.trodden");
         let flags: Vec<String> = (ahead::library(&jdk, &file)?.into_iter())

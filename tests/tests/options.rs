@@ -204,7 +204,7 @@ fn a_folder_without_permission_is_found_before_the_program_starts() -> Result<()
 }
 
 fn number(profile: &Profile, name: &str) -> u64 {
-    let value = profile.run.facts.get(name);
+    let value = profile.run.facts.text(name);
     value
         .and_then(|value| value.parse().ok())
         .unwrap_or_else(|| panic!("no fact {name}"))

@@ -2,9 +2,9 @@
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-use trodden_profile::Profile;
 use trodden_profile::events::{Event, EventKinds, Kind, ThreadInfo, Word};
 use trodden_profile::options::{Burst, ContextAlgorithm as Algorithm, ContextWeight, ProfileOptions};
+use trodden_profile::{Profile, facts};
 
 use super::live::BurstWords;
 use super::section;
@@ -14,7 +14,7 @@ use super::{
     StickySampling, Thresholds, UNKNOWN_SITE, WeightedSpaceSaving,
 };
 use crate::MethodPlaces;
-use crate::stream::{StackTally, StreamAnalysis, StreamError, add_fact};
+use crate::stream::{StackTally, StreamAnalysis, StreamError};
 
 /// When bursts take place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -263,33 +263,33 @@ impl StreamAnalysis for ContextStream {
             });
         }
         let tally = result.tally;
-        for (name, value) in [
-            ("contexts_unknown", unknown),
-            ("contexts_dropped", result.dropped),
-            ("contexts_orphans", tally.orphans),
-            ("contexts_lost_exits", tally.lost_exits),
-            ("contexts_gaps", tally.gaps),
-            ("contexts_bad_words", tally.bad_words),
+        for (fact, value) in [
+            (facts::CONTEXTS_UNKNOWN, unknown),
+            (facts::CONTEXTS_DROPPED, result.dropped),
+            (facts::CONTEXTS_ORPHANS, tally.orphans),
+            (facts::CONTEXTS_LOST_EXITS, tally.lost_exits),
+            (facts::CONTEXTS_GAPS, tally.gaps),
+            (facts::CONTEXTS_BAD_WORDS, tally.bad_words),
         ] {
-            add_fact(profile, name, value);
+            profile.run.facts.add(fact, value);
         }
         if self.options.bursts.is_some() {
-            for (name, value) in [
-                ("contexts_events", result.bursts.events),
-                ("contexts_events_in_bursts", result.bursts.taken),
-                ("contexts_bursts", result.bursts.bursts),
-                ("contexts_bursts_skipped", result.bursts.skipped),
+            for (fact, value) in [
+                (facts::CONTEXTS_EVENTS, result.bursts.events),
+                (facts::CONTEXTS_EVENTS_IN_BURSTS, result.bursts.taken),
+                (facts::CONTEXTS_BURSTS, result.bursts.bursts),
+                (facts::CONTEXTS_BURSTS_SKIPPED, result.bursts.skipped),
             ] {
-                add_fact(profile, name, value);
+                profile.run.facts.add(fact, value);
             }
         }
         if self.options.in_program.is_some() {
-            for (name, value) in [
-                ("contexts_events_in_bursts", result.bursts.taken),
-                ("contexts_bursts", result.bursts.bursts),
-                ("contexts_frames_walked", result.bursts.walked),
+            for (fact, value) in [
+                (facts::CONTEXTS_EVENTS_IN_BURSTS, result.bursts.taken),
+                (facts::CONTEXTS_BURSTS, result.bursts.bursts),
+                (facts::CONTEXTS_FRAMES_WALKED, result.bursts.walked),
             ] {
-                add_fact(profile, name, value);
+                profile.run.facts.add(fact, value);
             }
         }
         Ok(())

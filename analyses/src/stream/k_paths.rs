@@ -6,9 +6,9 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{Burst, ProfileOptions};
-use trodden_profile::{PathForest, Profile, Schedule};
+use trodden_profile::{PathForest, Profile, Schedule, facts};
 
-use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError, add_fact};
+use super::{ActivationWords, Pipeline, StackTally, StreamAnalysis, StreamError};
 use crate::MethodPlaces;
 use crate::kpaths::{
     ActivationBursts, Activations, BoundedForest, ChunkPairs, ForestError, IterationForest, PathSink,
@@ -375,15 +375,18 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
                 .insert((class, index), trees.with_missing(missing.collect()));
         }
         profile.kpaths = Some(section);
-        add_fact(profile, "kpaths_unknown", unknown);
-        add_fact(profile, "kpaths_dropped", result.forest.dropped());
-        add_fact(profile, "orphans", result.tally.orphans);
-        add_fact(profile, "lost_exits", result.tally.lost_exits);
-        add_fact(profile, "gaps", result.tally.gaps);
-        add_fact(profile, "bad_words", result.tally.bad_words);
+        profile.run.facts.add(facts::KPATHS_UNKNOWN, unknown);
+        profile
+            .run
+            .facts
+            .add(facts::KPATHS_DROPPED, result.forest.dropped());
+        profile.run.facts.add(facts::ORPHANS, result.tally.orphans);
+        profile.run.facts.add(facts::LOST_EXITS, result.tally.lost_exits);
+        profile.run.facts.add(facts::GAPS, result.tally.gaps);
+        profile.run.facts.add(facts::BAD_WORDS, result.tally.bad_words);
         if let Some((entered, sampled)) = result.activations {
-            add_fact(profile, "activations", entered);
-            add_fact(profile, "activations_sampled", sampled);
+            profile.run.facts.add(facts::ACTIVATIONS, entered);
+            profile.run.facts.add(facts::ACTIVATIONS_SAMPLED, sampled);
         }
         Ok(())
     }

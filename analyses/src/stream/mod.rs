@@ -8,6 +8,7 @@
 //! use trodden_analyses::MethodTable;
 //! use trodden_analyses::stream::{KPathsOptions, PathCounts, Pipeline};
 //! use trodden_profile::events::{ThreadInfo, Word};
+//! use trodden_profile::facts;
 //!
 //! let pipeline = Pipeline::new().with(PathCounts);
 //! let thread = pipeline.open(ThreadInfo::default());
@@ -15,8 +16,8 @@
 //! thread.end(); // dropping it does the same
 //! # let _ = KPathsOptions::default();
 //! let profile = pipeline.profile(&MethodTable::default()).unwrap();
-//! assert_eq!(profile.run.facts["events"], "2");
-//! assert_eq!(profile.run.facts["unknown"], "2"); // no such method in the table
+//! assert_eq!(profile.run.facts.get(facts::EVENTS), Some(2));
+//! assert_eq!(profile.run.facts.get(facts::UNKNOWN), Some(2)); // no such method in the table
 //! ```
 //!
 //! | analysis | result | cost |
@@ -146,11 +147,4 @@ pub trait StreamAnalysis: Send + Sync + 'static {
         places: &MethodPlaces,
         profile: &mut Profile,
     ) -> Result<(), StreamError>;
-}
-
-/// Adds to a fact that is a number.
-pub(crate) fn add_fact(profile: &mut Profile, name: &str, value: u64) {
-    let fact = profile.run.facts.entry(name.to_owned()).or_default();
-    let sum = fact.parse::<u64>().unwrap_or(0).saturating_add(value);
-    *fact = sum.to_string();
 }

@@ -1,10 +1,10 @@
 //! Exact path profile: how often each path ended.
 
 use rustc_hash::FxHashMap;
-use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, Kind, ThreadInfo};
+use trodden_profile::{Profile, facts};
 
-use super::{StreamAnalysis, StreamError, add_fact};
+use super::{StreamAnalysis, StreamError};
 use crate::MethodPlaces;
 
 /// Counts every path end. No stack is needed: each word names its method.
@@ -80,7 +80,7 @@ impl StreamAnalysis for PathCounts {
                 None => unknown += count,
             }
         }
-        add_fact(profile, "unknown", unknown);
+        profile.run.facts.add(facts::UNKNOWN, unknown);
         Ok(())
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileKind, ProfileOptions, Skipping, SubpathCounts};
-use trodden_profile::{Profile, RunInfo};
+use trodden_profile::{Profile, RunInfo, facts};
 
-use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError, add_fact};
+use super::{KPathsOptions, NullStream, PathCounts, StreamAnalysis, StreamError};
 use crate::contexts::{ContextOptions, ContextStream};
 use crate::subpaths::{SubpathCounting, SubpathStream, Wanted};
 use crate::{MethodLookup, MethodPlaces, MethodTable, SharedMethods};
@@ -190,8 +190,8 @@ impl Pipeline {
         for stage in &self.stages {
             stage.write(&places, &mut profile)?;
         }
-        add_fact(&mut profile, "events", self.words());
-        add_fact(&mut profile, "threads", self.threads().0);
+        profile.run.facts.add(facts::EVENTS, self.words());
+        profile.run.facts.add(facts::THREADS, self.threads().0);
         Ok(profile)
     }
 
@@ -203,7 +203,7 @@ impl Pipeline {
     pub fn profile_of(&self, mut run: RunInfo, methods: &MethodTable) -> Result<Profile, StreamError> {
         let mut profile = self.profile(methods)?;
         run.exact &= profile.run.exact;
-        run.facts.append(&mut profile.run.facts);
+        run.facts.append(std::mem::take(&mut profile.run.facts));
         profile.run = run;
         Ok(profile)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use trodden_profile::events::EventKinds;
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
-use trodden_profile::{Profile, RunInfo};
+use trodden_profile::{Profile, RunInfo, facts};
 
 use super::{Pipeline, StreamError, ThreadStream};
 use crate::{MethodTable, MethodsTaken};
@@ -89,10 +89,7 @@ pub fn replay<R: Read>(
     let mut profile = pipeline.profile_of(run, &methods)?;
     let truncation = trace.truncation();
     if truncation.is_some() {
-        profile
-            .run
-            .facts
-            .insert("truncated".to_owned(), "true".to_owned());
+        profile.run.facts.set(facts::TRUNCATED, "true");
     }
     skipped.sort();
     skipped.dedup();

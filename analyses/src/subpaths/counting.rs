@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileOptions, SubpathThreshold};
-use trodden_profile::{Profile, SubpathRun};
+use trodden_profile::{Profile, SubpathRun, facts};
 
 use super::SubpathError;
 use super::exact::{ExactCounts, ExactSubpaths};
@@ -15,7 +15,7 @@ use super::order::{BlockStream, Order, OrderTally, WordOrder};
 use super::runs::{self, Run};
 use super::shapes::{MethodShapes, PathShapes};
 use super::window::Window;
-use crate::stream::{StreamAnalysis, StreamError, add_fact};
+use crate::stream::{StreamAnalysis, StreamError};
 use crate::{MethodLookup, MethodPlaces};
 
 /// Most different windows of blocks of a thread, unless a footprint says otherwise.
@@ -237,16 +237,18 @@ impl StreamAnalysis for SubpathCounting {
         profile.subpaths = Some(section);
         profile.keep_subpaths(self.threshold);
         let counted: Vec<String> = counts.lengths().iter().map(u32::to_string).collect();
-        let facts = &mut profile.run.facts;
-        facts.insert("subpaths_counted".to_owned(), "exact".to_owned());
+        profile.run.facts.set(facts::SUBPATHS_COUNTED, "exact");
         if counts.longest() < self.options.lengths.longest() {
             // The longest were given up for want of memory.
-            facts.insert("subpaths_lengths_counted".to_owned(), counted.join("+"));
+            profile
+                .run
+                .facts
+                .set(facts::SUBPATHS_LENGTHS_COUNTED, counted.join("+"));
         }
-        add_fact(profile, "subpaths_executed_once", once);
-        add_fact(profile, "subpaths_unknown", unknown);
-        add_fact(profile, "gaps", result.tally.gaps);
-        add_fact(profile, "bad_words", result.tally.bad_words);
+        profile.run.facts.add(facts::SUBPATHS_EXECUTED_ONCE, once);
+        profile.run.facts.add(facts::SUBPATHS_UNKNOWN, unknown);
+        profile.run.facts.add(facts::GAPS, result.tally.gaps);
+        profile.run.facts.add(facts::BAD_WORDS, result.tally.bad_words);
         Ok(())
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use trodden_profile::Profile;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::options::{ProfileOptions, SubpathThreshold};
+use trodden_profile::{Profile, facts};
 
 use super::SubpathError;
 use super::merged::MergedSubpaths;
@@ -14,7 +14,7 @@ use super::order::{Order, WordOrder};
 use super::sampler::Sampler;
 use super::shapes::MethodShapes;
 use super::skipping::Wanted;
-use crate::stream::{StreamAnalysis, StreamError, add_fact};
+use crate::stream::{StreamAnalysis, StreamError};
 use crate::{MethodLookup, MethodPlaces};
 
 /// The analysis: a [`Sampler`] per thread, merged in the result.
@@ -183,11 +183,10 @@ impl StreamAnalysis for SubpathStream {
         let counted = profile.classes.iter().flat_map(|class| &class.counts);
         profile.run.exact &= counted.into_iter().any(|counts| !counts.paths.is_empty());
         let skipping = if self.skips { "probes" } else { "consumer" };
-        let facts = &mut profile.run.facts;
-        facts.insert("subpaths_skipping".to_owned(), skipping.to_owned());
-        add_fact(profile, "subpaths_unknown", unknown);
-        add_fact(profile, "gaps", stats.gaps);
-        add_fact(profile, "bad_words", stats.bad_words);
+        profile.run.facts.set(facts::SUBPATHS_SKIPPING, skipping);
+        profile.run.facts.add(facts::SUBPATHS_UNKNOWN, unknown);
+        profile.run.facts.add(facts::GAPS, stats.gaps);
+        profile.run.facts.add(facts::BAD_WORDS, stats.bad_words);
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         *latest = Some(result.clone());
         Ok(())

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use trodden_profile::facts;
 use trodden_profile::{Accuracy, AccuracyOptions, Profile, compare};
 
 use crate::error::{Error, Result, io};
@@ -78,7 +79,7 @@ pub fn run(
                     let sampled = profile(plan, jdk, workload, config)?;
                     let accuracy = compare(&perfect, &sampled, &AccuracyOptions::default());
                     // Counts are weighted with some schedules: the samples themselves are a fact of the run.
-                    let taken = sampled.run.facts.get("samples").and_then(|n| n.parse().ok());
+                    let taken = sampled.run.facts.get(facts::SAMPLES);
                     let counted = || {
                         sampled
                             .classes

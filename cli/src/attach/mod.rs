@@ -20,6 +20,7 @@ use crate::output;
 use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
+use crate::sources;
 
 /// Controls the profiler in a running JVM.
 #[derive(Args)]
@@ -108,6 +109,8 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
         // What the JVM counts stays as it is: a larger share is taken of what it has counted.
         let options = RenderOptions {
+            sources: sources::places(&[])?,
+            width: output::width(),
             colour: output::colour(&io::stdout()),
             contexts: ContextsOptions {
                 phi: phi.map(Share::get),

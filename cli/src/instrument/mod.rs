@@ -19,6 +19,7 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, ProbeKind};
+use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
 use trodden_profile::{RunInfo, Skipped, printable, printable_lines};
 
@@ -105,13 +106,13 @@ fn one(
         survey: false,
     };
     let unit = runtime::unit(input, &options_text(args, probe, options))?;
+    let mut facts = Facts::default();
+    facts.set(facts::UNIT, unit.clone());
+    facts.set(facts::CUT_PATHS, args.cut_paths.to_string());
     let run = RunInfo {
         probe: probe.name().to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        facts: BTreeMap::from([
-            ("unit".to_owned(), unit.clone()),
-            ("cut_paths".to_owned(), args.cut_paths.to_string()),
-        ]),
+        facts,
         ..RunInfo::default()
     };
     // The probes of `safepoint` call nothing.

@@ -22,6 +22,7 @@ use crate::merge::load_merged;
 use crate::output;
 use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
+use crate::sources;
 use crate::words;
 use files::Destination;
 pub use files::absolute;
@@ -118,7 +119,7 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
         )));
     }
     let whole = RenderOptions {
-        sources: args.sources.clone(),
+        sources: sources::places(&args.sources)?,
         ..RenderOptions::default()
     };
     let results = destination.finish(&written, &whole)?;
@@ -138,6 +139,8 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
     }
     let profile = load_merged(&written)?;
     let options = RenderOptions {
+        sources: sources::places(&args.sources)?,
+        width: output::width(),
         top: Some(args.top),
         colour: output::colour(&io::stderr()),
         ..RenderOptions::default()

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use trodden_profile::Profile;
+use trodden_profile::{Profile, facts};
 
 /// Patterns without a class in one JVM, and names that are like them.
 #[derive(Default)]
@@ -25,14 +25,14 @@ pub fn warn(include: &[String], written: &[PathBuf]) {
 }
 
 fn unmatched(profile: &Profile) -> Unmatched {
-    let list = |name: &str| {
-        let names = profile.run.facts.get(name).map(String::as_str);
-        let names = names.into_iter().flat_map(|names| names.split('+'));
+    let list = |fact: facts::Fact<String>| {
+        let names = profile.run.facts.get(fact);
+        let names = names.iter().flat_map(|names| names.split('+'));
         names.map(str::to_owned).collect()
     };
     Unmatched {
-        patterns: list("unmatched_include"),
-        near: list("near_names"),
+        patterns: list(facts::UNMATCHED_INCLUDE),
+        near: list(facts::NEAR_NAMES),
     }
 }
 

@@ -77,6 +77,9 @@ fn rewrite(
     bytes: &[u8],
 ) -> Result<Option<Vec<u8>>, String> {
     let (preparation, guide) = prepare(settings, registry, name, bytes)?;
+    if let Some(name) = name {
+        registry.originals.keep_table(name, bytes);
+    }
     match preparation {
         Preparation::Unchanged { skipped } => {
             let counts_itself = |s: &Skipped| {
@@ -94,6 +97,7 @@ fn rewrite(
                 None => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
                 Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
             };
+            registry.originals.keep(prepared.map(), bytes);
             registry.skip(prepared.skipped().iter().cloned());
             if settings.options.has_events_of_jvm() {
                 // Now its methods have their numbers, and that is all.

@@ -2,6 +2,7 @@
 
 pub mod hook;
 pub mod lookup;
+pub mod originals;
 pub mod recompilations;
 pub mod registry;
 pub mod retransform;

@@ -13,8 +13,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, same_paths};
+use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, facts, same_paths};
 
+use crate::classes::originals::Originals;
 use crate::locks::{read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
 
@@ -54,6 +55,8 @@ type Key = (usize, [u8; 32], String, u64);
 #[derive(Default)]
 pub struct Registry {
     inner: RwLock<Inner>,
+    /// Their bytes.
+    pub originals: Originals,
 }
 
 #[derive(Default)]
@@ -318,11 +321,8 @@ impl Registry {
             plan.add(key, class.map, None)?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
-        inner.without_cut_paths |= map
-            .run
-            .facts
-            .get("cut_paths")
-            .is_none_or(|value| value != "count");
+        let cut_paths = map.run.facts.get(facts::CUT_PATHS);
+        inner.without_cut_paths |= cut_paths.is_none_or(|value| value != "count");
         Ok(bases)
     }
 

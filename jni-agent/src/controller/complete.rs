@@ -1,8 +1,10 @@
 //! From what was counted to the whole run: what a dump does with the ledger.
 
+use std::time::Duration;
+
 use trodden_instrumenter::MethodId;
 use trodden_profile::structural::{GraphCounts, Structural};
-use trodden_profile::{Observation, Profile};
+use trodden_profile::{Observation, Profile, facts};
 
 use super::ledger::Ledger;
 
@@ -40,22 +42,18 @@ pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledg
     let totals = ledger.totals();
     let (silent, ever) = ledger.sizes();
     let facts = &mut profile.run.facts;
-    let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
-    fact("retransformations", totals.retransformations.to_string());
-    fact("classes_retired", totals.retired.to_string());
-    fact("classes_rearmed", totals.rearmed.to_string());
-    fact("classes_not_retransformed", totals.failed.to_string());
-    fact("changes_put_off", totals.put_off.to_string());
-    fact("methods_silent", silent.to_string());
-    fact("methods_estimated", ever.to_string());
-    fact("retransforming_ms", millis(totals.pauses.as_secs_f64()));
-    fact(
-        "longest_retransformation_ms",
-        millis(totals.longest_pause.as_secs_f64()),
-    );
-    fact("counting_ms_estimated", millis(totals.counting));
-    fact("recompiling_ms_estimated", millis(totals.compiling));
-    fact("slowed_ms_assumed", millis(totals.slow));
+    facts.set(facts::RETRANSFORMATIONS, totals.retransformations);
+    facts.set(facts::CLASSES_RETIRED, totals.retired);
+    facts.set(facts::CLASSES_REARMED, totals.rearmed);
+    facts.set(facts::CLASSES_NOT_RETRANSFORMED, totals.failed);
+    facts.set(facts::CHANGES_PUT_OFF, totals.put_off);
+    facts.set(facts::METHODS_SILENT, silent as u64);
+    facts.set(facts::METHODS_ESTIMATED, ever as u64);
+    facts.set(facts::RETRANSFORMING_MS, totals.pauses);
+    facts.set(facts::LONGEST_RETRANSFORMATION_MS, totals.longest_pause);
+    facts.set(facts::COUNTING_MS_ESTIMATED, duration(totals.counting));
+    facts.set(facts::RECOMPILING_MS_ESTIMATED, duration(totals.compiling));
+    facts.set(facts::SLOWED_MS_ASSUMED, duration(totals.slow));
 }
 
 /// Path ends of a method that were counted in windows of its structure graphs.
@@ -64,6 +62,6 @@ fn windows(structural: Option<&Structural>, method: (u32, u32)) -> Option<u64> {
     Some(graphs.iter().map(GraphCounts::local_total).sum())
 }
 
-fn millis(seconds: f64) -> String {
-    format!("{:.1}", seconds * 1e3)
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds).unwrap_or_default()
 }

@@ -6,8 +6,8 @@
 
 use std::path::{Path, PathBuf};
 
-use trodden_profile::Profile;
 use trodden_profile::options::{self, Action, AgentCommand, Probe, check_place};
+use trodden_profile::{Profile, facts};
 
 use crate::classes::registry::Bases;
 use crate::jvm::Jni;
@@ -15,9 +15,6 @@ use crate::log::{info, warning};
 use crate::session::agent::{Agent, Control};
 use crate::session::dump::file_name;
 use crate::settings::{Settings, apply_log_options};
-
-/// The fact that says which output a path map belongs to.
-pub const UNIT: &str = "unit";
 
 /// What an output reports about itself.
 #[derive(Debug, Default)]
@@ -115,7 +112,7 @@ fn start(
 
 /// The output's path map, and where it was.
 fn find_map(request: &Request) -> Result<(Profile, String), String> {
-    let is_ours = |map: &Profile| map.run.facts.get(UNIT) == Some(&request.unit);
+    let is_ours = |map: &Profile| map.run.facts.get(facts::UNIT).as_ref() == Some(&request.unit);
     if let Some(bytes) = &request.map {
         let map = Profile::read(bytes).map_err(|e| format!("the path map packed with it: {e}"))?;
         if is_ours(&map) {
@@ -231,7 +228,7 @@ mod tests {
         let file = dir.path().join("a.map.trodden");
         let map = |unit: &str| {
             let mut map = Profile::default();
-            map.run.facts.insert(UNIT.to_owned(), unit.to_owned());
+            map.run.facts.set(facts::UNIT, unit);
             map
         };
         map("1").save(&file).unwrap();

@@ -1,10 +1,10 @@
 //! Writing the profile.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use trodden_instrumenter::{CounterSlot, ProbeKind};
+use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, FileFormat, OpenPaths};
 use trodden_profile::{ClassProfile, Profile, RunInfo, merge};
 
@@ -66,9 +66,8 @@ pub fn dump(
         agent.recording.streams.flush();
         let mut run = run_info(agent, control, settings);
         Unmatched::note(unmatched.as_ref(), &mut run);
-        run.facts
-            .insert("lost".to_owned(), agent.recording.streams.lost().to_string());
-        run.facts.insert("panics".to_owned(), panics().to_string());
+        run.facts.set(facts::LOST, agent.recording.streams.lost());
+        run.facts.set(facts::PANICS, panics());
         trace.finish(&run).map_err(DumpError::Save)?;
         return Ok(trace.file().to_owned());
     }
@@ -106,46 +105,46 @@ pub fn dump(
             Some(_) => OpenPaths::Read.name(),
             None => OpenPaths::Skip.name(),
         };
-        run.facts.insert("cut_paths".to_owned(), cut.to_owned());
-        run.facts.insert("open_paths".to_owned(), read.to_owned());
+        run.facts.set(facts::CUT_PATHS, cut);
+        run.facts.set(facts::OPEN_PATHS, read);
     }
     let (samples, unknown) = collector.sampled();
     let tally = collector.tally;
-    let mut fact = |name: &str, value: u64| run.facts.insert(name.to_owned(), value.to_string());
     match settings.probe {
         ProbeKind::Counters | ProbeKind::Structural => {
-            fact("lost", shim.lost(jni)?.max(0) as u64);
+            run.facts.set(facts::LOST, shim.lost(jni)?.max(0) as u64);
         }
         probe => {
-            fact("ticks", tally.ticks);
-            fact("overruns", tally.overruns);
-            fact("samples", samples);
-            fact("unknown_samples", unknown);
+            run.facts.set(facts::TICKS, tally.ticks);
+            run.facts.set(facts::OVERRUNS, tally.overruns);
+            run.facts.set(facts::SAMPLES, samples);
+            run.facts.set(facts::UNKNOWN_SAMPLES, unknown);
             if probe == ProbeKind::Yieldpoint {
-                fact("short_windows", tally.short_windows);
-                fact("window_path_ends", tally.window_path_ends);
+                run.facts.set(facts::SHORT_WINDOWS, tally.short_windows);
+                run.facts.set(facts::WINDOW_PATH_ENDS, tally.window_path_ends);
                 if settings.span().is_some() {
-                    fact("window_ns", tally.window_ns);
-                    fact("blocked_windows", tally.blocked_windows);
+                    run.facts
+                        .set(facts::WINDOW_NS, Duration::from_nanos(tally.window_ns));
+                    run.facts.set(facts::BLOCKED_WINDOWS, tally.blocked_windows);
                 }
-                fact("lost", tally.holes);
+                run.facts.set(facts::LOST, tally.holes);
             } else {
-                fact("frames", tally.frames);
-                fact("invalid_slots", tally.invalid_slots);
-                fact("implausible", tally.implausible);
+                run.facts.set(facts::FRAMES, tally.frames);
+                run.facts.set(facts::INVALID_SLOTS, tally.invalid_slots);
+                run.facts.set(facts::IMPLAUSIBLE, tally.implausible);
             }
         }
     }
-    fact("panics", panics());
+    run.facts.set(facts::PANICS, panics());
     if let Some(open) = &open {
-        fact("open_frames", open.read);
-        fact("open_frames_unread", open.unread);
+        run.facts.set(facts::OPEN_FRAMES, open.read);
+        run.facts.set(facts::OPEN_FRAMES_UNREAD, open.unread);
     }
     drop(collector);
     if let Some(renumbered) = settings.renumbered.get() {
         let (classes, took) = renumbered.sent.get().copied().unwrap_or_default();
-        fact("classes_renumbered", classes as u64);
-        fact("renumbering_ms", took.as_millis() as u64);
+        run.facts.set(facts::CLASSES_RENUMBERED, classes as u64);
+        run.facts.set(facts::RENUMBERING_MS, took);
     }
     let mut profile = Profile {
         run,
@@ -174,12 +173,10 @@ pub fn dump(
     }
     if settings.retires {
         complete(&mut profile, &first_methods, &lock(&agent.ledger));
-        let recompilations = agent.host.recompilations.count().to_string();
-        profile
-            .run
-            .facts
-            .insert("recompilations".to_owned(), recompilations);
+        let recompilations = agent.host.recompilations.count();
+        profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
+    add_conditions(agent, &mut profile);
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
 }
@@ -231,29 +228,41 @@ fn dump_streams(
     let mut profile = pipeline
         .profile_of(run, &agent.host.registry.method_table())
         .map_err(|e| DumpError::Analysis(e.to_string()))?;
-    let mut fact = |name: &str, value: u64| profile.run.facts.insert(name.to_owned(), value.to_string());
-    fact("lost", agent.recording.streams.lost());
+    let facts = &mut profile.run.facts;
+    facts.set(facts::LOST, agent.recording.streams.lost());
     if settings.bursts().is_some() {
         let tally = lock(&agent.collector).tally;
-        fact("bursts", tally.ticks);
-        fact("burst_ns", tally.window_ns);
-        fact("bursts_skipped", agent.recording.streams.revisits_skipped());
-        fact("bursts_too_deep", agent.recording.walker.too_deep());
+        facts.set(facts::BURSTS, tally.ticks);
+        facts.set(facts::BURST_NS, Duration::from_nanos(tally.window_ns));
+        facts.set(facts::BURSTS_SKIPPED, agent.recording.streams.revisits_skipped());
+        facts.set(facts::BURSTS_TOO_DEEP, agent.recording.walker.too_deep());
         if settings.options.has_events_of_jvm() {
-            fact("burst_switch_ns", agent.recording.method_events.switching());
+            facts.set(
+                facts::BURST_SWITCH_NS,
+                Duration::from_nanos(agent.recording.method_events.switching()),
+            );
         }
     }
     if settings.follows_stacks() {
         let (walks, given_up) = agent.recording.streams.walks();
-        fact("stacks_walked", walks);
-        fact("stacks_given_up", given_up);
+        facts.set(facts::STACKS_WALKED, walks);
+        facts.set(facts::STACKS_GIVEN_UP, given_up);
     }
     if settings.alloc_interval().is_some() {
-        fact("alloc_samples", agent.recording.streams.charges());
+        facts.set(facts::ALLOC_SAMPLES, agent.recording.streams.charges());
     }
-    fact("panics", panics());
+    facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
+    add_conditions(agent, &mut profile);
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
+/// What the branches of methods that ran decide.
+fn add_conditions(agent: &Agent, profile: &mut Profile) {
+    let ran = profile.methods_that_ran();
+    let originals = &agent.host.registry.originals;
+    profile.conditions =
+        originals.conditions(&profile.classes, |class, method| ran.contains(&(class, method)));
 }
 
 /// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside
@@ -276,21 +285,16 @@ pub fn file_name(settings: &Settings) -> Result<PathBuf, DumpError> {
 /// What there is to say about the run.
 pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInfo {
     let property = |name: &str| agent.host.jvmti.system_property(name).unwrap_or_default();
-    let mut facts = BTreeMap::new();
-    let mut fact = |name: &str, value: String| facts.insert(name.to_owned(), value);
-    fact("os", std::env::consts::OS.to_owned());
-    fact("arch", std::env::consts::ARCH.to_owned());
-    fact(
-        "cpus",
-        std::thread::available_parallelism()
-            .map_or(0, usize::from)
-            .to_string(),
-    );
-    fact("pid", std::process::id().to_string());
-    fact("attached", agent.host.late.to_string());
+    let mut facts = Facts::default();
+    facts.set(facts::OS, std::env::consts::OS);
+    facts.set(facts::ARCH, std::env::consts::ARCH);
+    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
+    facts.set(facts::CPUS, cpus as u64);
+    facts.set(facts::PID, std::process::id());
+    facts.set(facts::ATTACHED, agent.host.late.to_string());
     let units = agent.host.registry.units();
     if units > 0 {
-        fact("instrumented_ahead", units.to_string());
+        facts.set(facts::INSTRUMENTED_AHEAD, units as u64);
     }
     let samples = settings.samples();
     let options = settings.options.pairs();

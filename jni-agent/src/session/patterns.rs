@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use trodden_instrumenter::Filter;
-use trodden_profile::RunInfo;
 use trodden_profile::options::near_patterns;
+use trodden_profile::{RunInfo, facts};
 
 use crate::classes::registry::Registry;
 use crate::jvm::{Jni, Jvmti};
@@ -73,10 +73,9 @@ impl Unmatched {
         let Some(Unmatched { patterns, near, .. }) = unmatched else {
             return;
         };
-        run.facts
-            .insert("unmatched_include".to_owned(), patterns.join("+"));
+        run.facts.set(facts::UNMATCHED_INCLUDE, patterns.join("+"));
         if !near.is_empty() {
-            run.facts.insert("near_names".to_owned(), near.join("+"));
+            run.facts.set(facts::NEAR_NAMES, near.join("+"));
         }
     }
 

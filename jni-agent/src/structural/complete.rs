@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use trodden_instrumenter::MethodId;
 use trodden_numbering::structure::{Node, Structure};
 use trodden_profile::structural::{GraphCounts, MethodStructure, Structural, structure_of};
-use trodden_profile::{ClassProfile, MethodCounts, Profile};
+use trodden_profile::{ClassProfile, MethodCounts, Profile, facts};
 
 use super::Windows;
 use super::graph::Graph;
@@ -80,13 +80,13 @@ impl Windows {
                     .insert((index as u32, position as u32), MethodStructure { graphs });
             }
         }
-        let mut fact = |name: &str, value: String| profile.run.facts.insert(name.to_owned(), value);
-        fact("structure_graphs", self.graphs.len().to_string());
-        fact("structure_graphs_run", seen.to_string());
-        fact("windows_filled", filled.to_string());
-        fact("window_path_ends", counted.to_string());
-        fact("spans", self.spans.to_string());
-        fact("unmapped_paths_estimated", format!("{unmapped:.0}"));
+        let facts = &mut profile.run.facts;
+        facts.set(facts::STRUCTURE_GRAPHS, self.graphs.len() as u64);
+        facts.set(facts::STRUCTURE_GRAPHS_RUN, seen);
+        facts.set(facts::WINDOWS_FILLED, filled);
+        facts.set(facts::WINDOW_PATH_ENDS, counted);
+        facts.set(facts::SPANS, self.spans);
+        facts.set(facts::UNMAPPED_PATHS_ESTIMATED, unmapped.round() as u64);
         profile.structural = Some(structural);
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use trodden_numbering::{BlockId, FlowGraph, RegenerateError};
 
+use crate::model::facts;
 use crate::model::map::{ClassMap, MethodMap};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 use crate::model::section::SECTIONS;
@@ -61,42 +62,6 @@ pub enum MergeError {
     },
 }
 
-/// Facts that are numbers of things and add up; all others are listed.
-const SUMMED_FACTS: [&str; 33] = [
-    "activations",
-    "activations_sampled",
-    "bad_words",
-    "contexts_bad_words",
-    "contexts_bursts",
-    "contexts_bursts_skipped",
-    "contexts_dropped",
-    "contexts_events",
-    "contexts_events_in_bursts",
-    "contexts_gaps",
-    "contexts_lost_exits",
-    "contexts_orphans",
-    "contexts_unknown",
-    "doubled",
-    "events",
-    "gaps",
-    "kpaths_dropped",
-    "kpaths_unknown",
-    "lost",
-    "lost_exits",
-    "open_frames",
-    "open_frames_unread",
-    "orphans",
-    "runs",
-    "samples",
-    "subpaths_executed_once",
-    "subpaths_left_out",
-    "subpaths_left_out_samples",
-    "subpaths_unknown",
-    "threads",
-    "ticks",
-    "unknown",
-    "unknown_paths",
-];
 /// Between different values of the same property. The values must not contain it.
 pub(crate) const SEPARATOR: &str = " + ";
 
@@ -104,8 +69,7 @@ pub(crate) const SEPARATOR: &str = " + ";
 ///
 /// About the run: seconds are summed; the start is the earliest; `exact` holds if it holds for all; texts that differ
 /// (JVM, command, probe, schedule, options, version, most facts) are listed, sorted, with ` + ` between them; the
-/// smallest interval is kept; facts that count things (`ticks`, `samples`, `lost`, …) are summed; and the fact `runs` says
-/// how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
+/// smallest interval is kept; facts add up as their table says ([`facts`]); and the fact `runs` says how many runs went in. A profile with a default [`RunInfo`] has no run and changes nothing of this.
 ///
 /// A path that is unobserved in one of the profiles is so in the result, though it may have counts from the others. A
 /// method's skip reasons stay listed even if another run profiled it. Methods stand in class-file order if all profiles of
@@ -176,20 +140,11 @@ pub(crate) fn place(
 }
 
 fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
+    let runs = |run: &RunInfo| run.facts.get(facts::RUNS).unwrap_or(1);
+    let runs = runs(&a).saturating_add(runs(b));
     let mut facts = a.facts.clone();
-    for (key, value) in &b.facts {
-        facts
-            .entry(key.clone())
-            .and_modify(|own| *own = merge_fact(key, own, value))
-            .or_insert_with(|| value.clone());
-    }
-    let runs = |run: &RunInfo| {
-        run.facts
-            .get("runs")
-            .and_then(|n| n.parse::<u64>().ok())
-            .unwrap_or(1)
-    };
-    facts.insert("runs".to_owned(), runs(&a).saturating_add(runs(b)).to_string());
+    facts.merge(&b.facts);
+    facts.set(facts::RUNS, runs);
     // 0 stands for "not known".
     let known = [a.started_ms, b.started_ms].into_iter().filter(|&ms| ms != 0);
     RunInfo {
@@ -208,19 +163,6 @@ fn merge_runs(a: RunInfo, b: &RunInfo) -> RunInfo {
         version: list(&a.version, &b.version),
         facts,
     }
-}
-
-fn merge_fact(key: &str, a: &str, b: &str) -> String {
-    let sum = || {
-        Some(
-            a.parse::<u64>()
-                .ok()?
-                .saturating_add(b.parse::<u64>().ok()?)
-                .to_string(),
-        )
-    };
-    let summed = SUMMED_FACTS.contains(&key).then(sum).flatten();
-    summed.unwrap_or_else(|| list(a, b))
 }
 
 pub(crate) fn list(a: &str, b: &str) -> String {

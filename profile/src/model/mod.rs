@@ -6,6 +6,7 @@ pub(crate) mod conditions;
 mod contexts;
 mod describe;
 mod edges;
+pub mod facts;
 mod known;
 mod kpaths;
 pub(crate) mod map;
@@ -22,7 +23,7 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
-pub use conditions::{CompilerMade, Condition, ConditionKind, MethodConditions, Outcome};
+pub use conditions::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

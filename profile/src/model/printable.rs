@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::sync::Arc;
 
+use super::facts::FactValue;
+use super::section::SECTIONS;
 use super::{ClassMap, Profile, RunInfo, Skipped};
 
 /// Is this a character that no format for people may hold: a control character, a line or paragraph separator, a mark
@@ -68,17 +70,13 @@ impl Profile {
 
     /// All texts of the profile.
     fn texts(&self) -> Vec<&str> {
-        // Whoever adds a part has to say here and below which texts it holds: no `..` in these patterns.
         let Profile {
             run,
             classes,
             skipped,
-            kpaths,
-            contexts,
-            subpaths,
-            observations,
-            structural: _,
+            ..
         } = self;
+        // Whoever adds a part has to say here and below which texts it holds: no `..` in this pattern.
         let RunInfo {
             jvm,
             command,
@@ -94,7 +92,13 @@ impl Profile {
         } = run;
         let mut all: Vec<&str> = vec![jvm, command, probe, options, version];
         all.extend(schedule.as_deref());
-        all.extend(facts.iter().flat_map(|(name, value)| [name.as_str(), value]));
+        for (name, value) in facts.iter() {
+            all.push(name);
+            // Numbers are printable.
+            if let FactValue::Text(text) = value {
+                all.push(text);
+            }
+        }
         all.extend(classes.iter().flat_map(|class| class.map.texts()));
         for Skipped {
             class,
@@ -105,15 +109,7 @@ impl Profile {
             all.extend([class.as_str(), reason]);
             all.extend(method.as_deref());
         }
-        all.extend(kpaths.iter().filter_map(|kpaths| kpaths.bursts.as_deref()));
-        if let Some(contexts) = contexts {
-            all.push(&contexts.algorithm);
-            all.extend(contexts.bursts.as_deref());
-        }
-        if let Some(about) = subpaths {
-            all.extend([&*about.lengths, &about.order, &about.identity, &about.starts]);
-        }
-        all.extend(observations.iter().map(|observation| observation.reason.as_str()));
+        all.extend(SECTIONS.iter().flat_map(|kind| kind.texts(self)));
         all
     }
 
@@ -129,10 +125,10 @@ impl Profile {
             change(text);
         }
         run.schedule.iter_mut().for_each(change);
-        let facts = std::mem::take(&mut run.facts);
-        let printable_fact =
-            |(name, value): (String, String)| (printable(&name).into_owned(), printable(&value).into_owned());
-        run.facts = facts.into_iter().map(printable_fact).collect();
+        let fact = |(name, value): (&str, Cow<'_, str>)| {
+            (printable(name).into_owned(), printable(&value).into_owned())
+        };
+        run.facts = run.facts.texts().map(fact).collect();
         for class in &mut self.classes {
             if let Cow::Owned(map) = class.map.printable() {
                 class.map = Arc::new(map);
@@ -143,25 +139,8 @@ impl Profile {
             change(&mut skipped.reason);
             skipped.method.iter_mut().for_each(change);
         }
-        if let Some(kpaths) = &mut self.kpaths {
-            kpaths.bursts.iter_mut().for_each(change);
-        }
-        if let Some(contexts) = &mut self.contexts {
-            change(&mut contexts.algorithm);
-            contexts.bursts.iter_mut().for_each(change);
-        }
-        if let Some(about) = &mut self.subpaths {
-            for text in [
-                &mut about.lengths,
-                &mut about.order,
-                &mut about.identity,
-                &mut about.starts,
-            ] {
-                change(text);
-            }
-        }
-        for observation in &mut self.observations {
-            change(&mut observation.reason);
+        for kind in SECTIONS {
+            kind.texts_mut(self).into_iter().for_each(change);
         }
     }
 }
@@ -227,7 +206,7 @@ mod tests {
             version: bad(),
             ..RunInfo::default()
         };
-        run.facts.insert(bad(), bad());
+        run.facts = [(bad(), bad())].into_iter().collect();
         let map = ClassMap {
             name: bad(),
             sha256: [0; 32],
@@ -263,9 +242,22 @@ mod tests {
             }),
             ..Profile::default()
         };
+        let mut profile = profile;
+        let condition = crate::Condition {
+            block: 0,
+            kind: crate::ConditionKind::Switch,
+            text: Some(BAD.into()),
+            outcomes: vec![crate::Outcome::Case(BAD.into())],
+            made: None,
+        };
+        let of = crate::MethodConditions {
+            conditions: vec![condition],
+            ..Default::default()
+        };
+        profile.conditions.insert((0, 0), of);
         let printed = profile.printable();
         let (before, after) = (profile.texts(), printed.texts());
-        assert_eq!(before.len(), 20);
+        assert_eq!(before.len(), 22);
         assert!(before.iter().all(|&text| text == BAD));
         // All but the source file's.
         assert_eq!(after, vec!["x\\u001b"; before.len() - 1]);

@@ -1,9 +1,11 @@
 //! What one run (or several merged ones) found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
+use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
 use crate::model::observations::Observation;
@@ -21,8 +23,8 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters
-    /// that are taken out again).
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters that are taken
+    /// out again).
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -34,8 +36,8 @@ pub struct RunInfo {
     pub options: String,
     /// Version of Trodden that wrote the counts.
     pub version: String,
-    /// Facts about the host and the recording: `os`, `arch`, `cpus`, `pid`, `ticks`, `samples`, `lost`, ...
-    pub facts: BTreeMap<String, String>,
+    /// Facts about the host and the recording: `os`, `cpus`, `ticks`, `samples`, `lost`, …
+    pub facts: Facts,
 }
 
 /// Counts of one method.
@@ -63,8 +65,8 @@ pub struct ClassProfile {
     pub counts: Vec<MethodCounts>,
 }
 
-/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes tell
-/// less than others'.
+/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes report less than
+/// others'.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// Internal name, with slashes.
@@ -76,13 +78,11 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// What the reason begins with if the method has probes, which do not tell where its calls stand: it is
-    /// in its callees' contexts, but
-    /// their call sites in it are not known.
+    /// What the reason begins with if the method has probes, which do not report where its calls stand: it is in its
+    /// callees' contexts, but their call sites in it are not known.
     pub const NO_CALL_SITES: &'static str = "without call sites: ";
 
-    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts
-    /// off.
+    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts off.
     pub const NO_CUT_PATHS: &'static str = "without cut paths: ";
 
     /// Does the method have probes, which report less than those of other methods?
@@ -111,11 +111,40 @@ pub struct Profile {
     pub observations: Vec<Observation>,
     /// What was counted of loops on their own, if that was asked for.
     pub structural: Option<Structural>,
+    /// What branches decide, in the source's terms, for the methods of which it is known.
+    pub conditions: Conditions,
 }
 
 impl Profile {
     /// Classes and methods that have no probes, with their reasons.
     pub fn left_alone(&self) -> impl Iterator<Item = &Skipped> {
         self.skipped.iter().filter(|skipped| !skipped.has_probes())
+    }
+
+    /// Methods with a count of any kind, by position of class and method. Calling contexts count calls, no paths, so
+    /// they are not asked.
+    pub fn methods_that_ran(&self) -> HashSet<(usize, usize)> {
+        let mut ran = HashSet::new();
+        for (position, class) in self.classes.iter().enumerate() {
+            let counted = |c: &MethodCounts| c.paths.values().chain(c.partial.values()).any(|&n| n > 0);
+            let methods = class
+                .counts
+                .iter()
+                .enumerate()
+                .filter(|(_, counts)| counted(counts));
+            ran.extend(methods.map(|(method, _)| (position, method)));
+        }
+        let forests = self.kpaths.iter().flat_map(|kpaths| &kpaths.methods);
+        ran.extend(
+            forests
+                .filter(|(_, forest)| !forest.is_empty())
+                .map(|(&place, _)| place),
+        );
+        let runs = self.subpaths.iter().flat_map(|about| &about.subpaths);
+        ran.extend(
+            runs.flat_map(|subpath| &subpath.runs)
+                .map(|run| (run.class, run.method)),
+        );
+        ran
     }
 }

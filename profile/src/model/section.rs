@@ -9,16 +9,17 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{contexts, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{conditions, contexts, kpaths, observations, shapes, structural, subpaths};
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 6] = [
+pub(crate) const SECTIONS: [&dyn Section; 7] = [
     &shapes::Kind,
     &kpaths::Kind,
     &observations::Kind,
     &contexts::Kind,
     &subpaths::Kind,
     &structural::Kind,
+    &conditions::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
@@ -34,6 +35,17 @@ pub(crate) trait Section: Sync {
 
     /// Does the data keep the rules of the data model? Asked before a profile is written, and when all of one is read.
     fn check(&self, profile: &Profile) -> Result<(), Problem>;
+
+    /// Its texts outside of path maps: they may hold any character, and [`Profile::printable`] replaces some. By default
+    /// there are none.
+    fn texts<'p>(&self, _: &'p Profile) -> Vec<&'p str> {
+        Vec::new()
+    }
+
+    /// The same texts, to be changed.
+    fn texts_mut<'p>(&self, _: &'p mut Profile) -> Vec<&'p mut String> {
+        Vec::new()
+    }
 
     /// Adds up the data of several profiles. `merged` has the classes of the result, and gets the data.
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError>;

@@ -401,6 +401,7 @@ pub fn any_run() -> impl Strategy<Value = RunInfo> {
     )
         .prop_map(|((jvm, command, started_ms, seconds, probe), rest)| {
             let (schedule, interval_ns, exact, options, version, facts) = rest;
+            let facts = facts.into_iter().collect();
             RunInfo {
                 jvm,
                 command,

@@ -87,12 +87,36 @@
   }
   // A link to a method opens it.
   const reveal = () => {
-    const target = /^#m\d+$/.test(location.hash) && document.querySelector(location.hash);
-    if (target) {
-      target.open = true;
-      target.scrollIntoView();
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const method = target && target.closest("details.method");
+    if (method) {
+      method.open = true;
+      method.scrollIntoView();
     }
   };
+  // The search keeps rows whose name has all the words.
+  const search = document.getElementById("search");
+  if (search) {
+    const rows = [...document.querySelectorAll("#methods tbody tr")];
+    const names = rows.map((row) => row.cells[0].dataset.value.toLowerCase());
+    search.addEventListener("input", () => {
+      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let found = 0;
+      rows.forEach((row, i) => {
+        row.hidden = !words.every((word) => names[i].includes(word));
+        found += row.hidden ? 0 : 1;
+      });
+      document.getElementById("found").textContent = words.length ? `${found} of ${rows.length}` : "";
+    });
+    addEventListener("keydown", (event) => {
+      const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
+      if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        event.preventDefault();
+        search.focus();
+        search.select();
+      }
+    });
+  }
   addEventListener("hashchange", reveal);
   reveal();
 })();

@@ -5,6 +5,7 @@ use serde::Serialize;
 use trodden_profile::{MethodMap, Place, printable_lines};
 
 use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, text};
+use crate::decisions::Decisions;
 use crate::json::{Path, path};
 use crate::view::PathView;
 use crate::words;
@@ -120,7 +121,11 @@ fn method(method: &MethodCoverage) -> Method<'_> {
     let sums = Counters::of([method], u64::MAX);
     let view = |number: u64, count: u64| {
         let found = map.dag.regenerate(&map.graph, number).ok()?;
-        Some(path(&PathView::new(map, found, number, count)))
+        Some(path(
+            &PathView::new(map, found, number, count),
+            map,
+            &method.decisions,
+        ))
     };
     let counts = method.counts.paths.iter().filter(|&(_, &count)| count > 0);
     Method {
@@ -136,11 +141,13 @@ fn method(method: &MethodCoverage) -> Method<'_> {
         paths: counts
             .filter_map(|(&number, &count)| view(number, count))
             .collect(),
-        nearest: method.nearest().map(|found| nearest(map, &found)),
+        nearest: method
+            .nearest()
+            .map(|found| nearest(map, &method.decisions, &found)),
     }
 }
 
-fn nearest(map: &MethodMap, nearest: &Nearest) -> NearestPath {
+fn nearest(map: &MethodMap, decisions: &Decisions, nearest: &Nearest) -> NearestPath {
     let flip = nearest.flip.map(|flip| {
         let Place { bci, line } = text::branch(map, flip.seen);
         let way = |edge: trodden_numbering::EdgeRef| {
@@ -156,7 +163,11 @@ fn nearest(map: &MethodMap, nearest: &Nearest) -> NearestPath {
         }
     });
     NearestPath {
-        path: path(&PathView::new(map, nearest.path.clone(), nearest.number, 0)),
+        path: path(
+            &PathView::new(map, nearest.path.clone(), nearest.number, 0),
+            map,
+            decisions,
+        ),
         flip,
     }
 }

@@ -30,6 +30,7 @@ use trodden_profile::{
 pub use counters::{Counters, Ratio};
 pub use nearest::{Flip, Nearest, nearest};
 
+use crate::decisions::Decisions;
 use crate::source::below;
 use crate::view::damage;
 
@@ -153,6 +154,8 @@ pub struct MethodCoverage {
     instructions: Option<Vec<u32>>,
     /// The Java release that its class is for, if a multi-release jar has it for one.
     release: Option<u32>,
+    /// What its branches decide.
+    pub(crate) decisions: Decisions,
     /// Paths that ran, of those possible.
     pub paths: Ratio,
 }
@@ -209,6 +212,7 @@ impl Coverage {
             Some(known) => coverage.add_known(&profile, known, &keep),
             None => coverage.add_loaded(&profile, &keep),
         }
+        coverage.set_decisions(&profile);
         coverage.methods.sort_by(|a, b| {
             let key = |m: &MethodCoverage| (m.class.name.clone(), m.class.sha256, m.index);
             key(a).cmp(&key(b))
@@ -380,7 +384,22 @@ impl Coverage {
             edges,
             instructions,
             release,
+            decisions: Decisions::default(),
         });
+    }
+
+    /// What is known of the branches of methods that ran.
+    fn set_decisions(&mut self, profile: &Profile) {
+        let positions: HashMap<_, _> = (profile.classes.iter().enumerate())
+            .map(|(position, class)| ((&class.map.name, class.map.sha256), position as u32))
+            .collect();
+        for method in &mut self.methods {
+            let position = positions.get(&(&method.class.name, method.class.sha256));
+            let place = position.map(|&position| (position, method.index as u32));
+            if let Some(conditions) = place.and_then(|place| profile.conditions.get(&place)) {
+                method.decisions = Decisions::new(&method.class.methods[method.index], conditions, None);
+            }
+        }
     }
 
     /// Sums over all methods.

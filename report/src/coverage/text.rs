@@ -4,6 +4,7 @@ use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
 use super::{Coverage, MethodCoverage, Nearest, Ratio};
+use crate::decisions::Decisions;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, route, wrap};
 use crate::view::PathView;
 use crate::words::{self, decision_short, percent, place, thousands};
@@ -88,16 +89,32 @@ fn one(page: &mut Page, method: &MethodCoverage) {
         return;
     }
     if let Some(nearest) = method.nearest() {
-        next(page, map, &nearest);
+        next(page, map, &method.decisions, &nearest);
     }
 }
 
 /// The nearest uncovered path.
-fn next(page: &mut Page, map: &MethodMap, nearest: &Nearest) {
+fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Nearest) {
     let view = PathView::new(map, nearest.path.clone(), nearest.number, 0);
     let description = &view.description;
     let start = words::starts(description.start_kind, description.start);
     let text = match &nearest.flip {
+        Some(flip)
+            if decisions
+                .outcome(flip.seen.from.index(), flip.seen.index as usize)
+                .is_some() =>
+        {
+            format!(
+                "nearest: path {}, {}: if {} were \"{}\", not \"{}\" as on path {} ({} times)",
+                nearest.number,
+                place(branch(map, flip.seen)),
+                decisions.asked(map, flip.seen.from.index()),
+                decisions.outcome_or_label(map, flip.instead),
+                decisions.outcome_or_label(map, flip.seen),
+                flip.of,
+                thousands(flip.count)
+            )
+        }
         Some(flip) => format!(
             "nearest: path {}, if {} went \"{}\", not \"{}\" as on path {} ({} times)",
             nearest.number,
@@ -114,7 +131,7 @@ fn next(page: &mut Page, map: &MethodMap, nearest: &Nearest) {
     };
     page.wrapped(6, &text);
     let end = words::ends(description.end_kind, description.end);
-    for line in wrap(&format!("{}, to {end}", route(&view)), WIDTH - 8) {
+    for line in wrap(&format!("{}, to {end}", route(&view, map, decisions)), WIDTH - 8) {
         let line = page.styled(DECISION, &line);
         page.line(&format!("        {line}"));
     }

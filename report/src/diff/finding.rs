@@ -10,6 +10,7 @@ use super::effect::Costs;
 use super::pairing::{self, Matched, Pair, pair};
 use super::side::{Side, sides};
 use crate::MethodPattern;
+use crate::decisions::Decision;
 use crate::words;
 
 /// From how many standard errors on a difference between two samples is not explained by chance.
@@ -480,12 +481,16 @@ impl<'s, 'p> Both<'s, 'p> {
                     .map(|i| (now[i] - was[i]) * expected[to[i].index()])
                     .sum();
                 let info = &after.map.blocks[*block];
+                let edge = EdgeRef {
+                    from: BlockId::new(*block),
+                    index: outcome as u32,
+                };
                 let before_known = other.is_some() && reached[0] > 0;
                 Some(BranchChange {
                     line: after.map.line(info.last),
                     bci: info.last,
-                    condition: None,
-                    outcome: words::decision_short(&info.labels[outcome]),
+                    condition: after.decisions().of(*block).and_then(Decision::phrase),
+                    outcome: after.decisions().outcome_or_label(after.map, edge),
                     probability: [before_known.then_some(was[outcome]), Some(now[outcome])],
                     reached,
                     is_new: other.is_none(),
@@ -753,7 +758,7 @@ fn paths(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
             let per_entry = [per(count[0], before), per(count[1], after)];
             let weight = (per_entry[1] - per_entry[0]).abs();
             let change = PathChange {
-                text: path_text(after.map, &path),
+                text: path_text(after, &path),
                 count,
                 per_entry,
             };
@@ -787,6 +792,7 @@ fn translate(path: Path, blocks: &[usize], name: &dyn Fn(usize) -> Option<usize>
     })
 }
 
-fn path_text(map: &MethodMap, path: &Path) -> String {
-    crate::text::route(&crate::view::PathView::new(map, path.clone(), 0, 0))
+fn path_text(side: &Side, path: &Path) -> String {
+    let view = crate::view::PathView::new(side.map, path.clone(), 0, 0);
+    crate::text::route(&view, side.map, side.decisions())
 }

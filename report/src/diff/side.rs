@@ -1,8 +1,13 @@
 //! One side of a comparison: executions per block and edge, per method.
 
-use trodden_numbering::{BlockId, FlowGraph, Path, StartKind};
-use trodden_profile::{ClassProfile, EdgeProfile, MethodCounts, MethodMap, Observation, Profile};
+use std::cell::OnceCell;
 
+use trodden_numbering::{BlockId, FlowGraph, Path, StartKind};
+use trodden_profile::{
+    ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodMap, Observation, Profile, facts,
+};
+
+use crate::decisions::Decisions;
 use crate::view::damage;
 
 /// A method in one of the profiles.
@@ -21,6 +26,9 @@ pub(super) struct Side<'p> {
     pub work: u64,
     /// Counted events for each execution that the counts speak of: 1 if all were counted.
     pub density: f64,
+    /// What its branches decide, as far as it was recovered.
+    pub conditions: Option<&'p MethodConditions>,
+    decisions: OnceCell<Decisions>,
 }
 
 impl<'p> Side<'p> {
@@ -38,6 +46,8 @@ impl<'p> Side<'p> {
             entries: 0,
             work: 0,
             density,
+            conditions: None,
+            decisions: OnceCell::new(),
         };
         for (path, times) in side.paths() {
             if path.start == StartKind::Entry {
@@ -49,6 +59,13 @@ impl<'p> Side<'p> {
             sum.saturating_add(side.edges.blocks[block].saturating_mul(side.length(block)))
         });
         Some(side)
+    }
+
+    /// What its branches decide.
+    pub fn decisions(&self) -> &Decisions {
+        let recovered = |of: &MethodConditions| Decisions::new(self.map, of, None);
+        self.decisions
+            .get_or_init(|| self.conditions.map(recovered).unwrap_or_default())
     }
 
     /// All paths with their counts, those that were cut off included.
@@ -119,7 +136,10 @@ pub(super) fn sides(profile: &Profile) -> Vec<Side<'_>> {
                 .ok()
                 .map(|at| &profile.observations[at]);
             let density = partly.map_or(sampled, |o| counted_share(o, class, index));
-            sides.extend(Side::new(class, index, density));
+            if let Some(mut side) = Side::new(class, index, density) {
+                side.conditions = profile.conditions.get(&place);
+                sides.push(side);
+            }
         }
     }
     sides
@@ -143,13 +163,8 @@ fn sampled_share(profile: &Profile) -> f64 {
     let all: f64 = counts
         .map(|c| c.total() as f64 + c.partial.values().sum::<u64>() as f64)
         .sum();
-    let samples = profile
-        .run
-        .facts
-        .get("samples")
-        .and_then(|n| n.to_string().parse::<f64>().ok());
-    match samples {
-        Some(samples) if all > 0.0 => (samples / all).min(1.0),
+    match profile.run.facts.get(facts::SAMPLES) {
+        Some(samples) if all > 0.0 => (samples as f64 / all).min(1.0),
         // Nothing is said of how the counts came about: they are taken for samples.
         _ => 1.0,
     }

@@ -41,13 +41,7 @@ pub(crate) fn cluster(
             if line.parent.is_none() {
                 let root = tree.root();
                 words.push(format!("{}×", thousands(root.count)));
-                words.extend(
-                    trees
-                        .paths
-                        .get(&root.path)
-                        .and_then(|p| p.as_ref().ok())
-                        .map(crate::text::route),
-                );
+                words.extend(trees.routes.get(&root.path).cloned());
             }
             let look = if hot[i] { HOT } else { "" };
             let words = quoted(&words.join("\n"));

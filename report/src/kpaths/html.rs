@@ -42,7 +42,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
                 } }
                 dl.legend { @for (number, path) in &trees.paths {
                     dt { "path " (number) }
-                    dd { @match path { Ok(path) => { (route(path)) } Err(error) => { "names no path: " (error) } } }
+                    dd { @match path { Ok(path) => { (route(method, path)) } Err(error) => { "names no path: " (error) } } }
                 } }
             }
             @if trees.more > 0 { p.note { "… and trees of " (thousands(trees.more as u64)) " more paths." } }
@@ -97,10 +97,7 @@ fn shares(of_parent: f64, of_root: f64) -> Markup {
 
 /// A path's number; a button for the script, which a reader without script does not miss: the legend tells the path.
 fn chip(trees: &Trees, step: &Step) -> Markup {
-    let title = match trees.paths.get(&step.path) {
-        Some(Ok(path)) => crate::text::route(path),
-        _ => String::new(),
-    };
+    let title = trees.routes.get(&step.path).map_or("", String::as_str);
     html! {
         span.chip.step data-goto=(step.path) title=(title) { (step.path) }
         @if step.times > 1 { span.times { " ×" (step.times) } }

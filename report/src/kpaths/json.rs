@@ -72,7 +72,7 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
         let (mut paths, mut unreadable) = (Vec::new(), Vec::new());
         for (id, view) in trees.paths {
             match view {
-                Ok(view) => paths.push(path(&view)),
+                Ok(view) => paths.push(path(&view, method.map, method.decisions())),
                 Err(error) => unreadable.push(Unreadable { id, error }),
             }
         }

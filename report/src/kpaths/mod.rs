@@ -78,6 +78,8 @@ pub(crate) struct Trees {
     pub last: Vec<(u64, u64)>,
     /// The paths in the trees by number; an error for a number that names no path.
     pub paths: BTreeMap<u64, Result<PathView, String>>,
+    /// Their ways, in words.
+    pub routes: BTreeMap<u64, String>,
 }
 
 /// A tree: the nodes that are shown, in preorder, the most frequent child first.
@@ -119,14 +121,20 @@ impl Trees {
             .map(|&(root, _)| Tree::new(forest, kpaths.k, root, limits))
             .collect();
         let numbers = trees.iter().flat_map(|t| t.nodes.iter().map(|n| n.path));
+        let paths: BTreeMap<_, _> = numbers.map(|n| (n, method.path(n))).collect();
+        let route = |path: &PathView| crate::text::route(path, method.map, method.decisions());
+        let routes = paths
+            .iter()
+            .filter_map(|(&n, path)| Some((n, route(path.as_ref().ok()?))));
         Some(Trees {
+            routes: routes.collect(),
             k: kpaths.k,
             total: forest.total(),
             sequences: forest.nodes().len(),
             missing: forest.missing_by_length().to_vec(),
             more: inner.len() - trees.len(),
             last: last.into_iter().map(|(_, n)| (n.path, n.count)).collect(),
-            paths: numbers.map(|n| (n, method.path(n))).collect(),
+            paths,
             trees,
         })
     }

@@ -81,7 +81,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
     }
     for (number, path) in &trees.paths {
         let words = match path {
-            Ok(path) => crate::text::route(path),
+            Ok(_) => trees.routes[number].clone(),
             Err(error) => format!("names no path: {error}"),
         };
         let indent = [String::new(), " ".repeat(4)];

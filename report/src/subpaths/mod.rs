@@ -7,7 +7,7 @@ pub(crate) mod text;
 
 use std::collections::HashMap;
 
-use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths};
+use trodden_profile::{ClassProfile, MethodMap, Profile, Subpath, Subpaths, facts};
 
 use crate::pattern::MethodPattern;
 pub(crate) use fold::Part;
@@ -73,9 +73,7 @@ impl<'p> SubpathsView<'p> {
             about,
             chosen: ranked.filter(|(_, subpath)| wanted(subpath)).collect(),
             left_out: profile.subpaths_left_out(),
-            once: (profile.run.facts.get("subpaths_executed_once"))
-                .and_then(|fact| fact.parse().ok())
-                .unwrap_or(0),
+            once: profile.run.facts.get(facts::SUBPATHS_EXECUTED_ONCE).unwrap_or(0),
             classes,
         }
     }

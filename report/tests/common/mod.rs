@@ -2,12 +2,12 @@
 //! need escaping.
 #![allow(dead_code, missing_docs)]
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use trodden_numbering::{BlockId, EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return, Switch, Throw};
+use trodden_profile::facts::Facts;
 use trodden_profile::{
     BlockExit, BlockInfo, ClassMap, ClassProfile, EdgeLabel, LineEntry, MethodCounts, MethodMap, Profile,
     RunInfo, Skipped,
@@ -186,7 +186,7 @@ pub fn run(exact: bool) -> RunInfo {
         exact,
         options: "probe=counters".into(),
         version: "0.1.0".into(),
-        facts: BTreeMap::from([("cpus".into(), "2".into())]),
+        facts: Facts::from_iter([("cpus".into(), "2".into())]),
     }
 }
 

@@ -35,7 +35,7 @@ fn turn(known: &Known, findings: &mut Findings, flag: usize) {
     {
         let text = known.printer().test(&test, !known.flow.sense(block));
         if let Some(condition) = findings.condition(block) {
-            condition.text = text.map(Into::into);
+            condition.text = text;
             condition.outcomes.reverse();
         }
         block += 1;

@@ -26,7 +26,7 @@ pub fn find(known: &Known, findings: &mut Findings) {
             let sense = known.flow.sense(block);
             if let Some(condition) = findings.condition(block) {
                 let label = format!("case {}", string(&trodden_classfile::decode(text)));
-                let mut outcomes = vec![Outcome::Case(label.into()), Outcome::No];
+                let mut outcomes = vec![Outcome::Case(label), Outcome::No];
                 if !sense {
                     outcomes.swap(0, 1);
                 }

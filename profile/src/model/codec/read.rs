@@ -1,7 +1,6 @@
 //! Bytes to profile.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use super::{
     CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
     ZLIB, section_crc, validate,
 };
+use crate::model::facts::Facts;
 use crate::model::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
 use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 use crate::model::section::{SECTIONS, SectionReader};
@@ -288,7 +288,7 @@ pub(crate) fn run(d: &mut Decoder<'_>) -> Result<RunInfo, Problem> {
     read().map_err(Problem::bare)
 }
 
-fn facts(d: &mut Decoder<'_>) -> Decoded<BTreeMap<String, String>> {
+fn facts(d: &mut Decoder<'_>) -> Decoded<Facts> {
     let list = d.list("facts", |d, _| {
         Ok((d.string("fact")?, d.string("value of a fact")?))
     })?;

@@ -57,10 +57,11 @@ pub(crate) fn run(out: &mut Encoder, run: &RunInfo) {
     out.byte(u8::from(run.exact));
     out.string(&run.options);
     out.string(&run.version);
-    out.len(run.facts.len());
-    for (key, value) in &run.facts {
-        out.string(key);
-        out.string(value);
+    let facts = run.facts.texts();
+    out.len(facts.len());
+    for (name, value) in facts {
+        out.string(name);
+        out.string(&value);
     }
 }
 

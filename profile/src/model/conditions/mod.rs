@@ -1,8 +1,20 @@
 //! What branches decide, in the source's terms.
 
-use std::sync::Arc;
+mod codec;
+mod merge;
+
+use std::collections::BTreeMap;
+
+use trodden_numbering::{BlockId, FlowGraph};
 
 use super::map::EdgeLabel;
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
+
+/// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
+pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
 
 /// The construct of the source that a decision belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,6 +35,33 @@ pub enum ConditionKind {
     Value,
     /// `switch` or `when`.
     Switch,
+}
+
+impl ConditionKind {
+    /// All of them, in the order of their numbers in files.
+    pub const ALL: [ConditionKind; 8] = [
+        ConditionKind::If,
+        ConditionKind::While,
+        ConditionKind::For,
+        ConditionKind::ForEach,
+        ConditionKind::DoWhile,
+        ConditionKind::Loop,
+        ConditionKind::Value,
+        ConditionKind::Switch,
+    ];
+
+    /// Its keyword for people: `if`, `for`, `do … while`; `condition` for what computes a value.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ConditionKind::If => "if",
+            ConditionKind::While => "while",
+            ConditionKind::For | ConditionKind::ForEach => "for",
+            ConditionKind::DoWhile => "do … while",
+            ConditionKind::Loop => "loop",
+            ConditionKind::Value => "condition",
+            ConditionKind::Switch => "switch",
+        }
+    }
 }
 
 /// What the compiler made on its own: the source has no such branch, or has it once where the code has it twice.
@@ -103,7 +142,7 @@ impl CompilerMade {
 }
 
 /// What following an edge means in the terms of the condition.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
     /// The condition held.
     Yes,
@@ -114,7 +153,7 @@ pub enum Outcome {
     /// The loop is over.
     Done,
     /// A switch went this way: `case "GET"`, `case RED, GREEN`, `default`.
-    Case(Arc<str>),
+    Case(String),
     /// Not known.
     Unknown,
 }
@@ -134,7 +173,7 @@ impl Outcome {
 }
 
 /// What is decided at the end of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Condition {
     /// Number of the block.
     pub block: u32,
@@ -142,7 +181,7 @@ pub struct Condition {
     pub kind: ConditionKind,
     /// The condition as the source has it, as far as the bytecode shows: `!sku.startsWith("Z")`; what a switch
     /// switches over; `x : xs` of a `for` over elements. None if it is not known.
-    pub text: Option<Arc<str>>,
+    pub text: Option<String>,
     /// What each out-edge means, in successor order.
     pub outcomes: Vec<Outcome>,
     /// The source has no such decision.
@@ -165,7 +204,7 @@ impl Condition {
 }
 
 /// The decisions of one method.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodConditions {
     /// One per block that ends with a branch or switch, ascending by block.
     pub conditions: Vec<Condition>,
@@ -190,4 +229,93 @@ impl MethodConditions {
         };
         self.method.or_else(of_block)
     }
+}
+
+/// Conditions as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::CONDITIONS]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        codec::write(&profile.conditions, out)
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        check(profile)
+    }
+
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values().flat_map(|of| &of.conditions) {
+            all.extend(condition.text.as_deref());
+            all.extend(condition.outcomes.iter().filter_map(Outcome::text));
+        }
+        all
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let mut all = Vec::new();
+        for condition in profile.conditions.values_mut().flat_map(|of| &mut of.conditions) {
+            all.extend(&mut condition.text);
+            all.extend(condition.outcomes.iter_mut().filter_map(|outcome| match outcome {
+                Outcome::Case(label) => Some(label),
+                _ => None,
+            }));
+        }
+        all
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.conditions = merge::merge(inputs, &merged.classes);
+        Ok(())
+    }
+}
+
+/// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
+fn check(profile: &Profile) -> Result<(), Problem> {
+    for (&(class, method), of) in &profile.conditions {
+        let problem = |what: String| {
+            let class = profile.classes.get(class as usize);
+            let method = class.and_then(|c| c.map.methods.get(method as usize));
+            Err(Problem {
+                class: class.map(|c| c.map.name.clone()),
+                method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
+                what,
+            })
+        };
+        let found = profile.classes.get(class as usize);
+        let Some(map) = found.and_then(|c| c.map.methods.get(method as usize)) else {
+            return problem(format!(
+                "conditions of method {method} of class {class}, which is not there"
+            ));
+        };
+        let ascending = |blocks: Vec<u32>| {
+            let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
+            there && blocks.is_sorted_by(|a, b| a < b)
+        };
+        if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
+            return problem("the conditions are not of its blocks, or not in order".to_owned());
+        }
+        if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
+            return problem("what the compiler made is not of its blocks, or not in order".to_owned());
+        }
+        for condition in &of.conditions {
+            let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
+            if condition.outcomes.len() != edges {
+                return problem(format!(
+                    "the condition of block {} has {} outcomes, the block {edges} edges",
+                    condition.block,
+                    condition.outcomes.len()
+                ));
+            }
+        }
+    }
+    Ok(())
 }

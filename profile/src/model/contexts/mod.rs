@@ -134,6 +134,22 @@ impl Section for Kind {
         contexts.check(methods).map_err(Problem::bare)
     }
 
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let Some(contexts) = &profile.contexts else {
+            return Vec::new();
+        };
+        let bursts = contexts.bursts.as_deref();
+        [&*contexts.algorithm].into_iter().chain(bursts).collect()
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let Some(contexts) = &mut profile.contexts else {
+            return Vec::new();
+        };
+        let bursts = contexts.bursts.as_mut();
+        [&mut contexts.algorithm].into_iter().chain(bursts).collect()
+    }
+
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.contexts = merge::merge(inputs, &merged.classes)?;
         Ok(())

@@ -125,6 +125,16 @@ impl Section for Kind {
         kpaths.check(methods).map_err(Problem::bare)
     }
 
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let kpaths = profile.kpaths.iter();
+        kpaths.filter_map(|kpaths| kpaths.bursts.as_deref()).collect()
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let kpaths = profile.kpaths.iter_mut();
+        kpaths.filter_map(|kpaths| kpaths.bursts.as_mut()).collect()
+    }
+
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.kpaths = merge::merge(inputs, &merged.classes)?;
         Ok(())

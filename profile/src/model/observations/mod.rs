@@ -49,6 +49,22 @@ impl Section for Kind {
         check(profile).map_err(Problem::bare)
     }
 
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        profile
+            .observations
+            .iter()
+            .map(|one| one.reason.as_str())
+            .collect()
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        profile
+            .observations
+            .iter_mut()
+            .map(|one| &mut one.reason)
+            .collect()
+    }
+
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.observations = merge::merge(inputs, &merged.classes);
         Ok(())

@@ -196,6 +196,25 @@ impl Section for Kind {
         subpaths.check(paths).map_err(Problem::bare)
     }
 
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let Some(about) = &profile.subpaths else {
+            return Vec::new();
+        };
+        vec![&about.lengths, &about.order, &about.identity, &about.starts]
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let Some(about) = &mut profile.subpaths else {
+            return Vec::new();
+        };
+        vec![
+            &mut about.lengths,
+            &mut about.order,
+            &mut about.identity,
+            &mut about.starts,
+        ]
+    }
+
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merged.subpaths = merge::merge(inputs, &merged.classes)?;
         Ok(())

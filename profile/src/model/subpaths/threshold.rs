@@ -3,16 +3,12 @@
 use std::cmp::Reverse;
 
 use super::{Subpath, Subpaths};
+use crate::model::facts;
 use crate::model::profile::Profile;
 use crate::options::SubpathThreshold;
 
 /// Samples from which on a subpath's estimate says something: the bounds are 60 % apart from it then.
 pub const KNOWN_SUBPATH: u64 = 10;
-
-/// The fact with the number of subpaths that a threshold left out.
-const LEFT_OUT: &str = "subpaths_left_out";
-/// The fact with how often they were in the sample.
-const LEFT_OUT_SAMPLES: &str = "subpaths_left_out_samples";
 
 impl Subpath {
     /// Is it often enough in the sample for its estimate to mean something?
@@ -59,7 +55,7 @@ impl Subpaths {
 }
 
 impl Profile {
-    /// Leaves only those subpaths that a threshold lets through; facts of the run tell how many it did not.
+    /// Leaves only those subpaths that a threshold lets through; facts of the run say how many it did not.
     pub fn keep_subpaths(&mut self, threshold: SubpathThreshold) {
         let Some(subpaths) = &mut self.subpaths else {
             return;
@@ -68,19 +64,16 @@ impl Profile {
         if lost == 0 {
             return;
         }
-        let (before, samples_before) = self.subpaths_left_out();
-        let facts = &mut self.run.facts;
-        facts.insert(LEFT_OUT.to_owned(), before.saturating_add(lost).to_string());
-        let samples = samples_before.saturating_add(samples);
-        facts.insert(LEFT_OUT_SAMPLES.to_owned(), samples.to_string());
+        self.run.facts.add(facts::SUBPATHS_LEFT_OUT, lost);
+        self.run.facts.add(facts::SUBPATHS_LEFT_OUT_SAMPLES, samples);
     }
 
     /// Subpaths of the sample that a threshold left out, and how often they were in it.
     pub fn subpaths_left_out(&self) -> (u64, u64) {
-        let fact = |name| {
-            let value: Option<&String> = self.run.facts.get(name);
-            value.and_then(|value| value.parse().ok()).unwrap_or(0)
-        };
-        (fact(LEFT_OUT), fact(LEFT_OUT_SAMPLES))
+        let fact = |fact| self.run.facts.get(fact).unwrap_or(0);
+        (
+            fact(facts::SUBPATHS_LEFT_OUT),
+            fact(facts::SUBPATHS_LEFT_OUT_SAMPLES),
+        )
     }
 }

@@ -1,0 +1,158 @@
+//! The bytes of instrumented classes as they were, and what their branches decide.
+//!
+//! Conditions are recovered when a profile is written, and only for methods that ran: at class load that work would
+//! be the program's.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, RwLock};
+
+use rustc_hash::FxHashMap;
+use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions};
+use trodden_source::{Classes, recover};
+
+use crate::jvm::guard::catch;
+use crate::locks::{lock, read, write};
+
+/// Name and SHA-256.
+type Key = (String, [u8; 32]);
+
+/// Class files, and the conditions that were recovered from them so far.
+#[derive(Default)]
+pub struct Originals {
+    classes: RwLock<FxHashMap<Key, Arc<Original>>>,
+    /// By name: the classes in which compilers keep the labels of `switch` over enums.
+    tables: RwLock<FxHashMap<String, Arc<[u8]>>>,
+}
+
+struct Original {
+    bytes: Arc<[u8]>,
+    found: Mutex<Found>,
+}
+
+/// By position of the method; valid for one path map.
+#[derive(Default)]
+struct Found {
+    map: Option<Arc<ClassMap>>,
+    methods: BTreeMap<usize, MethodConditions>,
+}
+
+impl Originals {
+    /// Keeps the bytes of a class that gets probes.
+    pub fn keep(&self, map: &ClassMap, bytes: &[u8]) {
+        let key = (map.name.clone(), map.sha256);
+        if !read(&self.classes).contains_key(&key) {
+            let original = Arc::new(Original {
+                bytes: bytes.into(),
+                found: Mutex::default(),
+            });
+            write(&self.classes).entry(key).or_insert(original);
+        }
+    }
+
+    /// Keeps the bytes of any class, if labels of an enum's `switch` stand there.
+    pub fn keep_table(&self, name: &str, bytes: &[u8]) {
+        // Compilers number these classes: `Outer$1`.
+        let numbered = name
+            .rsplit('$')
+            .next()
+            .is_some_and(|id| id.starts_with(|c: char| c.is_ascii_digit()));
+        if numbered && bytes.windows(SWITCH_MAP.len()).any(|part| part == SWITCH_MAP) {
+            write(&self.tables).insert(name.to_owned(), bytes.into());
+        }
+    }
+
+    /// What the branches of methods that ran decide, as far as that is known.
+    pub fn conditions(&self, classes: &[ClassProfile], ran: impl Fn(usize, usize) -> bool) -> Conditions {
+        let mut all = Conditions::new();
+        for (position, class) in classes.iter().enumerate() {
+            let wanted: Vec<usize> = (0..class.map.methods.len())
+                .filter(|&m| ran(position, m))
+                .collect();
+            if wanted.is_empty() {
+                continue;
+            }
+            let key = (class.map.name.clone(), class.map.sha256);
+            let Some(original) = read(&self.classes).get(&key).cloned() else {
+                continue;
+            };
+            let mut found = lock(&original.found);
+            if !found.map.as_ref().is_some_and(|map| Arc::ptr_eq(map, &class.map)) {
+                *found = Found {
+                    map: Some(Arc::clone(&class.map)),
+                    methods: BTreeMap::new(),
+                };
+            }
+            if wanted.iter().any(|method| !found.methods.contains_key(method)) {
+                let new = |method: usize| wanted.contains(&method) && !found.methods.contains_key(&method);
+                // A class whose conditions cannot be recovered has none; its counts are as good as ever.
+                let recovered = catch("recovering conditions", || {
+                    recover(&original.bytes, &class.map, self, new)
+                });
+                let recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
+                let mut recovered = recovered.into_iter().map(Some).collect::<Vec<_>>();
+                for &method in &wanted {
+                    let of = recovered
+                        .get_mut(method)
+                        .and_then(Option::take)
+                        .unwrap_or_default();
+                    found.methods.entry(method).or_insert(of);
+                }
+            }
+            for method in wanted {
+                if let Some(of) = found
+                    .methods
+                    .get(&method)
+                    .filter(|of| **of != MethodConditions::default())
+                {
+                    all.insert((position as u32, method as u32), of.clone());
+                }
+            }
+        }
+        all
+    }
+}
+
+/// What javac calls the tables.
+const SWITCH_MAP: &[u8] = b"$SwitchMap$";
+
+impl Classes for Originals {
+    fn class(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        let table = read(&self.tables).get(name).map(|bytes| bytes.to_vec());
+        table.map(Cow::Owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind};
+    use trodden_profile::MethodCounts;
+
+    #[test]
+    fn conditions_come_from_the_bytes_that_were_kept() {
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Counters));
+        let Preparation::Ready(prepared) = instrumenter.prepare(bytes).unwrap() else {
+            panic!("Shapes has branches");
+        };
+        let originals = Originals::default();
+        let class = ClassProfile {
+            map: Arc::clone(prepared.map()),
+            counts: vec![MethodCounts::default(); prepared.map().methods.len()],
+        };
+        let classes = [class];
+        assert_eq!(originals.conditions(&classes, |_, _| true), Conditions::new());
+        originals.keep(prepared.map(), bytes);
+        let one = originals.conditions(&classes, |_, method| method == 0);
+        assert!(one.keys().all(|&place| place == (0, 0)), "{one:?}");
+        let all = originals.conditions(&classes, |_, _| true);
+        assert!(all.len() > 1, "{all:?}");
+        assert_eq!(originals.conditions(&classes, |_, _| true), all);
+        let texts = all
+            .values()
+            .flat_map(|of| &of.conditions)
+            .filter(|c| c.text.is_some());
+        assert!(texts.count() > 3, "{all:?}");
+    }
+}

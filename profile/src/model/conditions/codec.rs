@@ -1,0 +1,133 @@
+//! The section with conditions, both ways.
+
+use std::collections::btree_map::Entry;
+
+use super::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
+use crate::model::codec::{Tag, WriteError};
+use crate::model::profile::Profile;
+use crate::model::section::{Records, SectionReader, Sections};
+
+/// Its tag.
+pub(super) const CONDITIONS: Tag = *b"cond";
+
+/// Writes the conditions: one record per method.
+pub(super) fn write(conditions: &Conditions, out: &mut Sections<'_>) -> Result<(), WriteError> {
+    let mut records = Records::default();
+    for (&(class, method), of) in conditions {
+        let plain = &mut records.plain;
+        plain.uint(u64::from(class));
+        plain.uint(u64::from(method));
+        plain.byte(made_number(of.method));
+        plain.len(of.made.len());
+        for &(block, made) in &of.made {
+            plain.uint(u64::from(block));
+            plain.byte(made_number(Some(made)));
+        }
+        plain.len(of.conditions.len());
+        for condition in &of.conditions {
+            put(plain, condition);
+        }
+        records.end();
+    }
+    out.put_records(CONDITIONS, records)
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    all: Conditions,
+}
+
+impl SectionReader for Reading {
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        d.records(|d| record(d, &mut self.all))
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.conditions = self.all;
+        Ok(())
+    }
+}
+
+fn put(out: &mut Encoder, condition: &Condition) {
+    out.uint(u64::from(condition.block));
+    out.byte(condition.kind as u8);
+    out.byte(made_number(condition.made));
+    out.option(condition.text.as_deref(), Encoder::string);
+    out.len(condition.outcomes.len());
+    for outcome in &condition.outcomes {
+        match outcome {
+            Outcome::Unknown => out.byte(0),
+            Outcome::Yes => out.byte(1),
+            Outcome::No => out.byte(2),
+            Outcome::Again => out.byte(3),
+            Outcome::Done => out.byte(4),
+            Outcome::Case(label) => {
+                out.byte(5);
+                out.string(label);
+            }
+        }
+    }
+}
+
+/// 0 for what the source has.
+fn made_number(made: Option<CompilerMade>) -> u8 {
+    made.map_or(0, |made| made as u8 + 1)
+}
+
+fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
+    let place = (d.u32("class of conditions")?, d.u32("method of conditions")?);
+    let of = MethodConditions {
+        method: made(d)?,
+        made: d.list("blocks that the compiler made", |d, _| {
+            let block = d.u32("block that the compiler made")?;
+            let made = made(d)?.ok_or("a block that the compiler made says not why")?;
+            Ok((block, made))
+        })?,
+        conditions: d.list("conditions", |d, _| condition(d))?,
+    };
+    match conditions.entry(place) {
+        Entry::Vacant(entry) => {
+            entry.insert(of);
+            Ok(())
+        }
+        Entry::Occupied(_) => Err(format!(
+            "method {} of class {} has its conditions twice",
+            place.1, place.0
+        )),
+    }
+}
+
+fn made(d: &mut Decoder<'_>) -> Decoded<Option<CompilerMade>> {
+    match d.byte("what the compiler made")? {
+        0 => Ok(None),
+        number => match CompilerMade::ALL.get(usize::from(number) - 1) {
+            Some(&made) => Ok(Some(made)),
+            None => Err(format!("what the compiler made: {number} is not known")),
+        },
+    }
+}
+
+fn condition(d: &mut Decoder<'_>) -> Decoded<Condition> {
+    let block = d.u32("block of a condition")?;
+    let number = d.byte("kind of a condition")?;
+    let kind = ConditionKind::ALL.get(usize::from(number));
+    Ok(Condition {
+        block,
+        kind: *kind.ok_or_else(|| format!("kind of a condition: {number} is not known"))?,
+        made: made(d)?,
+        text: d.option("has a condition a text?", |d| d.string("condition"))?,
+        outcomes: d.list("outcomes", |d, _| {
+            Ok(match d.byte("outcome")? {
+                0 => Outcome::Unknown,
+                1 => Outcome::Yes,
+                2 => Outcome::No,
+                3 => Outcome::Again,
+                4 => Outcome::Done,
+                5 => Outcome::Case(d.string("case")?),
+                other => return Err(format!("outcome: {other} is not known")),
+            })
+        })?,
+    })
+}

@@ -1,0 +1,143 @@
+//! What a method's branches decide, in the source's terms where these are known.
+
+use std::collections::BTreeMap;
+
+use trodden_numbering::EdgeRef;
+use trodden_profile::{
+    CompilerMade, ConditionKind, EdgeLabel, MethodConditions, MethodMap, Outcome, printable,
+};
+use trodden_source::text::SourceFile;
+
+use crate::words::{decision_short, place_of};
+
+/// The decisions of one method. Without any, all are shown as what the bytecode does.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    blocks: BTreeMap<u32, Decision>,
+}
+
+/// A decision whose meaning is known, at least in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The construct that it belongs to.
+    pub kind: ConditionKind,
+    /// The condition as the source has it; what a `switch` switches over; `x : xs` of a `for` over elements.
+    pub text: Option<String>,
+    /// What each out-edge means, in successor order.
+    pub outcomes: Vec<Outcome>,
+    /// The source has no such decision.
+    pub made: Option<CompilerMade>,
+}
+
+impl Decisions {
+    /// From what was recovered from bytecode; with the source's own text where the file has it.
+    pub(crate) fn new(map: &MethodMap, of: &MethodConditions, source: Option<&SourceFile>) -> Self {
+        let decision = |condition: &trodden_profile::Condition| {
+            let block = map.blocks.get(condition.block as usize)?;
+            let written = source
+                .zip(map.line(block.last))
+                .and_then(|(source, line)| source.condition(line, condition));
+            let mut outcomes = condition.outcomes.clone();
+            let text = match written {
+                Some(written) => {
+                    if written.opposite {
+                        outcomes.iter_mut().for_each(turn);
+                    }
+                    Some(written.text)
+                }
+                None => condition.text.as_deref().map(str::to_owned),
+            };
+            let decision = Decision {
+                kind: condition.kind,
+                text: text.map(|text| printable(&text).into_owned()),
+                outcomes,
+                made: condition.made.or(of.made(condition.block)),
+            };
+            Some((condition.block, decision))
+        };
+        Decisions {
+            blocks: of.conditions.iter().filter_map(decision).collect(),
+        }
+    }
+
+    /// Is nothing known?
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// The decision at the end of a block, if anything is known of it.
+    pub fn of(&self, block: usize) -> Option<&Decision> {
+        self.blocks.get(&(block as u32))
+    }
+
+    /// Did the compiler make the decision at the end of this block on its own?
+    pub fn made(&self, block: usize) -> Option<CompilerMade> {
+        self.of(block)?.made
+    }
+
+    /// Following an edge, in words: `hit != null → no`, `for (x : xs) → again`, `line 24 → yes`; what the bytecode did
+    /// (`taken`) where that is all that is known.
+    pub(crate) fn followed(&self, map: &MethodMap, edge: EdgeRef) -> String {
+        let block = edge.from.index();
+        match self.outcome(block, edge.index as usize) {
+            Some(outcome) => format!("{} → {outcome}", self.asked(map, block)),
+            None => decision_short(label(map, edge)),
+        }
+    }
+
+    /// What is decided: `hit != null`, `switch (method)`; the line if it is not known.
+    pub(crate) fn asked(&self, map: &MethodMap, block: usize) -> String {
+        match self.of(block).and_then(Decision::phrase) {
+            Some(phrase) => phrase,
+            None => place_of(map, map.blocks[block].last),
+        }
+    }
+
+    /// One outcome: `yes`, `again`, `case "GET"`; what the bytecode did where that is all that is known.
+    pub(crate) fn outcome_or_label(&self, map: &MethodMap, edge: EdgeRef) -> String {
+        let known = self.outcome(edge.from.index(), edge.index as usize);
+        known.unwrap_or_else(|| decision_short(label(map, edge)))
+    }
+
+    /// One outcome, if it is known.
+    pub(crate) fn outcome(&self, block: usize, edge: usize) -> Option<String> {
+        let outcome = self.of(block)?.outcomes.get(edge)?;
+        outcome.text().map(|text| printable(text).into_owned())
+    }
+
+    /// Does this edge stand for *no* or *done*? In the bytecode's terms: was the branch not taken?
+    pub(crate) fn is_negative(&self, map: &MethodMap, edge: EdgeRef) -> bool {
+        let known = self
+            .of(edge.from.index())
+            .and_then(|d| d.outcomes.get(edge.index as usize));
+        match known {
+            Some(Outcome::Unknown) | None => *label(map, edge) == EdgeLabel::NotTaken,
+            Some(outcome) => matches!(outcome, Outcome::No | Outcome::Done),
+        }
+    }
+}
+
+impl Decision {
+    /// `hit != null`, `for (x : xs)`, `switch (method)`.
+    pub fn phrase(&self) -> Option<String> {
+        let text = self.text.as_deref()?;
+        Some(match self.kind {
+            ConditionKind::Switch => format!("switch ({text})"),
+            ConditionKind::ForEach => format!("for ({text})"),
+            _ => text.to_owned(),
+        })
+    }
+}
+
+fn label(map: &MethodMap, edge: EdgeRef) -> &EdgeLabel {
+    &map.blocks[edge.from.index()].labels[edge.index as usize]
+}
+
+/// The condition's text says the opposite of what was recovered.
+fn turn(outcome: &mut Outcome) {
+    match outcome {
+        Outcome::Yes => *outcome = Outcome::No,
+        Outcome::No => *outcome = Outcome::Yes,
+        _ => (),
+    }
+}

@@ -1,0 +1,337 @@
+//! The rules, one function each.
+
+use std::collections::BTreeMap;
+
+use trodden_numbering::{BlockId, EdgeRef, StartKind};
+
+use super::{About, Finding, FindingKind, OFTEN, Work, instructions, ratio};
+use crate::view::{PathView, View};
+use crate::words::{percent, thousands};
+
+/// HotSpot's `FreqInlineSize`: a hot method with more bytes of bytecode is not inlined.
+const INLINED: u32 = 325;
+/// HotSpot's `HugeMethodLimit`: a method with more bytes of bytecode is not compiled.
+const COMPILED: u32 = 8_000;
+
+/// Which methods make up the work.
+pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
+    let mut order: Vec<usize> = (0..work.methods.len()).collect();
+    order.sort_by_key(|&m| std::cmp::Reverse(work.methods[m]));
+    let mut sum = 0u64;
+    let enough = order.iter().position(|&m| {
+        sum = sum.saturating_add(work.methods[m]);
+        ratio(sum, work.total) >= 0.8
+    })? + 1;
+    let names: Vec<String> = order
+        .iter()
+        .take(enough.min(3))
+        .map(|&m| view.methods[m].short_name())
+        .collect();
+    let more = enough - names.len();
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    let ran = view.totals.methods;
+    let verb = if enough == 1 { "does" } else { "do" };
+    Some(Finding {
+        kind: FindingKind::Work,
+        method: None,
+        line: None,
+        text: format!(
+            "{}{more} {verb} {} of the work",
+            names.join(", "),
+            percent(ratio(sum, work.total))
+        ),
+        evidence: format!(
+            "{} of {} methods that ran; work is executed bytecode instructions, {} in all",
+            enough,
+            thousands(ran),
+            thousands(work.total)
+        ),
+        share: ratio(sum, work.total),
+    })
+}
+
+/// A path that is rare and costs much.
+pub(super) fn rare_path(about: &About) -> Option<Finding> {
+    let method = about.method;
+    if method.map.num_paths() < 2 || method.count < OFTEN {
+        return None;
+    }
+    let cost = |path: &PathView| -> u64 {
+        let blocks = path.description.blocks.iter();
+        let one: u64 = blocks.map(|block| instructions(method.map, block.index())).sum();
+        one.saturating_mul(path.count)
+    };
+    let of_start = |path: &PathView| {
+        let same = method
+            .paths
+            .iter()
+            .filter(|p| p.description.start == path.description.start);
+        same.map(|p| p.count).sum::<u64>()
+    };
+    let rare = |path: &&PathView| ratio(path.count, of_start(path)) < 0.02;
+    let path = method.paths.iter().filter(rare).max_by_key(|path| cost(path))?;
+    let (share, work) = (ratio(path.count, of_start(path)), ratio(cost(path), about.work));
+    if work < 0.2 {
+        return None;
+    }
+    let last = path.description.blocks.last()?.index();
+    Some(about.finding(
+        FindingKind::RarePath,
+        Some(last),
+        about.share * work,
+        format!(
+            "{}: {} of its paths do {} of its work",
+            method.short_name(),
+            percent(share),
+            percent(work)
+        ),
+        format!(
+            "path {}, {} times: {}",
+            path.number,
+            thousands(path.count),
+            crate::text::route(path, method.map, method.decisions())
+        ),
+    ))
+}
+
+/// Iterations that follow each other in turns: `a b a b`, or with a longer period.
+pub(super) fn alternates(about: &About) -> Option<Finding> {
+    let forest = about.method.forest?;
+    let roots: BTreeMap<u64, (usize, u64)> = forest
+        .roots()
+        .map(|(index, root)| (root.path, (index, root.count)))
+        .collect();
+    // What comes next nearly always, if it is another path.
+    let next = |path: u64| -> Option<u64> {
+        let &(index, count) = roots.get(&path)?;
+        let (_, after) = forest.children(index).max_by_key(|(_, child)| child.count)?;
+        (count >= OFTEN && after.path != path && ratio(after.count, count) >= 0.95).then_some(after.path)
+    };
+    for &start in roots.keys() {
+        let mut cycle = vec![start];
+        while let Some(after) = cycle.last().and_then(|&path| next(path)) {
+            if after == start {
+                let times = cycle.iter().map(|path| roots[path].1).min()?;
+                let all: u64 = cycle.iter().map(|path| roots[path].1).sum();
+                let share = about.share * ratio(all, forest.total());
+                let name = about.method.short_name();
+                let what = match cycle.len() {
+                    2 => format!("{name}: two ways through its loop alternate"),
+                    n => format!("{name}: {n} ways through its loop take turns"),
+                };
+                let order: Vec<String> = cycle.iter().map(u64::to_string).collect();
+                let evidence = format!(
+                    "paths {}, each about {} times",
+                    order.join(" → "),
+                    thousands(times)
+                );
+                return Some(about.finding(FindingKind::Alternates, None, share, what, evidence));
+            }
+            if cycle.contains(&after) || cycle.len() == 8 {
+                break;
+            }
+            cycle.push(after);
+        }
+    }
+    None
+}
+
+/// Branches that never went one way.
+pub(super) fn one_way(about: &About) -> Vec<Finding> {
+    if !about.exact {
+        return Vec::new();
+    }
+    let method = about.method;
+    let of = |block: usize| {
+        let counts = &method.edges.edges[block];
+        let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
+        let taken = counts.iter().filter(|&&n| n > 0).count();
+        // A decision whose meaning is not known is a table of bytecode; so is a switch.
+        let meaning = method.decisions().of(block)?.phrase()?;
+        if total < OFTEN || taken != 1 || counts.len() != 2 {
+            return None;
+        }
+        let never = counts.iter().position(|&n| n == 0)?;
+        let outcome = method.decisions().outcome(block, never)?;
+        // How much work the decision is in: the block's own executions of the method's.
+        let share = about.share * ratio(total.saturating_mul(instructions(method.map, block)), about.work);
+        let dead: u64 = never_ran(about, block, never);
+        Some(about.finding(
+            FindingKind::OneWay,
+            Some(block),
+            share,
+            format!("{}: {meaning} was never \"{outcome}\"", about.at(block)),
+            match dead {
+                0 => format!("{} times it went the other way", thousands(total)),
+                dead => format!(
+                    "{} times it went the other way; {} bytes of code behind it never ran",
+                    thousands(total),
+                    thousands(dead)
+                ),
+            },
+        ))
+    };
+    let mut found: Vec<Finding> = about.decisions().filter_map(of).collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    found.truncate(2);
+    found
+}
+
+/// Bytes of code that can be reached by an edge and never ran.
+fn never_ran(about: &About, block: usize, edge: usize) -> u64 {
+    use trodden_numbering::FlowGraph;
+    let map = about.method.map;
+    let mut seen = vec![false; map.blocks.len()];
+    let mut stack = vec![about.target(block, edge)];
+    let mut bytes = 0u64;
+    while let Some(at) = stack.pop() {
+        if about.method.edges.blocks[at] > 0 || std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        bytes += u64::from(map.blocks[at].end - map.blocks[at].start);
+        stack.extend(map.graph.successors(BlockId::new(at)).iter().map(|to| to.index()));
+    }
+    bytes
+}
+
+/// Exceptions that are caught so often that they are control flow.
+pub(super) fn exceptions(about: &About) -> Option<Finding> {
+    let method = about.method;
+    let starts = |kind: StartKind| -> u64 {
+        let of_kind = method
+            .paths
+            .iter()
+            .chain(&method.partial)
+            .filter(|p| p.description.start_kind == kind);
+        of_kind.fold(0, |sum, path| sum.saturating_add(path.count))
+    };
+    let (caught, entries) = (starts(StartKind::Handler), starts(StartKind::Entry));
+    if caught < OFTEN || ratio(caught, entries) < 0.05 {
+        return None;
+    }
+    let handlers = method.paths.iter().chain(&method.partial);
+    let first = handlers
+        .filter(|p| p.description.start_kind == StartKind::Handler)
+        .max_by_key(|p| p.count)?;
+    let block = first.description.blocks.first()?.index();
+    Some(about.finding(
+        FindingKind::Exceptions,
+        Some(block),
+        about.share,
+        format!(
+            "{}: caught an exception {} times",
+            about.at(block),
+            thousands(caught)
+        ),
+        format!(
+            "in {} calls; throwing and unwinding costs thousands of instructions each",
+            thousands(entries)
+        ),
+    ))
+}
+
+/// Hot methods that the compiler does not inline, or not compile at all.
+pub(super) fn too_big(about: &About) -> Option<Finding> {
+    let method = about.method;
+    let size = method.map.code_length;
+    let entries: u64 = {
+        let entered = method.paths.iter().chain(&method.partial);
+        let entered = entered.filter(|p| p.description.start_kind == StartKind::Entry);
+        entered.fold(0, |sum, path| sum.saturating_add(path.count))
+    };
+    let (limit, what) = match size {
+        size if size > COMPILED => (COMPILED, "is never compiled"),
+        // A method that is rarely called gains little from being inlined.
+        size if size > INLINED && entries >= 10 * OFTEN => (INLINED, "is not inlined"),
+        _ => return None,
+    };
+    let text = format!(
+        "{} has {} bytes of bytecode: it {what}",
+        method.short_name(),
+        thousands(size.into())
+    );
+    if !about.exact {
+        let evidence = format!("HotSpot's limit is {} bytes", thousands(limit.into()));
+        return Some(about.finding(FindingKind::TooBig, None, about.share, text, evidence));
+    }
+    let never: Vec<usize> = (0..method.map.blocks.len())
+        .filter(|&b| method.edges.blocks[b] == 0)
+        .collect();
+    let bytes = |block: usize| method.map.blocks[block].end - method.map.blocks[block].start;
+    let dead: u32 = never.iter().map(|&block| bytes(block)).sum();
+    let mut lines: Vec<u32> = never
+        .iter()
+        .filter_map(|&b| method.map.line(method.map.blocks[b].start))
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let mut evidence = format!(
+        "HotSpot's limit is {} bytes; {} bytes never ran",
+        thousands(limit.into()),
+        thousands(dead.into())
+    );
+    // A call of the new method takes some bytes, too.
+    if dead > 0 && size - dead + 10 <= limit && !lines.is_empty() {
+        evidence += &format!(
+            ": moved to a method of their own, {} would bring it under the limit",
+            ranges(&lines)
+        );
+    }
+    Some(about.finding(
+        FindingKind::TooBig,
+        never.first().copied(),
+        about.share,
+        text,
+        evidence,
+    ))
+}
+
+/// `lines 3–5, 9 and 11`, at most five of them.
+fn ranges(lines: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &line in lines {
+        match runs.last_mut() {
+            Some((_, to)) if *to + 1 >= line => *to = line,
+            _ => runs.push((line, line)),
+        }
+    }
+    let shown = runs.iter().take(5);
+    let mut words: Vec<String> = shown
+        .map(|&(from, to)| {
+            if from == to {
+                from.to_string()
+            } else {
+                format!("{from}–{to}")
+            }
+        })
+        .collect();
+    if runs.len() > 5 {
+        words.push("…".to_owned());
+    }
+    let what = if lines.len() == 1 { "line" } else { "lines" };
+    format!("{what} {}", words.join(", "))
+}
+
+/// An edge of a block.
+pub(super) fn edge(block: usize, index: usize) -> EdgeRef {
+    EdgeRef {
+        from: BlockId::new(block),
+        index: index as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_in_ranges() {
+        assert_eq!(ranges(&[4]), "line 4");
+        assert_eq!(ranges(&[3, 4, 5, 9]), "lines 3–5, 9");
+        assert_eq!(ranges(&[1, 3, 5, 7, 9, 11]), "lines 1, 3, 5, 7, 9, …");
+    }
+}

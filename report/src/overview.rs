@@ -1,0 +1,176 @@
+//! The first screen: what stands out, and the hot methods with their hot paths. At most 60 lines; all the rest is a
+//! question away (`--method`, `--all`).
+
+use trodden_profile::RunInfo;
+
+use crate::findings::{self, Finding};
+use crate::text::{DECISION, HOT, Page, SOFT, TITLE, route, wrap};
+use crate::view::{MethodView, View};
+use crate::words::{self, percent, thousands};
+
+/// Most lines.
+const MOST_LINES: usize = 60;
+/// Findings on the first screen; the page and the JSON have all.
+const FINDINGS: usize = 5;
+
+/// Writes it. `width`: columns of the terminal.
+pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: bool) -> String {
+    let width = width.clamp(60, 200);
+    let mut page = Page {
+        out: String::new(),
+        color,
+    };
+    head(&mut page, view, width);
+    let found = findings::find(view);
+    if !found.is_empty() {
+        heading(&mut page, "What stands out");
+        for (index, finding) in found.iter().take(FINDINGS).enumerate() {
+            one(&mut page, index + 1, finding, width);
+        }
+        page.line("");
+    }
+    let ending = ending(view, width);
+    heading(
+        &mut page,
+        "Hot methods (share of all decisions), with their hot paths",
+    );
+    let mut shown = 0;
+    for method in view.methods.iter().take(top) {
+        let lines = method_lines(&page, method, paths, width);
+        let used = page.out.lines().count() + lines.len() + ending.len() + 2;
+        if used > MOST_LINES && shown > 0 {
+            break;
+        }
+        lines.iter().for_each(|line| page.line(line));
+        shown += 1;
+    }
+    let more = view.methods.len() - shown;
+    if more > 0 {
+        let text = format!("{:>9} more methods ran", thousands(more as u64));
+        let text = page.styled(SOFT, &text);
+        page.line(&text);
+    }
+    page.line("");
+    ending.iter().for_each(|line| page.line(line));
+    page.out
+}
+
+fn heading(page: &mut Page, text: &str) {
+    let text = page.styled(TITLE, text);
+    page.line(&text);
+}
+
+fn head(page: &mut Page, view: &View, width: usize) {
+    let title = cut(&format!("Trodden: {}", program(view.run)), width);
+    heading(page, &title);
+    let t = view.totals;
+    let mut text = format!(
+        "{} paths with {} decisions in {} methods, {:.1} s. {}",
+        thousands(t.paths),
+        thousands(t.flow),
+        thousands(t.methods),
+        view.run.seconds,
+        words::how_counted(view.run)
+    );
+    if t.unreadable > 0 {
+        text += &format!(
+            " {} counts name no path and are in no sum (see --all).",
+            thousands(t.unreadable)
+        );
+    }
+    wrap(&text, width).iter().for_each(|line| page.line(line));
+    page.line("");
+}
+
+/// The program without its arguments' arguments: what fits a line.
+fn program(run: &RunInfo) -> &str {
+    match run.command.as_str() {
+        "" => "which paths the program took",
+        command => command,
+    }
+}
+
+fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
+    let text = format!("{number}. {}", finding.text);
+    for (i, line) in wrap(&text, width - 5).iter().enumerate() {
+        let line = page.styled(HOT, line);
+        page.line(&format!("{}{line}", if i == 0 { "  " } else { "     " }));
+    }
+    let evidence = cut(&finding.evidence, width - 5);
+    let evidence = page.styled(SOFT, &evidence);
+    page.line(&format!("     {evidence}"));
+}
+
+fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) -> Vec<String> {
+    let name = page.styled(TITLE, &name(method, width - 11));
+    let mut lines = vec![format!("{:>8}  {name}", percent(method.share))];
+    let all = method.paths.iter().chain(&method.partial);
+    let count = method.paths.len() + method.partial.len();
+    for path in all.take(paths) {
+        let numbers = format!(
+            "{:>16}  ×{:<13}",
+            percent(path.share_of_method),
+            thousands(path.count)
+        );
+        let left = width.saturating_sub(numbers.chars().count() + 1);
+        let words = cut(&route(path, method.map, method.decisions()), left);
+        lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
+    }
+    if count > paths {
+        let rest = format!("{:>18}and {} more paths", "", thousands((count - paths) as u64));
+        lines.push(page.styled(SOFT, &rest));
+    }
+    lines
+}
+
+/// The method's name, which is never cut; its parameters, then its package go first.
+fn name(method: &MethodView, width: usize) -> String {
+    let fits = |name: &String| name.chars().count() <= width;
+    let without = format!("{}.{}(…)", words::dotted(method.class), method.map.name);
+    let short = format!("{}(…)", method.short_name());
+    let candidates = [method.title(), without];
+    candidates.into_iter().find(fits).unwrap_or(short)
+}
+
+fn ending(view: &View, width: usize) -> Vec<String> {
+    let mut all = Vec::new();
+    let left: usize = view.skipped.values().map(Vec::len).sum();
+    if left > 0 {
+        let reason = view.skipped.iter().max_by_key(|(_, list)| list.len());
+        let most = reason.map_or("", |(reason, _)| reason);
+        all.push(format!(
+            "{} classes and methods were left as they were, mostly: {most}.",
+            thousands(left as u64)
+        ));
+    }
+    if let Some(method) = view.methods.first() {
+        all.push(format!(
+            "One method in full: --method {}. All of them: --all. As a page: -o page.html.",
+            shell_safe(&method.short_name())
+        ));
+    }
+    all.iter().flat_map(|text| wrap(text, width)).collect()
+}
+
+/// A method pattern as one can paste it.
+fn shell_safe(name: &str) -> String {
+    let pattern = match name.rsplit_once('.') {
+        Some((class, method)) => format!("{class}#{method}"),
+        None => name.to_owned(),
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '#' | '_' | '.');
+    match pattern.chars().all(plain) {
+        true => pattern,
+        false => format!("'{pattern}'"),
+    }
+}
+
+/// The beginning, if it is too long.
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
+    out.push('…');
+    out
+}
