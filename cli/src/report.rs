@@ -34,8 +34,8 @@ pub struct ReportArgs {
     /// Text: everything about each method, not one screen.
     #[arg(long)]
     all: bool,
-    /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default: src/main/java and
-    /// the like, if the current directory has them].
+    /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
+    /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
     /// Show decisions as what the bytecode did (taken, not taken), not as conditions of the source.

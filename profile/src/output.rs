@@ -1,9 +1,9 @@
 //! Writing results: into files, whole or not at all; straight into devices and pipes.
 //!
-//! A file comes into being under a temporary name in its folder (`.trodden-PID-N.tmp`), is synced, and is then renamed.
-//! Links are followed, and what they lead to is replaced with the permissions that it had. Whatever is no regular
-//! file (a device, a pipe) is opened and written to; it is never replaced. [`clear_leftovers`] removes what killed
-//! processes left behind.
+//! A file comes into being under a temporary name in its folder (`.trodden-PID-N.tmp`), is synced, and is
+//! then renamed. Links are followed, and what they lead to is replaced with the permissions that it had.
+//! Whatever is no regular file (a device, a pipe) is opened and written to; it is never replaced.
+//! [`clear_leftovers`] removes what killed processes left behind.
 
 mod leftovers;
 #[cfg(test)]
@@ -101,8 +101,8 @@ impl Target {
     }
 }
 
-/// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's and
-/// the folder owner's links are followed.
+/// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's
+/// and the folder owner's links are followed.
 fn may_follow(link_owner: u32, folder_owner: u32, folder_mode: u32, user: u32) -> bool {
     const SHARED: u32 = 0o1002;
     folder_mode & SHARED != SHARED || link_owner == user || link_owner == folder_owner
@@ -184,15 +184,16 @@ fn write_borrowed(drafts: Vec<Draft>, files: &[(&Path, &[u8], u32)]) -> Result<(
     Ok(())
 }
 
-/// A file that is written piece by piece under its temporary name, and there when [`write_files_with`] gets it. If it
-/// never does, nothing is left of it.
+/// A file that is written piece by piece under its temporary name, and there when [`write_files_with`] gets
+/// it. If it never does, nothing is left of it.
 pub struct Draft {
     path: PathBuf,
     staged: Staged,
 }
 
 impl Draft {
-    /// Begins a file. `mode`: its permissions, before the user's mask. A file that is there already keeps its own.
+    /// Begins a file. `mode`: its permissions, before the user's mask. A file that is there already keeps its
+    /// own.
     ///
     /// # Errors
     /// As [`write`], and if the name stands for a device or a pipe: those take no drafts.
@@ -298,7 +299,8 @@ fn keep_permissions(file: &File, there: Option<&Metadata>) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(there.mode() & 0o777))
 }
 
-/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not hang.
+/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not
+/// hang.
 fn open_stream(path: &Path) -> io::Result<File> {
     let start = Instant::now();
     let file = loop {
@@ -338,7 +340,8 @@ impl Growing {
     /// Opens an output. The part of an earlier writer that was killed is kept as `NAME.old.part`.
     ///
     /// # Errors
-    /// As [`Target::of`], and if another process writes it, or the part is there and is no file of this user's.
+    /// As [`Target::of`], and if another process writes it, or the part is there and is no file of this
+    /// user's.
     pub fn open(path: &Path) -> io::Result<(Growing, File)> {
         let target = Target::of(path)?;
         let name = match &target {

@@ -1,5 +1,5 @@
-//! Options in real JVMs: patterns that match nothing, options that mean nothing together, places where no file can be
-//! written, and one run after another with other options.
+//! Options in real JVMs: patterns that match nothing, options that mean nothing together, places where no
+//! file can be written, and one run after another with other options.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

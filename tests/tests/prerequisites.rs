@@ -11,7 +11,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A folder with links to all programs on the path but some, and with a `cargo` that takes note of being called.
+/// A folder with links to all programs on the path but some, and with a `cargo` that takes note of being
+/// called.
 struct Programs(TempDir);
 
 impl Programs {
