@@ -145,7 +145,7 @@ const IMPOSSIBLE: [(&str, &[&str], &str); 6] = [
     (
         "probe=counters,file=/proc/self/a.trodden",
         &["--probe", "counters", "--file", "/proc/self/a.trodden"],
-        "/proc/self: no file can be written there",
+        "no file can be written to the folder /proc/self",
     ),
     ("weight=time", &["--weight", "time"], "is for "),
     ("k=10", &["--k", "10"], "is for "),
@@ -215,6 +215,18 @@ fn total(profile: &Profile) -> u64 {
     all.map(|counts| counts.total()).sum()
 }
 
+/// Waits until a JVM that is just starting can be asked.
+fn ready(pid: &str) -> Result<()> {
+    let since = Instant::now();
+    while let Err(error) = attach(&["attach", pid, "status"]) {
+        if since.elapsed() > LIMIT {
+            return Err(error);
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(())
+}
+
 /// Asks for a dump until it has counts.
 fn dump(pid: &str, file: &Path) -> Result<Profile> {
     let since = Instant::now();
@@ -246,6 +258,7 @@ fn stopped_and_started_with_another_schedule_is_another_profile() -> Result<()> 
             .stderr(Stdio::piped())
             .spawn()?;
         let pid = program.id().to_string();
+        ready(&pid)?;
         let mut before: Option<Profile> = None;
         for (round, schedule) in ["sag:64:17", "timer", "sag:8:3", "span:500us:64"]
             .iter()

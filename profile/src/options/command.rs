@@ -31,10 +31,11 @@ impl AgentCommand {
     /// As [`parse`](Self::parse).
     pub fn parse_ahead(text: &str, probe: &str) -> Result<Self, OptionError> {
         let (action, mut pairs) = words(text)?;
-        if !pairs
+        let own_probe = pairs
             .iter()
-            .any(|(name, value)| name == "probe" && value != "auto")
-        {
+            .any(|(name, value)| name == "probe" && value != "auto");
+        // Other actions take no probe; the caller refuses them by their names.
+        if action == Action::Start && !own_probe {
             pairs.retain(|(name, _)| name != "probe");
             pairs.push(("probe".to_owned(), probe.to_owned()));
         }
