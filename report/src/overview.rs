@@ -46,7 +46,8 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     }
     let more = view.methods.len() - shown;
     if more > 0 {
-        let text = format!("{:>9} more methods ran", thousands(more as u64));
+        let what = if more == 1 { "method" } else { "methods" };
+        let text = format!("{:>9} more {what} ran", thousands(more as u64));
         let text = page.styled(SOFT, &text);
         page.line(&text);
     }
@@ -117,7 +118,8 @@ fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) ->
         lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
     }
     if count > paths {
-        let rest = format!("{:>18}and {} more paths", "", thousands((count - paths) as u64));
+        let what = if count - paths == 1 { "path" } else { "paths" };
+        let rest = format!("{:>18}and {} more {what}", "", thousands((count - paths) as u64));
         lines.push(page.styled(SOFT, &rest));
     }
     lines
