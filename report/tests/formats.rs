@@ -11,7 +11,11 @@ use trodden_profile::{MethodCounts, Profile, Skipped};
 use trodden_report::{Report, ReportError, ReportOptions};
 
 fn report(profile: &Profile) -> Report<'_> {
-    Report::new(profile, &ReportOptions::default()).unwrap()
+    let options = ReportOptions {
+        all: true,
+        ..ReportOptions::default()
+    };
+    Report::new(profile, &options).unwrap()
 }
 
 fn json(profile: &Profile) -> Value {
@@ -47,6 +51,8 @@ fn goldens() {
     let report = report(&profile);
     insta::assert_snapshot!("json", report.json().unwrap());
     insta::assert_snapshot!("text", report.text(false));
+    let first_screen = Report::new(&profile, &ReportOptions::default()).unwrap();
+    insta::assert_snapshot!("first_screen", first_screen.text(false));
     insta::assert_snapshot!("dot", report.dot().unwrap());
 }
 
