@@ -331,6 +331,7 @@ fn as_json(a: &Accuracy) -> serde_json::Value {
         "unobserved_flow": a.unobserved_flow,
         "unobserved_share": a.unobserved_share,
         "unseen_branch_share": a.unseen_branch_share,
+        "unknown_branch_share": a.unknown_branch_share,
         "unknown": a.unknown,
         "unmatched_methods": a.unmatched_methods,
         "methods": methods,
@@ -405,6 +406,7 @@ fn text(a: &Accuracy) -> String {
         ("flow, estimated", a.estimated_flow.to_string()),
         ("left out, not observed", share(Some(a.unobserved_share))),
         ("branches never estimated", share(Some(a.unseen_branch_share))),
+        ("branches not to be known", share(Some(a.unknown_branch_share))),
         ("methods not matched", a.unmatched_methods.to_string()),
         ("counts without a path", a.unknown.to_string()),
     ];

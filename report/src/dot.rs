@@ -8,7 +8,7 @@ use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use crate::kpaths::{self, Limits};
 use crate::layout;
 use crate::view::{MethodView, View};
-use crate::words::thousands;
+use crate::words::{self, thousands};
 
 /// How nodes and edges of what is hottest look.
 pub(crate) const HOT: &str = ", color=\"#c2410c\", penwidth=2.5";
@@ -57,11 +57,12 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
         quoted(&title)
     );
     for &block in &shown {
-        let count = view.edges.blocks[block];
-        let label = format!("{}\n{}×", layout::label(view, block), thousands(count));
+        let count = view.block_count(block);
+        let times = count.map_or_else(|| words::count(None), |count| format!("{}×", thousands(count)));
+        let label = format!("{}\n{times}", layout::label(view, block));
         let look = match (hot_blocks.contains(&BlockId::new(block)), count) {
             (true, _) => HOT,
-            (false, 0) => ", style=\"rounded,dashed\", color=gray",
+            (false, Some(0)) => ", style=\"rounded,dashed\", color=gray",
             _ => "",
         };
         let _ = writeln!(out, "    m{index}_b{block} [label={}{look}];", quoted(&label));
@@ -78,7 +79,7 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
                 from,
                 index: i as u32,
             };
-            let count = view.edges.count(edge);
+            let count = view.edge_count(edge);
             let info = &view.map.blocks[block];
             let decides = matches!(
                 info.exit,
@@ -87,13 +88,13 @@ fn cluster(out: &mut String, index: usize, view: &MethodView) {
             let label = match info.labels.get(i).filter(|_| decides) {
                 Some(_) => {
                     let outcome = view.decisions().outcome_or_label(view.map, edge);
-                    format!("{outcome}\n{}", thousands(count))
+                    format!("{outcome}\n{}", words::count(count))
                 }
-                None => thousands(count),
+                None => words::count(count),
             };
             let look = match (hot_edges.contains(&edge), count) {
                 (true, _) => HOT,
-                (false, 0) => ", style=dashed, color=gray",
+                (false, Some(0)) => ", style=dashed, color=gray",
                 _ => "",
             };
             let _ = writeln!(

@@ -10,7 +10,7 @@ use crate::source::Sources;
 use crate::structural;
 use crate::subpaths;
 use crate::view::{MethodView, Reasons, View};
-use crate::words::{self, percent, thousands};
+use crate::words::{self, Counts, percent, thousands};
 use crate::{html_method, svg};
 
 const STYLE: &str = include_str!("assets/page.css");
@@ -77,7 +77,7 @@ fn run(view: &View) -> Markup {
             @if !run.jvm.is_empty() { div { dt { "JVM" } dd { (run.jvm) } } }
             div { dt { "Profiled" } dd { (format!("{:.1} s", run.seconds)) } }
             @if view.contexts.is_none() || !view.methods.is_empty() {
-            div { dt { (if run.exact { "Paths counted" } else { "Paths sampled" }) } dd { (thousands(view.totals.paths)) } }
+            div { dt { "Paths " (Counts::of(run).participle()) } dd { (thousands(view.totals.paths)) } }
             div { dt { "Branch decisions on them" } dd { (thousands(view.totals.flow)) } }
             div { dt { "Methods that ran" } dd { (thousands(view.totals.methods)) } }
             }
@@ -166,7 +166,7 @@ fn table(view: &View, shown: &[crate::MethodView]) -> Markup {
                         th scope="col" data-type="text" { "Method" }
                         th.num scope="col" aria-sort="descending" { "Share" }
                         th.num scope="col" { "Decisions" }
-                        th.num scope="col" { "Times counted" }
+                        th.num scope="col" { "Times " (Counts::of(view.run).participle()) }
                         th.num scope="col" { "Paths seen" }
                         th.num scope="col" { "Paths possible" }
                     } }

@@ -178,7 +178,7 @@ fn branches(view: &MethodView) -> Markup {
             } }
             @if made > 0 { p.note { "And " (made) " that the compiler made on its own." } }
             @if view.branches.iter().any(|b| b.undercounted) {
-                p.note { "* Lies in a loop that is not counted: the real numbers are higher." }
+                p.note { "* Lies in a loop whose iterations are not counted: how often it went this way is not known." }
             }
         }
     }
@@ -188,13 +188,12 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
     let mut outcomes = branch.outcomes(view);
     // The positive outcome first, whichever way the compiler turned the jump.
     outcomes.sort_by_key(|outcome| outcome.negative);
-    let total: u128 = outcomes.iter().map(|o| u128::from(o.count)).sum();
+    let total = words::sum(outcomes.iter().map(|o| o.count));
     let asked = view.decisions().of(branch.block).and_then(Decision::phrase);
     let is_switch = matches!(branch.fork, Fork::Switch(_));
     html! {
         tbody { @for (i, outcome) in outcomes.iter().enumerate() {
-            @let share = if total == 0 { 0.0 } else { outcome.count as f64 / total as f64 };
-            tr.never[outcome.count == 0] {
+            tr.never[outcome.count == Some(0)] {
                 @if i == 0 {
                     th.where scope="rowgroup" rowspan=(outcomes.len()) title={ "bytecode " (branch.at.bci) } {
                         (place(branch.at)) @if branch.undercounted { "*" }
@@ -203,8 +202,14 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
                 }
                 td { span.decision.not[outcome.negative] { (outcome.text) }
                     @if is_switch { span.soft { " → " (place(outcome.target)) } } }
-                td.num { (thousands(outcome.count)) }
-                td.bias { (bar(share)) (if total == 0 { "never reached".to_owned() } else { percent(share) }) }
+                td.num { (words::count(outcome.count)) }
+                td.bias {
+                    @match (outcome.count, total) {
+                        (_, Some(0)) => { (bar(0.0)) "never reached" }
+                        (Some(count), Some(total)) => { @let share = count as f64 / total as f64; (bar(share)) (percent(share)) }
+                        _ => { "not known" }
+                    }
+                }
             }
         } }
     }
@@ -216,7 +221,7 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
         .hottest()
         .map(|p| p.lines(view.map).into_iter().collect())
         .unwrap_or_default();
-    let most = counts.values().copied().max().unwrap_or(0).max(1);
+    let most = counts.values().copied().flatten().max().unwrap_or(0).max(1);
     let (Some(&first), Some(&last)) = (counts.keys().next(), counts.keys().next_back()) else {
         return html! { h3 { "Source" } p.note { "The class file has no line numbers; numbers with @ are bytecode indices." } };
     };
@@ -231,7 +236,7 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
     let one_way = view.branches.iter().filter(|branch| {
         let counts = &view.edges.edges[branch.block];
         let made = view.decisions().made(branch.block).is_some();
-        !made && counts.contains(&0) && counts.iter().any(|&n| n > 0)
+        !made && !branch.undercounted && counts.contains(&0) && counts.iter().any(|&n| n > 0)
     });
     let partly: BTreeSet<u32> = one_way.filter_map(|branch| branch.at.line).collect();
     let stale = source.is_some_and(|text| last as usize > text.lines.len());
@@ -245,13 +250,14 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
         div.scroll { table.source.bare[source.is_none()] {
             thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } th scope="col" { "Code" } } }
             tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
-                @let count = counts.get(line);
-                tr.on-path[on_path.contains(line)].never[count == Some(&0)].partly[partly.contains(line)]
-                    .ran[count.is_some_and(|&n| n > 0) && !partly.contains(line)] data-line=(line) {
+                @let known = counts.get(line);
+                @let count = known.copied().flatten();
+                tr.on-path[on_path.contains(line)].never[count == Some(0)].partly[partly.contains(line)]
+                    .ran[count.is_some_and(|n| n > 0) && !partly.contains(line)] data-line=(line) {
                     td.line { (line) }
-                    td.num { @if let Some(count) = count { (thousands(*count)) } }
-                    td.text style=[count.map(|&c| format!("--heat:{:.3}", c as f64 / most as f64))] {
-                        @match text { Some(text) => { code { (text) } } None => { @if let Some(&count) = count { (bar(count as f64 / most as f64)) } } }
+                    td.num { @if let Some(&count) = known { (words::count(count)) } }
+                    td.text style=[count.map(|c| format!("--heat:{:.3}", c as f64 / most as f64))] {
+                        @match text { Some(text) => { code { (text) } } None => { @if let Some(count) = count { (bar(count as f64 / most as f64)) } } }
                     }
                 }
             } }

@@ -49,6 +49,8 @@ struct Run<'a> {
     schedule: Option<&'a str>,
     interval_ns: Option<u64>,
     exact: bool,
+    /// What counts stand for: `exact`, `estimates` of the whole run, or `samples`.
+    counts: &'static str,
     options: &'a str,
     trodden: &'a str,
     facts: BTreeMap<&'a str, Cow<'a, str>>,
@@ -148,8 +150,9 @@ struct Step {
 struct Branch {
     bci: u32,
     line: Option<u32>,
-    taken: u64,
-    not_taken: u64,
+    /// Null where it is not known: see `reason`.
+    taken: Option<u64>,
+    not_taken: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
     /// What *taken* and *not taken* mean.
@@ -159,6 +162,9 @@ struct Branch {
     compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
+    /// Why numbers are not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -172,6 +178,8 @@ struct Switch {
     compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     undercounted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -180,7 +188,8 @@ struct Case {
     /// As the source has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
-    count: u64,
+    /// Null where it is not known.
+    count: Option<u64>,
     line: Option<u32>,
 }
 
@@ -232,6 +241,7 @@ pub(crate) fn write(
             schedule: run.schedule.as_deref(),
             interval_ns: run.interval_ns,
             exact: run.exact,
+            counts: words::Counts::of(run).name(),
             options: &run.options,
             trodden: &run.version,
             facts: run.facts.texts().collect(),
@@ -256,9 +266,8 @@ pub(crate) fn write(
     };
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
-    // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing
-    // around, and
-    // the upper control characters.
+    // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing around, and the
+    // upper control characters.
     Ok(printable_lines(&out).into_owned())
 }
 
@@ -361,6 +370,7 @@ fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
         outcomes: decision.map(|_| [0, 1].map(|edge| method.decisions().outcome(view.block, edge))),
         compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
+        reason: view.unknown(),
     })
 }
 
@@ -386,5 +396,6 @@ fn switch(method: &MethodView, view: &BranchView) -> Option<Switch> {
         condition: decision.and_then(Decision::phrase),
         compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
+        reason: view.unknown(),
     })
 }

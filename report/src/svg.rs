@@ -8,7 +8,7 @@ use trodden_profile::BlockExit;
 
 use crate::layout::{self, Drawing};
 use crate::view::{MethodView, View};
-use crate::words::thousands;
+use crate::words::{self, thousands};
 
 /// Looks of the graph; the page's own style sheet builds on the same classes and variables.
 pub(crate) const STYLE: &str = include_str!("assets/graph.css");
@@ -100,15 +100,16 @@ fn content(view: &MethodView, drawing: &Drawing, prefix: &str) -> Markup {
         }
         @for curve in &drawing.edges {
             @let info = &view.map.blocks[curve.edge.from.index()];
-            @let count = view.edges.count(curve.edge);
+            @let known = view.edge_count(curve.edge);
+            @let count = known.unwrap_or(0);
             @let on = hot_edges.contains(&curve.edge);
             @let marker = format!("url(#{prefix}{})", if on { "hot" } else { "plain" });
-            g.edge.never[count == 0].on-path[on] data-edge={ (curve.edge.from.index()) ":" (curve.edge.index) } {
+            g.edge.never[known == Some(0)].on-path[on] data-edge={ (curve.edge.from.index()) ":" (curve.edge.index) } {
                 path d=(curve.data) fill="none"
                     marker-start=[curve.reversed.then_some(&marker)]
                     marker-end=[(!curve.reversed).then_some(&marker)]
                     stroke-width=(n(1.0 + 2.5 * count as f64 / most as f64)) {
-                    title { (thousands(count)) " times" }
+                    title { (times(known)) }
                 }
                 @if let (BlockExit::Branch | BlockExit::Switch, Some(_)) = (info.exit, info.labels.get(curve.edge.index as usize)) {
                     text x=(n(curve.label_at.0)) y=(n(curve.label_at.1)) text-anchor="middle" { (view.decisions().outcome_or_label(view.map, curve.edge)) }
@@ -116,16 +117,24 @@ fn content(view: &MethodView, drawing: &Drawing, prefix: &str) -> Markup {
             }
         }
         @for placed in &drawing.blocks {
-            @let count = view.edges.blocks[placed.block];
+            @let known = view.block_count(placed.block);
+            @let count = known.unwrap_or(0);
             @let middle = placed.x + placed.width / 2.0;
-            g.block.never[count == 0].on-path[hot_blocks.contains(&placed.block)] data-block=(placed.block)
+            g.block.never[known == Some(0)].on-path[hot_blocks.contains(&placed.block)] data-block=(placed.block)
                 style={ "--heat:" (format!("{:.3}", count as f64 / most as f64)) } {
-                title { (placed.label) ": ran " (thousands(count)) " times" }
+                title { (placed.label) ": ran " (times(known)) }
                 rect x=(n(placed.x)) y=(n(placed.y)) width=(n(placed.width)) height=(n(placed.height)) rx="5" {}
                 text x=(n(middle)) y=(n(placed.y + placed.height / 2.0 - 2.0)) text-anchor="middle" { (placed.label) }
-                text.count x=(n(middle)) y=(n(placed.y + placed.height / 2.0 + 12.0)) text-anchor="middle" { (thousands(count)) "×" }
+                text.count x=(n(middle)) y=(n(placed.y + placed.height / 2.0 + 12.0)) text-anchor="middle" { (match known { Some(count) => format!("{}×", thousands(count)), None => words::count(None) }) }
             }
         }
+    }
+}
+
+fn times(count: Option<u64>) -> String {
+    match count {
+        Some(count) => format!("{} times", thousands(count)),
+        None => "not known how often".to_owned(),
     }
 }
 

@@ -178,7 +178,9 @@ impl Page {
         self.line(&title);
         self.line(&format!(
             "{:>9} {:>17} {:>17}  method",
-            "share", "decisions", "paths counted"
+            "share",
+            "decisions",
+            format!("paths {}", words::Counts::of(view.run).participle())
         ));
         for method in view.methods.iter().take(top) {
             let name = elide(&method.title(), WIDTH - 47);
@@ -270,7 +272,7 @@ impl Page {
                 self.wrapped(5, &text);
             }
             if method.branches.iter().any(|b| b.undercounted) {
-                self.line("     * lies in a loop that is not counted: the real numbers are higher");
+                self.line("     * lies in a loop whose iterations are not counted");
             }
         }
     }
@@ -331,18 +333,20 @@ impl Page {
         let decisions = method.decisions();
         if let Some(decision) = decisions.of(branch.block) {
             let mut outcomes = branch.outcomes(method);
-            let total: u128 = outcomes.iter().map(|o| u128::from(o.count)).sum();
-            let share = |count: u64| match total {
-                0 => String::new(),
-                _ => format!(" ({})", percent(count as f64 / total as f64)),
+            let total = words::sum(outcomes.iter().map(|o| o.count));
+            let share = |count: Option<u64>| match (count, total) {
+                (Some(count), Some(total)) if total > 0 => {
+                    format!(" ({})", percent(count as f64 / total as f64))
+                }
+                _ => String::new(),
             };
             // The positive outcome first, whichever way the compiler turned the jump.
             outcomes.sort_by_key(|outcome| outcome.negative);
             let counts = outcomes
                 .iter()
-                .map(|o| format!("{} {}{}", o.text, thousands(o.count), share(o.count)));
+                .map(|o| format!("{} {}{}", o.text, words::count(o.count), share(o.count)));
             let counts = counts.collect::<Vec<_>>().join(", ");
-            let never = if total == 0 { " never reached:" } else { "" };
+            let never = if total == Some(0) { " never reached:" } else { "" };
             let asked = decision.phrase().unwrap_or_default();
             let text = format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
             self.wrapped(5, &text);
@@ -350,23 +354,23 @@ impl Page {
         }
         match &branch.fork {
             Fork::Branch { taken, not_taken } => {
-                let total = u128::from(*taken) + u128::from(*not_taken);
-                let bias = match total {
-                    0 => "never reached".to_owned(),
-                    _ => format!("{} taken", percent(*taken as f64 / total as f64)),
+                let bias = match (*taken, words::sum([*taken, *not_taken])) {
+                    (_, Some(0)) => "never reached".to_owned(),
+                    (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
+                    _ => "share not known".to_owned(),
                 };
                 let text = format!(
                     "     {:<15} taken {:>13}  not taken {:>13}  {bias}{low}",
                     place(branch.at),
-                    thousands(*taken),
-                    thousands(*not_taken)
+                    words::count(*taken),
+                    words::count(*not_taken)
                 );
                 self.line(&text);
             }
             Fork::Switch(cases) => {
                 let text: Vec<String> = cases
                     .iter()
-                    .map(|c| format!("{} {}", decision_short(&c.label), thousands(c.count)))
+                    .map(|c| format!("{} {}", decision_short(&c.label), words::count(c.count)))
                     .collect();
                 let text = format!("{:<16} {}{low}", place(branch.at), text.join("; "));
                 self.wrapped(5, &text);

@@ -6,8 +6,8 @@ use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts, MethodMap,
-    Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts,
+    MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
@@ -87,8 +87,11 @@ pub struct MethodView<'p> {
     pub unreadable: Vec<Unreadable>,
     /// Branches and switches in bytecode order, those that ran or might have.
     pub branches: Vec<BranchView>,
-    /// How often each block ran and each edge was followed, as far as counted; with partial samples.
+    /// How often each block ran and each edge was followed, as far as counted; with partial samples. Where probes leave
+    /// loops out these are too low: see [`block_count`](Self::block_count) and [`edge_count`](Self::edge_count).
     pub edges: EdgeProfile,
+    /// Per block: do the counts say how often it ran?
+    pub known_blocks: Vec<bool>,
     /// Which of its paths followed which, if the profile tells.
     pub forest: Option<&'p PathForest>,
     /// How much of it was really counted, if not all.
@@ -158,7 +161,7 @@ pub struct BranchView {
     pub at: Place,
     /// Its outcomes.
     pub fork: Fork,
-    /// Lies on a path whose iterations are not counted, so its counts are too low.
+    /// Lies in a loop whose iterations are not counted, so it is not known how often it was decided which way.
     pub undercounted: bool,
 }
 
@@ -169,20 +172,25 @@ pub struct OutcomeView {
     pub text: String,
     /// *No*, *done*; not taken.
     pub negative: bool,
-    /// How often.
-    pub count: u64,
+    /// How often; none if the probes do not tell.
+    pub count: Option<u64>,
     /// Where it leads.
     pub target: Place,
 }
 
 impl BranchView {
+    /// Why its counts are not known, if they are not.
+    pub(crate) fn unknown(&self) -> Option<&'static str> {
+        self.undercounted
+            .then_some("lies in a loop with a single path, whose iterations are not counted")
+    }
+
     /// Its outcomes, in the order of the bytecode.
     pub fn outcomes(&self, method: &MethodView) -> Vec<OutcomeView> {
         let decisions = method.decisions();
         let from = BlockId::new(self.block);
         let targets = method.map.graph.successors(from);
-        let counts = &method.edges.edges[self.block];
-        let outcome = |(index, (&to, &count)): (usize, (&BlockId, &u64))| {
+        let outcome = |(index, &to): (usize, &BlockId)| {
             let edge = EdgeRef {
                 from,
                 index: index as u32,
@@ -190,11 +198,11 @@ impl BranchView {
             OutcomeView {
                 text: decisions.outcome_or_label(method.map, edge),
                 negative: decisions.is_negative(method.map, edge),
-                count,
+                count: method.edge_count(edge),
                 target: place(method.map, method.map.blocks[to.index()].start),
             }
         };
-        targets.iter().zip(counts).enumerate().map(outcome).collect()
+        targets.iter().enumerate().map(outcome).collect()
     }
 }
 
@@ -203,10 +211,10 @@ impl BranchView {
 pub enum Fork {
     /// A conditional branch.
     Branch {
-        /// Times it jumped.
-        taken: u64,
+        /// Times it jumped; none if that is not known.
+        taken: Option<u64>,
         /// Times it did not.
-        not_taken: u64,
+        not_taken: Option<u64>,
     },
     /// A switch, one entry per distinct target.
     Switch(Vec<Case>),
@@ -217,8 +225,8 @@ pub enum Fork {
 pub struct Case {
     /// Keys.
     pub label: EdgeLabel,
-    /// Times it was chosen.
-    pub count: u64,
+    /// Times it was chosen; none if that is not known.
+    pub count: Option<u64>,
     /// Where it leads.
     pub target: Place,
 }
@@ -372,6 +380,7 @@ impl<'p> MethodView<'p> {
             unreadable: Vec::new(),
             branches: Vec::new(),
             edges: EdgeProfile::new(map),
+            known_blocks: vec![true; map.blocks.len()],
             forest: None,
             observation: None,
             structure: None,
@@ -409,6 +418,7 @@ impl<'p> MethodView<'p> {
                     view.unobserved.push(PathView::new(map, path, number, 0));
                 }
             }
+            view.known_blocks = map.known_blocks(counts);
             view.branches = view.branch_table();
         }
         let hotter =
@@ -431,11 +441,6 @@ impl<'p> MethodView<'p> {
     }
 
     fn branch_table(&self) -> Vec<BranchView> {
-        let on_unobserved: Vec<BlockId> = self
-            .unobserved
-            .iter()
-            .flat_map(|p| p.edges.iter().map(|e| e.from))
-            .collect();
         let table = self
             .edges
             .branches(self.map)
@@ -443,22 +448,37 @@ impl<'p> MethodView<'p> {
             .map(|branch| BranchView {
                 block: branch.block.index(),
                 at: branch.at,
-                undercounted: on_unobserved.contains(&branch.block),
-                fork: match (branch.taken(), branch.not_taken()) {
-                    (Some(taken), Some(not_taken)) => Fork::Branch { taken, not_taken },
-                    _ => {
-                        let targets = self.map.graph.successors(branch.block);
-                        let cases = branch.outcomes.into_iter().zip(targets);
-                        let case = |((label, count), to): ((EdgeLabel, u64), &BlockId)| Case {
-                            label,
-                            count,
-                            target: place(self.map, self.map.blocks[to.index()].start),
-                        };
-                        Fork::Switch(cases.map(case).collect())
-                    }
-                },
+                undercounted: !self.known_blocks[branch.block.index()],
+                fork: self.fork(branch),
             });
         table.collect()
+    }
+
+    fn fork(&self, branch: BranchCounts) -> Fork {
+        let is_branch = branch.taken().is_some();
+        let targets = self.map.graph.successors(branch.block);
+        let case = |(index, ((label, _), to)): (u32, ((EdgeLabel, u64), &BlockId))| Case {
+            label,
+            count: self.edge_count(EdgeRef {
+                from: branch.block,
+                index,
+            }),
+            target: place(self.map, self.map.blocks[to.index()].start),
+        };
+        let cases: Vec<Case> = (0..)
+            .zip(branch.outcomes.into_iter().zip(targets))
+            .map(case)
+            .collect();
+        match cases.as_slice() {
+            [first, second] if is_branch => {
+                let (taken, not_taken) = match first.label {
+                    EdgeLabel::Taken => (first.count, second.count),
+                    _ => (second.count, first.count),
+                };
+                Fork::Branch { taken, not_taken }
+            }
+            _ => Fork::Switch(cases),
+        }
     }
 
     fn set_shares(&mut self, total: u128) {
@@ -479,6 +499,18 @@ impl<'p> MethodView<'p> {
                 share(path.count, count)
             };
         }
+    }
+
+    /// How often a block ran; none if the probes do not tell ([`MethodMap::known_blocks`]).
+    pub fn block_count(&self, block: usize) -> Option<u64> {
+        let is_known = self.known_blocks.get(block).is_none_or(|known| *known);
+        is_known.then(|| self.edges.blocks.get(block).copied().unwrap_or(0))
+    }
+
+    /// How often an edge was followed; none if the probes do not tell.
+    pub fn edge_count(&self, edge: EdgeRef) -> Option<u64> {
+        let is_known = self.map.known_edge(&self.known_blocks, edge);
+        is_known.then(|| self.edges.count(edge))
     }
 
     /// The path of a number, with its count; or why there is none.
@@ -531,14 +563,15 @@ impl<'p> MethodView<'p> {
         words::signature(&self.map.name, &self.map.descriptor)
     }
 
-    /// How often each line ran: the busiest of its blocks. Empty without line numbers.
-    pub fn line_counts(&self) -> BTreeMap<u32, u64> {
+    /// How often each line ran: the busiest of its blocks; none if that is not known of one of them. Empty without line
+    /// numbers.
+    pub fn line_counts(&self) -> BTreeMap<u32, Option<u64>> {
         let mut lines = BTreeMap::new();
         for (index, block) in self.map.blocks.iter().enumerate() {
-            let count = self.edges.blocks.get(index).copied().unwrap_or(0);
+            let count = self.block_count(index);
             for line in block_lines(self.map, block.start, block.end) {
-                let entry = lines.entry(line).or_insert(0);
-                *entry = count.max(*entry);
+                let entry = lines.entry(line).or_insert(Some(0));
+                *entry = entry.zip(count).map(|(one, other)| one.max(other));
             }
         }
         lines

@@ -171,6 +171,58 @@ pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
     (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and those ")))
 }
 
+/// A number, or that it is not known.
+pub(crate) fn count(count: Option<u64>) -> String {
+    count.map_or_else(|| "not known".to_owned(), thousands)
+}
+
+/// The sum of numbers, if all are known.
+pub(crate) fn sum(counts: impl IntoIterator<Item = Option<u64>>) -> Option<u128> {
+    counts.into_iter().map(|count| count.map(u128::from)).sum()
+}
+
+/// What the counts of a profile stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// Executions, each of them.
+    Exact,
+    /// Executions in the whole run, as estimated from a part of it.
+    Estimates,
+    /// Samples: only their shares mean something.
+    Samples,
+}
+
+impl Counts {
+    pub fn of(run: &RunInfo) -> Self {
+        let has_estimates = |schedule: &String| schedule.split(" + ").any(|one| one.starts_with("span:"));
+        match run.probe.as_str() {
+            _ if run.exact => Counts::Exact,
+            "auto" | "structural" => Counts::Estimates,
+            // Each sample stands for so many executions of its window.
+            _ if run.schedule.as_ref().is_some_and(has_estimates) => Counts::Estimates,
+            _ => Counts::Samples,
+        }
+    }
+
+    /// In JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counts::Exact => "exact",
+            Counts::Estimates => "estimates",
+            Counts::Samples => "samples",
+        }
+    }
+
+    /// What paths were: `counted`.
+    pub fn participle(self) -> &'static str {
+        match self {
+            Counts::Exact => "counted",
+            Counts::Estimates => "estimated",
+            Counts::Samples => "sampled",
+        }
+    }
+}
+
 /// How the counts came about, as one sentence.
 pub(crate) fn how_counted(run: &RunInfo) -> String {
     if run.exact {
@@ -190,7 +242,11 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
         return "Each loop was counted on its own, in windows; counts of whole paths are put together from these, as estimates of the whole run."
             .to_owned();
     }
-    let mut out = "Paths were sampled, so counts are samples and shares are estimates".to_owned();
+    let mut out = match Counts::of(run) {
+        Counts::Estimates => "Paths were sampled; counts are estimates of how often they ran in the whole run, and so are shares",
+        _ => "Paths were sampled, so counts are samples and shares are estimates",
+    }
+    .to_owned();
     if let Some(ns) = run.interval_ns {
         out += &format!(" (every {} ms", ns as f64 / 1e6);
         if let Some(schedule) = &run.schedule {
@@ -235,6 +291,35 @@ pub(crate) fn observed(observation: &Observation, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn estimated_executions_are_not_called_samples() {
+        let run = |probe: &str, schedule: &str| RunInfo {
+            probe: probe.to_owned(),
+            schedule: Some(schedule.to_owned()).filter(|text| !text.is_empty()),
+            interval_ns: Some(20_000_000),
+            ..RunInfo::default()
+        };
+        // In windows of fixed duration each sample stands for many executions; elsewhere it is one.
+        let span = how_counted(&run("yieldpoint", "span:1ms:256"));
+        assert!(
+            span.contains("counts are estimates of how often they ran"),
+            "{span}"
+        );
+        assert!(!span.contains("counts are samples"), "{span}");
+        let sag = how_counted(&run("yieldpoint", "sag:64:17"));
+        assert!(sag.contains("counts are samples"), "{sag}");
+        for (probe, schedule, expected) in [
+            ("yieldpoint", "span:1ms:256", Counts::Estimates),
+            ("yieldpoint", "sag:64:17 + span:1ms:256", Counts::Estimates),
+            ("yieldpoint", "sag:64:17", Counts::Samples),
+            ("safepoint", "", Counts::Samples),
+            ("auto", "", Counts::Estimates),
+            ("structural", "", Counts::Estimates),
+        ] {
+            assert_eq!(Counts::of(&run(probe, schedule)), expected, "{probe} {schedule}");
+        }
+    }
 
     #[test]
     fn numbers() {

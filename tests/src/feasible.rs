@@ -73,8 +73,8 @@ pub struct Step {
 pub struct Branch {
     pub bci: u32,
     pub line: Option<u32>,
-    pub taken: u64,
-    pub not_taken: u64,
+    pub taken: Option<u64>,
+    pub not_taken: Option<u64>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -169,8 +169,12 @@ fn check_method(method: &Method, listing: &Listing, say: &mut impl FnMut(String)
     }
     let mut told: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for branch in &method.branches {
-        told.insert((branch.bci, "taken"), branch.taken);
-        told.insert((branch.bci, "not-taken"), branch.not_taken);
+        for (outcome, count) in [("taken", branch.taken), ("not-taken", branch.not_taken)] {
+            match count {
+                Some(count) => _ = told.insert((branch.bci, outcome), count),
+                None => say(format!("branch at {}: {outcome} is not known", branch.bci)),
+            }
+        }
         if branch.line != listing.line(branch.bci) {
             say(format!(
                 "branch at {} is not on line {:?}",

@@ -541,7 +541,7 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
     ]);
     process::run(&mut java, LIMIT)?.success()?;
     // Path maps of code that was instrumented ahead hold no conditions.
-    assert_eq!(shop.json("ahead.trodden")?, without_conditions(expected));
+    assert_eq!(shop.json("ahead.trodden")?, without_conditions(expected.clone()));
 
     let flag = shop
         .trodden_flag("few.trodden")?

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trodden_numbering::{BlockId, EdgeRef};
+
 use crate::model::edges::EdgeProfile;
 use crate::model::map::MethodMap;
 use crate::model::profile::{MethodCounts, Profile};
@@ -52,6 +54,9 @@ pub struct Accuracy {
     pub unobserved_share: f64,
     /// Share of the exact branch executions at branches that the estimate never saw: they count as mispredicted.
     pub unseen_branch_share: f64,
+    /// Share of the exact branch executions at branches whose frequencies do not follow from what the estimate's probes
+    /// report ([`MethodMap::known_blocks`]): they count as mispredicted too.
+    pub unknown_branch_share: f64,
     /// Counts in either profile whose number names no path: left out.
     pub unknown: u64,
     /// Methods with estimated counts whose class bytes or path cuts the exact profile does not have. Their flow
@@ -106,6 +111,40 @@ struct Side<'a> {
     unobserved: BTreeSet<u64>,
 }
 
+impl Side<'_> {
+    /// Its counts of whole paths.
+    fn whole_paths(&self) -> MethodCounts {
+        MethodCounts {
+            paths: self.counts.paths.clone(),
+            ..MethodCounts::default()
+        }
+    }
+
+    /// What its counts tell of blocks and edges. The map may be another profile's, with other paths unobserved.
+    fn known(&self) -> Known {
+        let mut map = self.map.clone();
+        map.unobserved = self.unobserved.iter().copied().collect();
+        let blocks = map.known_blocks(&self.whole_paths());
+        Known { map, blocks }
+    }
+}
+
+/// Which blocks and edges of a method have known frequencies.
+struct Known {
+    map: MethodMap,
+    blocks: Vec<bool>,
+}
+
+impl Known {
+    fn block(&self, block: BlockId) -> bool {
+        self.blocks[block.index()]
+    }
+
+    fn edge(&self, edge: EdgeRef) -> bool {
+        self.map.known_edge(&self.blocks, edge)
+    }
+}
+
 type Sides<'a> = BTreeMap<Key<'a>, Vec<Side<'a>>>;
 
 /// One path in the estimate or the exact profile: its method (index into a list) and its number.
@@ -116,8 +155,10 @@ pub(crate) type PathId = (usize, u64);
 /// Only full paths count, not partial ones. Paths that are [`unobserved`](MethodMap::unobserved) in either profile are
 /// left out of both, and their share of the exact flow is reported. Where the estimate numbers a method's paths
 /// differently they are translated. Overlap of a switch, or of a branch, is the sum over its outcomes of the lesser of
-/// both biases: for two outcomes that is PEP's `1 - |taken_act - taken_est|`. A branch without estimate overlaps by 0.
-/// Paths of equal flow are ranked by class, method and number.
+/// both biases: for two outcomes that is PEP's `1 - |taken_act - taken_est|`. A branch without estimate overlaps by 0,
+/// and so does one in a loop whose iterations the estimate's probes do not report, whatever its counts seem to say. Where
+/// the exact profile itself does not know a branch there is nothing to compare with. Paths of equal flow are ranked by
+/// class, method and number.
 pub fn compare(exact: &Profile, estimate: &Profile, options: &AccuracyOptions) -> Accuracy {
     let mut result = Accuracy::default();
     let mut exact_sides = sides(exact);
@@ -322,6 +363,8 @@ struct EdgeSums {
     agreement: f64,
     /// Exact executions of branches without estimate.
     unseen: u64,
+    /// Exact executions of branches of which the estimate cannot say anything.
+    unknown: u64,
     /// (exact, estimated) frequency of every branch edge.
     edges: Vec<(u64, u64)>,
 }
@@ -330,31 +373,33 @@ impl EdgeSums {
     /// Adds a method's branches; their relative overlap.
     fn add(&mut self, exact: Option<&Side<'_>>, estimate: Option<&Side<'_>>) -> Option<f64> {
         let map = exact.or(estimate)?.map;
-        let shown = |number: u64| {
-            !([exact, estimate].into_iter().flatten()).any(|side| side.unobserved.contains(&number))
-        };
-        let table = |side: Option<&Side<'_>>| {
-            let edges = match side {
-                Some(side) => {
-                    let full = MethodCounts {
-                        paths: side.counts.paths.clone(),
-                        ..MethodCounts::default()
-                    };
-                    EdgeProfile::of_paths(map, &full, shown)
-                }
-                None => EdgeProfile::new(map),
-            };
-            edges.branches(map)
+        let known = |side: Option<&Side<'_>>| side.map(Side::known);
+        let (exact_known, estimate_known) = (known(exact), known(estimate));
+        let table = |side: Option<&Side<'_>>| match side {
+            Some(side) => EdgeProfile::of(map, &side.whole_paths()).branches(map),
+            None => EdgeProfile::new(map).branches(map),
         };
         let (mut weight, mut agreement) = (0u64, 0.0);
         for (actual, guess) in table(exact).iter().zip(&table(estimate)) {
+            let is_known =
+                |known: &Option<Known>| known.as_ref().is_none_or(|known| known.block(actual.block));
+            if !is_known(&exact_known) {
+                continue;
+            }
             let (total, guessed) = (actual.total(), guess.total());
-            let both = actual
-                .outcomes
-                .iter()
-                .zip(&guess.outcomes)
-                .map(|(a, e)| (a.1, e.1));
-            if total > 0 && guessed > 0 {
+            let both = (0..)
+                .zip(actual.outcomes.iter().zip(&guess.outcomes))
+                .map(|(index, (a, e))| {
+                    let edge = EdgeRef {
+                        from: actual.block,
+                        index,
+                    };
+                    let known = estimate_known.as_ref().is_none_or(|known| known.edge(edge));
+                    (a.1, if known { e.1 } else { 0 })
+                });
+            if total > 0 && !is_known(&estimate_known) {
+                self.unknown = self.unknown.saturating_add(total);
+            } else if total > 0 && guessed > 0 {
                 let lesser = |(a, e): (u64, u64)| (a as f64 / total as f64).min(e as f64 / guessed as f64);
                 agreement += total as f64 * both.clone().map(lesser).sum::<f64>();
             } else {
@@ -374,6 +419,7 @@ impl EdgeSums {
         }
         result.edge_relative_overlap = Some(self.agreement / self.weight as f64);
         result.unseen_branch_share = self.unseen as f64 / self.weight as f64;
+        result.unknown_branch_share = self.unknown as f64 / self.weight as f64;
         let sum = |side: fn(&(u64, u64)) -> u64| self.edges.iter().map(|e| side(e) as f64).sum::<f64>();
         let (exact, estimate) = (sum(|e| e.0), sum(|e| e.1));
         let lesser = |&(a, e): &(u64, u64)| (a as f64 / exact).min(e as f64 / estimate);

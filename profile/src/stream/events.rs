@@ -12,7 +12,7 @@
 //! | 4 | `OnlyPath` | path number | a whole activation with one path: neither `Enter` nor `Exit` |
 //! | 5 | `Unwound` | activations that remain on the stack | exceptions have ended all above; method 0 |
 //! | 6 | `Block` | block index | the topmost activation entered a basic block |
-//! | 7 | `Prefix` | path register | reserved: the path so far, at a call |
+//! | 7 | `Prefix` | path register | the path so far of the activation that calls: belongs to the `Enter` right after it (`call-paths=on`) |
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
 //! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
@@ -71,7 +71,7 @@ pub enum Kind {
     Unwound = 5,
     /// A basic block was entered.
     Block = 6,
-    /// Reserved: the path register at a call.
+    /// The path register at a call, in front of the call's `Enter`.
     Prefix = 7,
     /// Events are missing.
     Gap = 8,
@@ -162,7 +162,8 @@ pub enum Event {
     Unwound { depth: u32 },
     /// The topmost activation entered a basic block.
     Block { method: u32, block: u32 },
-    /// Reserved: the path register at a call.
+    /// The topmost activation, one of `method`, is about to call and has come so far: its path register. The `Enter` of
+    /// what it calls is next. Written where contexts are distinguished by the path that led to each call.
     Prefix { method: u32, register: u32 },
     /// Events are missing; no activation is known.
     Gap,
@@ -562,6 +563,22 @@ mod tests {
             call: Some(65534),
         },
     ];
+
+    #[test]
+    fn the_table_above_has_each_kind_with_its_number() {
+        let rows: Vec<&str> = include_str!("events.rs")
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .filter(|line| line.starts_with(" | "))
+            .collect();
+        for kind in Kind::ALL {
+            let row = format!(" | {} | `{kind:?}` | ", kind as u8);
+            let found = rows.iter().find(|line| line.starts_with(&row));
+            let found = found.unwrap_or_else(|| panic!("no row {row}"));
+            // All are in use.
+            assert!(!found.contains("reserved"), "{found}");
+        }
+    }
 
     #[test]
     fn events_are_words_and_back() {

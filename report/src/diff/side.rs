@@ -20,6 +20,8 @@ pub(super) struct Side<'p> {
     pub counts: &'p MethodCounts,
     /// Executions of blocks and edges.
     pub edges: EdgeProfile,
+    /// Per block: do the counts say how often it ran?
+    pub known_blocks: Vec<bool>,
     /// Activations that were counted.
     pub entries: u64,
     /// Executed bytecode instructions.
@@ -43,6 +45,7 @@ impl<'p> Side<'p> {
             map,
             counts,
             edges: EdgeProfile::new(map),
+            known_blocks: map.known_blocks(counts),
             entries: 0,
             work: 0,
             density,
@@ -103,8 +106,12 @@ impl<'p> Side<'p> {
         ratio(self.edges.blocks[block], self.entries)
     }
 
-    /// How often a block was left by each of its edges, as shares; `None` if it never ran.
+    /// How often a block was left by each of its edges, as shares; `None` if it never ran, or if the probes do not report
+    /// all that went through it.
     pub fn probabilities(&self, block: usize) -> Option<Vec<f64>> {
+        if !self.known_blocks[block] {
+            return None;
+        }
         let edges = &self.edges.edges[block];
         let total: f64 = edges.iter().map(|&n| n as f64).sum();
         (total > 0.0).then(|| edges.iter().map(|&n| n as f64 / total).collect())

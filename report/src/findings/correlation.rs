@@ -21,7 +21,7 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
     let known = |block: usize| method.decisions().of(block).and_then(|d| d.phrase());
     let decisions: Vec<usize> = about
         .decisions()
-        .filter(|&block| known(block).is_some())
+        .filter(|&block| known(block).is_some() && method.known_blocks[block])
         .collect();
     if decisions.len() < 2 {
         return None;

@@ -34,21 +34,34 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
         String::new()
     };
     let ran = view.totals.methods;
+    let partly = view
+        .methods
+        .iter()
+        .filter(|m| m.known_blocks.contains(&false))
+        .count() as u64;
     let verb = if enough == 1 { "does" } else { "do" };
     Some(Finding {
         kind: FindingKind::Work,
         method: None,
         line: None,
         text: format!(
-            "{}{more} {verb} {} of the work",
+            "{}{more} {verb} {} of the work{}",
             names.join(", "),
-            percent(ratio(sum, work.total))
+            percent(ratio(sum, work.total)),
+            if partly > 0 { " that was counted" } else { "" }
         ),
         evidence: format!(
-            "{} of {} methods that ran; work is executed bytecode instructions, {} in all",
+            "{} of {} methods that ran; work is executed bytecode instructions, {} in all{}",
             enough,
             thousands(ran),
-            thousands(work.total)
+            thousands(work.total),
+            match partly {
+                0 => String::new(),
+                partly => format!(
+                    "; loops that are not counted, of {} methods, are not in it",
+                    thousands(partly)
+                ),
+            }
         ),
         share: ratio(sum, work.total),
     })
@@ -147,6 +160,9 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
     }
     let method = about.method;
     let of = |block: usize| {
+        if !method.known_blocks[block] {
+            return None;
+        }
         let counts = &method.edges.edges[block];
         let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         let taken = counts.iter().filter(|&&n| n > 0).count();
@@ -193,7 +209,7 @@ fn never_ran(about: &About, block: usize, edge: usize) -> u64 {
     let mut stack = vec![about.target(block, edge)];
     let mut bytes = 0u64;
     while let Some(at) = stack.pop() {
-        if about.method.edges.blocks[at] > 0 || std::mem::replace(&mut seen[at], true) {
+        if about.method.block_count(at) != Some(0) || std::mem::replace(&mut seen[at], true) {
             continue;
         }
         bytes += u64::from(map.blocks[at].end - map.blocks[at].start);
@@ -263,7 +279,7 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
         return Some(about.finding(FindingKind::TooBig, None, about.share, text, evidence));
     }
     let never: Vec<usize> = (0..method.map.blocks.len())
-        .filter(|&b| method.edges.blocks[b] == 0)
+        .filter(|&b| method.block_count(b) == Some(0))
         .collect();
     let bytes = |block: usize| method.map.blocks[block].end - method.map.blocks[block].start;
     let dead: u32 = never.iter().map(|&block| bytes(block)).sum();
