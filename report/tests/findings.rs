@@ -173,8 +173,10 @@ fn iterations_that_alternate() {
             vec![looping().count(&[1, 2, 3], 5_000).count(&[1, 4, 3], 5_000)],
             &[],
         );
-        let mut kpaths = trodden_profile::KPaths::default();
-        kpaths.k = 2;
+        let mut kpaths = trodden_profile::KPaths {
+            k: 2,
+            ..Default::default()
+        };
         kpaths
             .methods
             .insert((0, 0), PathForest::from_preorder(nodes).unwrap());
