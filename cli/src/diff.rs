@@ -58,6 +58,8 @@ enum DiffFormat {
     Json,
     /// For a comment on a change.
     Markdown,
+    /// One self-contained page.
+    Html,
 }
 
 /// A percentage as a share.
@@ -93,6 +95,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         .as_ref()
         .and_then(|name| match name.extension()?.to_str()? {
             "json" => Some(DiffFormat::Json),
+            "html" | "htm" => Some(DiffFormat::Html),
             "md" | "markdown" => Some(DiffFormat::Markdown),
             _ => None,
         });
@@ -100,6 +103,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         DiffFormat::Text => diff.text(&sources, args.output.is_none() && output::colour(&io::stdout())),
         DiffFormat::Json => diff.json().map_err(CliError::failed)?,
         DiffFormat::Markdown => diff.markdown(&sources),
+        DiffFormat::Html => diff.html(&sources),
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     let Some(limit) = args.fail_on else {

@@ -162,7 +162,7 @@ fn fixtures_report_the_paths_they_walk() {
         i32::MAX as u64,
         &mut random,
     );
-    assert_eq!(methods, 7 * 2);
+    assert_eq!(methods, 9 * 2);
 }
 
 fn jdks() -> Vec<PathBuf> {
