@@ -121,7 +121,7 @@ pub struct Delivery {
 
 enum What {
     /// One file, and others beside it.
-    File(Draft, Vec<NewFile>),
+    File(Box<Draft>, Vec<NewFile>),
     /// A folder, where it was put together, and the lock on that place.
     Folder(TempDir, fs::File),
 }
@@ -170,7 +170,7 @@ impl Delivery {
         match what {
             What::File(draft, mut files) => {
                 files.insert(0, map);
-                write_files_with(vec![draft], &files)?;
+                write_files_with(vec![*draft], &files)?;
             }
             What::Folder(staged, held) => {
                 place_folder(&path, &staged, map)?;
@@ -215,7 +215,7 @@ fn file(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<What, CliErro
         Root::Folder(_) => {}
     }
     let draft = out.into_inner().map_err(|e| failed(e.into_error()))?;
-    Ok(What::File(draft, beside))
+    Ok(What::File(Box::new(draft), beside))
 }
 
 fn folder(

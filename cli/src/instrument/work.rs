@@ -50,6 +50,9 @@ struct Ids {
     methods: u32,
 }
 
+/// A class that takes probes.
+type Ready<'c> = (Box<Prepared<'c>>, ClassIds);
+
 /// What becomes of a class.
 type Verdict<'c> = Result<(Option<Box<Prepared<'c>>>, Vec<Skipped>), String>;
 
@@ -111,7 +114,7 @@ impl Visit for Work<'_> {
             prepared.push(Some((ready, ids)));
         }
         let writes = self.writes;
-        let emit = |(ready, (_, method)): (Option<(Box<Prepared>, ClassIds)>, &(Found, u16))| match ready {
+        let emit = |(ready, (_, method)): (Option<Ready>, &(Found, u16))| match ready {
             None => Ok(Outcome::Left),
             Some(_) if !writes => Ok(Outcome::Counted),
             Some((ready, ids)) => Packed::new(ready.emit(ids), *method).map(Outcome::Written),
