@@ -1,4 +1,5 @@
-//! Programs under `ulimit -v`: with the agent they behave as they do without it, but for the eighth that it may take.
+//! Programs under `ulimit -v`: with the agent they behave as they do without it, but for the eighth that it
+//! may take.
 
 use std::process::Command;
 use std::time::Duration;

@@ -245,7 +245,8 @@ mod tests {
         assert_eq!((registry.classes().len(), entry.code.is_none()), (1, true));
     }
 
-    /// The bytes of two classes with these options, the first ones of their JVM. One has a method with a single path.
+    /// The bytes of two classes with these options, the first ones of their JVM. One has a method with a
+    /// single path.
     fn shapes(options: &str) -> [Option<Vec<u8>>; 2] {
         let shapes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
         let small = include_bytes!("../../../instrumenter/tests/fixtures/Small.class");

@@ -69,8 +69,8 @@ fn start(
     probe: &str,
     options: &str,
 ) -> Result<(), String> {
-    // The options come without an action; there is only one. Asked before the probe is added, which means nothing to
-    // the others.
+    // The options come without an action; there is only one. Asked before the probe is added, which means
+    // nothing to the others.
     let given = AgentCommand::parse(options).map(|command| command.action);
     if let Some(action) = given.ok().filter(|action| *action != Action::Start) {
         return Err(format!("{action} makes no sense among its options"));
