@@ -1,4 +1,5 @@
-//! Compiles the class that code calls which is instrumented ahead of its run; the command line carries it inside itself.
+//! Compiles the class that code calls which is instrumented ahead of its run; the command line carries it
+//! inside itself.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,8 @@ fn main() {
     }
 }
 
-/// Compiles for Java 8, so that code for old JVMs can be instrumented too; without debug information, to be small.
+/// Compiles for Java 8, so that code for old JVMs can be instrumented too; without debug information, to be
+/// small.
 fn compile(sources: &Path, out: &Path) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let javac = javac();

@@ -20,7 +20,8 @@ pub struct CompareArgs {
     /// Output format.
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     format: CompareFormat,
-    /// Calling contexts: from which share of all calls on a context is hot [default: as the estimate was counted].
+    /// Calling contexts: from which share of all calls on a context is hot [default: as the estimate was
+    /// counted].
     #[arg(long, value_name = "SHARE")]
     phi: Option<Share>,
 }

@@ -15,10 +15,11 @@ use crate::sources;
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
 
-/// Shows what changed between two runs: which method does other work than before, and which branch explains it.
+/// Shows what changed between two runs: which method does other work than before, and which branch explains
+/// it.
 ///
-/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one of the
-/// same run, use `trodden compare`.
+/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one
+/// of the same run, use `trodden compare`.
 #[derive(Args)]
 pub struct DiffArgs {
     /// Profile (.trodden) of the run before.
@@ -57,6 +58,8 @@ enum DiffFormat {
     Json,
     /// For a comment on a change.
     Markdown,
+    /// One self-contained page.
+    Html,
 }
 
 /// A percentage as a share.
@@ -92,6 +95,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         .as_ref()
         .and_then(|name| match name.extension()?.to_str()? {
             "json" => Some(DiffFormat::Json),
+            "html" | "htm" => Some(DiffFormat::Html),
             "md" | "markdown" => Some(DiffFormat::Markdown),
             _ => None,
         });
@@ -99,6 +103,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         DiffFormat::Text => diff.text(&sources, args.output.is_none() && output::colour(&io::stdout())),
         DiffFormat::Json => diff.json().map_err(CliError::failed)?,
         DiffFormat::Markdown => diff.markdown(&sources),
+        DiffFormat::Html => diff.html(&sources),
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
     let Some(limit) = args.fail_on else {

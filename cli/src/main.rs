@@ -1,7 +1,7 @@
 //! `trodden`, the command line.
 //!
-//! *In*: arguments, profiles, class files, process ids. *Out*: reports, instrumented classes, exit codes. Glue
-//! only: each subcommand has its own file, and what it does is done by the library crates.
+//! *In*: arguments, profiles, class files, process ids. *Out*: reports, instrumented classes, exit codes.
+//! Glue only: each subcommand has its own file, and what it does is done by the library crates.
 
 mod agent_library;
 mod attach;

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use rustix::process::Signal;
 use signal_hook::SigId;
-use trodden_profile::output::{self, Target};
+use trodden_profile::output::{self, Draft, Target};
 use trodden_profile::{Profile, printable_lines};
 
 use crate::error::CliError;
 pub use trodden_profile::output::NewFile;
 
-/// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us with half a
-/// file left.
+/// While this is kept, a write beyond the limit of file sizes fails as on a full disk, and does not end us
+/// with half a file left.
 pub struct FileSizeLimit(Option<SigId>);
 
 impl FileSizeLimit {
@@ -48,6 +48,12 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 pub fn write_files(files: &[NewFile]) -> Result<(), CliError> {
     let _limit = FileSizeLimit::respect();
     output::write_files(files).map_err(CliError::failed)
+}
+
+/// The same with files that were written piece by piece before.
+pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), CliError> {
+    let _limit = FileSizeLimit::respect();
+    output::write_files_with(drafts, files).map_err(CliError::failed)
 }
 
 /// Does this name stand for a device or a pipe?
@@ -85,8 +91,8 @@ pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
-/// Says something on standard error. Names in it come from class files, traces and command lines: none of them may
-/// steer a terminal.
+/// Says something on standard error. Names in it come from class files, traces and command lines: none of
+/// them may steer a terminal.
 pub fn complain(message: &str) {
     eprintln!("trodden: {}", printable_lines(message));
 }

@@ -135,8 +135,8 @@ impl FromArgMatches for ProfileArgs {
     }
 }
 
-/// The help of a subcommand that records: the basic options, the names of the others by group, and those for research only
-/// in `--help-all`. `own`: options of the subcommand itself that are shown there too.
+/// The help of a subcommand that records: the basic options, the names of the others by group, and those for
+/// research only in `--help-all`. `own`: options of the subcommand itself that are shown there too.
 pub fn short_help(command: Command, all: bool, own: &[&str]) -> Command {
     let command = command.arg(
         Arg::new(HELP_ALL)

@@ -34,8 +34,8 @@ pub struct ReportArgs {
     /// Text: everything about each method, not one screen.
     #[arg(long)]
     all: bool,
-    /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default: src/main/java and
-    /// the like, if the current directory has them].
+    /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
+    /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
     /// Show decisions as what the bytecode did (taken, not taken), not as conditions of the source.
@@ -50,7 +50,8 @@ pub struct ReportArgs {
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
     unfold: bool,
-    /// Only the first N (top:N), those N times in the sample (samples:N), or with this share of all (share:0.01).
+    /// Only the first N (top:N), those N times in the sample (samples:N), or with this share of all
+    /// (share:0.01).
     #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
     threshold: Option<SubpathThreshold>,
     #[command(flatten)]

@@ -52,9 +52,13 @@ impl Room {
         told
     }
 
+    /// The classes of a path map, by name. (In the file they stand in the order in which they are in the
+    /// output.)
     fn map(&self, output: &str) -> Vec<String> {
         let map = Profile::load(self.path(&format!("{output}.map.trodden"))).unwrap();
-        map.classes.iter().map(|c| c.map.name.clone()).collect()
+        let mut names: Vec<String> = map.classes.iter().map(|c| c.map.name.clone()).collect();
+        names.sort();
+        names
     }
 }
 

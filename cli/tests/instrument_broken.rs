@@ -1,5 +1,5 @@
-//! `trodden instrument` with input and output that cannot work: each is told by name, the exit code is not 0, and
-//! nothing is written, not even a temporary file.
+//! `trodden instrument` with input and output that cannot work: each is told by name, the exit code is not 0,
+//! and nothing is written, not even a temporary file.
 
 mod zips;
 

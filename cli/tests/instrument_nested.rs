@@ -1,5 +1,5 @@
-//! `trodden instrument`: archives inside of others take probes where classes are loaded from them, and are copied to the
-//! byte where they are data.
+//! `trodden instrument`: archives inside of others take probes where classes are loaded from them, and are
+//! copied to the byte where they are data.
 
 mod zips;
 

@@ -1,7 +1,7 @@
 //! How fast classes are prepared and written, single-threaded: `throughput <directory of .class files>`.
 //!
-//! Prints MB/s of class-file bytes per probe kind (best of three rounds, classes held in memory), and what was
-//! left alone.
+//! Prints MB/s of class-file bytes per probe kind (best of three rounds, classes held in memory), and what
+//! was left alone.
 
 use std::collections::BTreeMap;
 use std::path::Path;

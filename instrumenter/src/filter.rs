@@ -1,6 +1,8 @@
 //! Which classes and methods are instrumented: JaCoCo's wildcards (`*`, `?`) on class names, and
 //! `Class#method` for methods.
 
+use wildmatch::WildMatch;
+
 /// A pattern that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("pattern '{pattern}': {reason}")]
@@ -20,8 +22,9 @@ pub struct Filter {
 
 #[derive(Clone, Debug)]
 struct Pattern {
-    class: String,
-    method: Option<String>,
+    /// Over internal names.
+    class: WildMatch,
+    method: Option<WildMatch>,
 }
 
 /// Packages of the JDK itself, left alone unless an include pattern names them.
@@ -39,7 +42,8 @@ const JDK_PREFIXES: &[&str] = &[
 ];
 
 impl Filter {
-    /// Patterns over class names (dots or slashes), optionally `#method`. No include pattern: everything but the JDK.
+    /// Patterns over class names (dots or slashes), optionally `#method`. No include pattern: everything but
+    /// the JDK.
     ///
     /// # Errors
     /// If a pattern is empty or has more than one `#`.
@@ -54,7 +58,7 @@ impl Filter {
     /// Every class, the JDK's own included: for sweeps.
     pub fn everything() -> Self {
         let pattern = |class: &str| Pattern {
-            class: class.to_owned(),
+            class: WildMatch::new(class),
             method: None,
         };
         let include = std::iter::once(pattern("*"));
@@ -116,53 +120,25 @@ impl Pattern {
             return Err(error("a class or method name is empty; use '*' for any"));
         }
         Ok(Pattern {
-            class: class.replace('.', "/"),
-            method: method.map(str::to_owned),
+            class: WildMatch::new(&class.replace('.', "/")),
+            method: method.map(WildMatch::new),
         })
     }
 
     fn class_matches(&self, name: &str) -> bool {
-        matches(self.class.as_bytes(), name.as_bytes())
+        self.class.matches(name)
     }
 
     fn method_matches(&self, name: &str) -> bool {
-        self.method
-            .as_deref()
-            .is_none_or(|m| matches(m.as_bytes(), name.as_bytes()))
+        self.method.as_ref().is_none_or(|method| method.matches(name))
     }
 
     /// Is the pattern itself about the JDK (`com.sun.tools.*`), not just wide enough to cover it (`*`)?
     fn names_jdk(&self) -> bool {
-        let fixed = self.class.split(['*', '?']).next().unwrap_or_default();
+        let class = self.class.pattern();
+        let fixed = class.split(['*', '?']).next().unwrap_or_default();
         is_jdk(fixed) || JDK_PREFIXES.contains(&format!("{fixed}/").as_str())
     }
-}
-
-/// Wildcard match in linear space and O(pattern * name) time: `*` any run, `?` one byte.
-fn matches(pattern: &[u8], name: &[u8]) -> bool {
-    let (mut p, mut n) = (0, 0);
-    let mut retry: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                retry = Some((p, n));
-                p += 1;
-            }
-            Some(&c) if c == b'?' || c == name[n] => {
-                p += 1;
-                n += 1;
-            }
-            _ => match retry {
-                Some((star, from)) => {
-                    p = star + 1;
-                    n = from + 1;
-                    retry = Some((star, from + 1));
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|&c| c == b'*')
 }
 
 #[cfg(test)]
@@ -215,6 +191,37 @@ mod tests {
         assert!(!f.method("a/C", "stop"));
         let f = filter(&[], &["a.C#*"]);
         assert!(f.class("a/C") && !f.method("a/C", "x"));
+    }
+
+    /// The definition, followed letter by letter.
+    fn slow(pattern: &[char], name: &[char]) -> bool {
+        match (pattern, name) {
+            ([], _) => name.is_empty(),
+            (['*', rest @ ..], _) => (0..=name.len()).any(|skipped| slow(rest, &name[skipped..])),
+            (['?', rest @ ..], [_, others @ ..]) => slow(rest, others),
+            ([one, rest @ ..], [other, others @ ..]) => one == other && slow(rest, others),
+            (_, []) => false,
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(20_000))]
+
+        /// Few letters, so that much of it matches by halves; `é` and `Ω` are more than a byte.
+        #[test]
+        fn patterns_match_as_they_are_defined(pattern in "[aé/*?]{1,8}", name in "[aéΩ/]{0,10}") {
+            let chars = |text: &str| text.chars().collect::<Vec<char>>();
+            let expected = slow(&chars(&pattern), &chars(&name));
+            proptest::prop_assert_eq!(WildMatch::new(&pattern).matches(&name), expected);
+            let method = filter(&[&format!("C#{pattern}")], &[]);
+            proptest::prop_assert_eq!(method.method("C", &name), expected);
+        }
+    }
+
+    #[test]
+    fn a_question_mark_is_one_character() {
+        let f = filter(&["a.Ta?en"], &[]);
+        assert!(f.class("a/Tafen") && f.class("a/Taßen") && !f.class("a/Taen"));
     }
 
     #[test]

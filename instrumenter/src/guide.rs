@@ -1,8 +1,8 @@
 //! A former profile as a guide to numbering: profile-guided probes (PEP section 3.4).
 //!
-//! *In*: a profile with path counts. *Out*: per method the frequencies of its edges, for methods whose code still has
-//! the very same control flow. They decide which edges carry no register update, nothing else: a guide that is wrong
-//! costs speed, never a count.
+//! *In*: a profile with path counts. *Out*: per method the frequencies of its edges, for methods whose code
+//! still has the very same control flow. They decide which edges carry no register update, nothing else: a
+//! guide that is wrong costs speed, never a count.
 
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,8 @@ pub enum GuideError {
 /// Edge frequencies of a former run, by method.
 #[derive(Clone, Debug, Default)]
 pub struct Guide {
-    /// Class, then method name and descriptor; then one for each control flow that was seen under these names.
+    /// Class, then method name and descriptor; then one for each control flow that was seen under these
+    /// names.
     classes: FxHashMap<String, FxHashMap<(String, String), Vec<Known>>>,
     methods: usize,
     fingerprint: u64,
@@ -52,8 +53,8 @@ impl Guide {
         }
     }
 
-    /// The guide that a profile gives. Methods without a count are not in it, neither are blocks about which the
-    /// profile is silent: those of paths that its probes did not report ([`MethodMap::unobserved`]).
+    /// The guide that a profile gives. Methods without a count are not in it, neither are blocks about which
+    /// the profile is silent: those of paths that its probes did not report ([`MethodMap::unobserved`]).
     pub fn new(profile: &Profile) -> Self {
         let mut guide = Guide::default();
         let mut hasher = FxHasher::default();

@@ -135,8 +135,7 @@ pub enum EventProbes {
     /// flag.
     CallBursts,
     /// The JVM itself reports calls and returns in bursts. Classes are numbered, but never written, and no
-    /// method
-    /// is left out because probes would not fit.
+    /// method is left out because probes would not fit.
     JvmCallBursts,
 }
 
@@ -249,8 +248,7 @@ pub struct Shim {
 
 impl Shim {
     /// Every instrumented class has one of these names in its constant pool: that of the agent's shim, or the
-    /// mark of code
-    /// that was instrumented ahead of its run, whose shim has another name in each output.
+    /// mark of code that was instrumented ahead of its run, whose shim has another name in each output.
     pub const MARKS: [&'static str; 2] = ["java/lang/Trodden", "trodden/Runtime"];
 
     /// The mark for classes that call this shim.

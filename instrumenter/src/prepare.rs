@@ -32,8 +32,7 @@ const HUGE_METHOD_LIMIT: u32 = 8_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassIds {
     /// First counter slot of the class; as many as its [`CounterLayout`] says are its own (with structure
-    /// graphs:
-    /// [`Prepared::graphs`]).
+    /// graphs: [`Prepared::graphs`]).
     pub first_counter: CounterSlot,
     /// Id of the first method of the path map; the others follow.
     pub first_method: MethodId,
@@ -122,8 +121,7 @@ pub struct MethodCode {
     pub register_slot: u16,
     /// (new, old) bytecode index of each instruction, ascending. A new index between two entries belongs to a
     /// probe in front of the second. Empty for a method without probes, and for one whose probes see calls
-    /// but do not tell their sites:
-    /// whoever walks the stack is not to tell them either.
+    /// but do not tell their sites: whoever walks the stack is not to tell them either.
     pub pc_map: Vec<(u32, u32)>,
 }
 
@@ -273,10 +271,8 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
 }
 
 /// Takes probes back from methods that they would make too large: those in front of calls if there are any,
-/// else all. A method that is
-/// far from every limit (nearly all are) is believed without being written. Dropping one moves the counters
-/// of the others, so it is
-/// done again until all fit.
+/// else all. A method that is far from every limit (nearly all are) is believed without being written.
+/// Dropping one moves the counters of the others, so it is done again until all fit.
 fn drop_what_does_not_fit(
     options: &InstrumentOptions,
     (class, name): (&Class, &str),
@@ -430,22 +426,19 @@ impl Prepared<'_> {
     }
 
     /// What is left alone although it has branches, and which methods with probes tell no call sites or count
-    /// no cut paths
-    /// ([`has_probes`](Skipped::has_probes)).
+    /// no cut paths ([`has_probes`](Skipped::has_probes)).
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
 
     /// The class with probes. Deterministic: same bytes, options and ids give the same result. Not for probes
-    /// that
-    /// [do not change code](crate::Probes::change_code).
+    /// that [do not change code](crate::Probes::change_code).
     pub fn emit(&self, ids: ClassIds) -> Vec<u8> {
         self.emit_to(ids, |_| true, |_, _| ())
     }
 
     /// The class with probes in some methods only: `wanted` is asked for each position in the path map. Ids
-    /// and layout are
-    /// those of [`emit`](Self::emit), so what was counted before keeps its meaning.
+    /// and layout are those of [`emit`](Self::emit), so what was counted before keeps its meaning.
     pub fn emit_where(&self, ids: ClassIds, wanted: impl Fn(usize) -> bool) -> Vec<u8> {
         self.emit_to(ids, wanted, |_, _| ())
     }
@@ -524,8 +517,7 @@ impl Prepared<'_> {
 }
 
 /// Puts the mark into the pool by which a class is known to be instrumented. Probes that call the agent's
-/// shim have
-/// put it there themselves; those of `safepoint` call nothing, and other shims have other names.
+/// shim have put it there themselves; those of `safepoint` call nothing, and other shims have other names.
 fn mark(options: &InstrumentOptions, pool: &mut PoolBuilder) -> Result<(), PoolFull> {
     pool.utf8(options.shim.mark().as_bytes()).map(drop)
 }
@@ -543,8 +535,7 @@ fn write_class(class: &Class, pool: &PoolBuilder, methods: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a class and writes it again without probes: every instruction, branch, frame and table goes through
-/// the
-/// same code as with probes. For tests: the result must be the same bytes.
+/// the same code as with probes. For tests: the result must be the same bytes.
 ///
 /// # Errors
 /// If the bytes are not a well-formed class file.

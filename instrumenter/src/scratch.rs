@@ -26,8 +26,8 @@ pub struct Scratch {
     pub methods: Vec<u8>,
 }
 
-/// What all classes share: the settings, and memory not in use just now. There is as much of that as there were
-/// classes in work at the same time.
+/// What all classes share: the settings, and memory not in use just now. There is as much of that as there
+/// were classes in work at the same time.
 #[derive(Debug)]
 pub struct Shared {
     /// The settings.

@@ -1,5 +1,5 @@
-//! From code to its [`MethodShape`]: what does not change when only line numbers, pool indices or the order of
-//! members do.
+//! From code to its [`MethodShape`]: what does not change when only line numbers, pool indices or the order
+//! of members do.
 
 use trodden_classfile::code::Code;
 use trodden_classfile::opcodes::{self as op, KIND, kind};

@@ -85,7 +85,8 @@ fn renumbered(profile: &Profile, map: &Arc<ClassMap>) -> Profile {
     })
 }
 
-/// Limits on bytecode, of those by which HotSpot decides what to inline, that each method of a path map is beyond.
+/// Limits on bytecode, of those by which HotSpot decides what to inline, that each method of a path map is
+/// beyond.
 fn limits_passed(prepared: &Prepared) -> Vec<usize> {
     let bytes = prepared.emit(ClassIds::new(0, 0));
     let class = Class::parse(&bytes);
@@ -191,8 +192,8 @@ fn loaders_with_the_same_class_are_added_up() {
     assert_eq!(maps[0], maps[1]);
 }
 
-/// Iterations of a loop with one path are not reported by `yieldpoint`. That its back edge was never seen does not mean that it
-/// was never taken.
+/// Iterations of a loop with one path are not reported by `yieldpoint`. That its back edge was never seen
+/// does not mean that it was never taken.
 #[test]
 fn what_probes_do_not_report_is_not_believed_to_be_cold() {
     let plain = prepare(SHAPES, ProbeKind::Yieldpoint, None);

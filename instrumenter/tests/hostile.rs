@@ -73,7 +73,8 @@ fn the_mark_is_there_once() {
 /// With no place left for the mark, the class is left alone; with exactly one, it gets it.
 #[test]
 fn a_full_constant_pool_has_no_room_for_the_mark() {
-    // iload_0; ifeq +4; iconst_0; istore_0; return: two paths, and small numbers, so probe safepoint needs no constants.
+    // iload_0; ifeq +4; iconst_0; istore_0; return: two paths, and small numbers, so probe safepoint needs no
+    // constants.
     let class = class_with(&[0x1a, 0x99, 0, 5, 0x03, 0x3b, 0xb1], &[]);
     let mut options = InstrumentOptions::new(ProbeKind::Safepoint);
     options.filter = Filter::new(&["*"], &[]).unwrap();
@@ -219,7 +220,8 @@ fn class_with(code: &[u8], handlers: &[[usize; 3]]) -> Vec<u8> {
     out
 }
 
-/// A method whose last instruction lets execution run on is left alone; the class's other methods take probes.
+/// A method whose last instruction lets execution run on is left alone; the class's other methods take
+/// probes.
 #[test]
 fn code_that_runs_off_the_end_is_the_methods_own_trouble() {
     // iload_0; ifeq +5; iconst_0; istore_0; then return or nop.
@@ -257,7 +259,8 @@ fn code_that_runs_off_the_end_is_the_methods_own_trouble() {
     }
 }
 
-/// Both sides of the largest methods: very many branches, very many handlers, one target of very many branches.
+/// Both sides of the largest methods: very many branches, very many handlers, one target of very many
+/// branches.
 #[test]
 fn big_methods_take_no_quadratic_time() {
     let branches: Vec<u8> = [0x1a, 0x99, 0, 3]

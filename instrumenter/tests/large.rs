@@ -54,8 +54,7 @@ fn u2(out: &mut Vec<u8>, value: usize) {
 }
 
 /// A class of version 49 (no frames) whose one static method of that name calls another class so many times,
-/// in a try block whose handler
-/// returns.
+/// in a try block whose handler returns.
 fn class_with(name: &str, calls: usize, loops: bool) -> Vec<u8> {
     let mut out = vec![0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 49];
     u2(&mut out, 13);

@@ -1,6 +1,6 @@
-//! The bytes each strategy puts into one small method. Old instructions are shown with their old bytecode index,
-//! probe code is indented: register updates (`iinc`, or `iconst; istore`), path ends (id, register, `invokestatic`),
-//! and gotos around updates that only some of a block's edges run through.
+//! The bytes each strategy puts into one small method. Old instructions are shown with their old bytecode
+//! index, probe code is indented: register updates (`iinc`, or `iconst; istore`), path ends (id, register,
+//! `invokestatic`), and gotos around updates that only some of a block's edges run through.
 
 mod common;
 

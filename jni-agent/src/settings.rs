@@ -126,8 +126,7 @@ impl Settings {
     }
 
     /// All that decides about instrumented classes and the meaning of counts, as text: with equal texts a
-    /// profile can go
-    /// on after it was stopped, with other ones a new profile begins.
+    /// profile can go on after it was stopped, with other ones a new profile begins.
     pub fn configuration(&self) -> String {
         if self.ahead {
             return format!("{} ahead", self.probe.name());

@@ -31,12 +31,12 @@ pub use model::{
     Accuracy, AccuracyOptions, BlockExit, BlockInfo, BlockShape, BranchCounts, Callee, ClassMap,
     ClassProfile, CompilerMade, Condition, ConditionKind, Conditions, ContextNode, ContextRow, ContextTree,
     Contexts, CounterLayout, EdgeLabel, EdgeProfile, EndKind, FORMAT_VERSION, ForestNode, ForestProblem,
-    KNOWN_SUBPATH, KPaths, KPathsOverlap, LevelOverlap, LineEntry, LoadError, MergeError, MethodAccuracy,
-    MethodConditions, MethodCounts, MethodMap, MethodOverlap, MethodShape, OFTEN, Observation, Outcome,
-    PathDescription, PathForest, PhiOutOfRange, Place, Problem, Profile, RankedSubpath, ReadError, RunInfo,
-    SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, WriteError,
-    compare, flow, is_control, kpaths_overlap, least_rotation, merge, printable, printable_lines, same_paths,
-    subpath_accuracy,
+    KNOWN_SUBPATH, KPaths, KPathsOverlap, LevelOverlap, LineEntry, LoadError, MapsWriter, MergeError,
+    MethodAccuracy, MethodConditions, MethodCounts, MethodMap, MethodOverlap, MethodShape, OFTEN,
+    Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place, Problem, Profile, RankedSubpath,
+    ReadError, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun,
+    Subpaths, WriteError, compare, flow, is_control, kpaths_overlap, least_rotation, merge, printable,
+    printable_lines, same_paths, subpath_accuracy,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

@@ -1,9 +1,9 @@
 //! Writing results: into files, whole or not at all; straight into devices and pipes.
 //!
-//! A file comes into being under a temporary name in its folder (`.trodden-PID-N.tmp`), is synced, and is then renamed.
-//! Links are followed, and what they lead to is replaced with the permissions that it had. Whatever is no regular
-//! file (a device, a pipe) is opened and written to; it is never replaced. [`clear_leftovers`] removes what killed
-//! processes left behind.
+//! A file comes into being under a temporary name in its folder (`.trodden-PID-N.tmp`), is synced, and is
+//! then renamed. Links are followed, and what they lead to is replaced with the permissions that it had.
+//! Whatever is no regular file (a device, a pipe) is opened and written to; it is never replaced.
+//! [`clear_leftovers`] removes what killed processes left behind.
 
 mod leftovers;
 #[cfg(test)]
@@ -101,8 +101,8 @@ impl Target {
     }
 }
 
-/// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's and
-/// the folder owner's links are followed.
+/// The kernel's own rule (`fs.protected_symlinks`): in a sticky folder that all may write to, only the user's
+/// and the folder owner's links are followed.
 fn may_follow(link_owner: u32, folder_owner: u32, folder_mode: u32, user: u32) -> bool {
     const SHARED: u32 = 0o1002;
     folder_mode & SHARED != SHARED || link_owner == user || link_owner == folder_owner
@@ -125,7 +125,7 @@ fn folder_of(path: &Path) -> &Path {
 /// # Errors
 /// If it cannot be written; a file that was there is then as it was.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
-    write_borrowed(&[(path, bytes, 0o666)])
+    write_borrowed(Vec::new(), &[(path, bytes, 0o666)])
 }
 
 /// Writes outputs that belong together: no file is there before all are written and on the disk.
@@ -133,27 +133,43 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 /// # Errors
 /// As [`write`], for the first that fails.
 pub fn write_files(files: &[NewFile]) -> Result<(), OutputError> {
+    write_files_with(Vec::new(), files)
+}
+
+/// Writes outputs that belong together, some of which were written piece by piece; see [`write_files`].
+///
+/// # Errors
+/// As [`write`], for the first that fails.
+pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), OutputError> {
     let borrowed: Vec<_> = files
         .iter()
         .map(|new| (new.path.as_path(), new.bytes.as_slice(), new.mode))
         .collect();
-    write_borrowed(&borrowed)
+    write_borrowed(drafts, &borrowed)
 }
 
-fn write_borrowed(files: &[(&Path, &[u8], u32)]) -> Result<(), OutputError> {
-    let failed = |file: &Path, source| OutputError {
+fn failed(file: &Path, source: io::Error) -> OutputError {
+    OutputError {
         file: file.to_owned(),
         source,
-    };
+    }
+}
+
+fn write_borrowed(drafts: Vec<Draft>, files: &[(&Path, &[u8], u32)]) -> Result<(), OutputError> {
     let (mut staged, mut streams) = (Vec::new(), Vec::new());
     for &(path, bytes, mode) in files {
         match Target::of(path).map_err(|e| failed(path, e))? {
             Target::Stream(stream) => streams.push((path, stream, bytes)),
             Target::File(target, there) => {
-                let file = Staged::new(target, there, bytes, mode).map_err(|e| failed(path, e))?;
+                let mut file = Staged::new(target, there, mode).map_err(|e| failed(path, e))?;
+                let written = file.file.write_all(bytes).and_then(|()| file.complete());
+                written.map_err(|e| failed(path, e))?;
                 staged.push((path, file));
             }
         }
+    }
+    for Draft { path, staged } in &drafts {
+        staged.complete().map_err(|e| failed(path, e))?;
     }
     for (path, stream, bytes) in streams {
         let written = open_stream(&stream).and_then(|mut out| out.write_all(bytes));
@@ -162,29 +178,72 @@ fn write_borrowed(files: &[(&Path, &[u8], u32)]) -> Result<(), OutputError> {
     for (path, file) in staged {
         file.place().map_err(|e| failed(path, e))?;
     }
+    for Draft { path, staged } in drafts {
+        staged.place().map_err(|e| failed(&path, e))?;
+    }
     Ok(())
+}
+
+/// A file that is written piece by piece under its temporary name, and there when [`write_files_with`] gets
+/// it. If it never does, nothing is left of it.
+pub struct Draft {
+    path: PathBuf,
+    staged: Staged,
+}
+
+impl Draft {
+    /// Begins a file. `mode`: its permissions, before the user's mask. A file that is there already keeps its
+    /// own.
+    ///
+    /// # Errors
+    /// As [`write`], and if the name stands for a device or a pipe: those take no drafts.
+    pub fn new(path: &Path, mode: u32) -> Result<Draft, OutputError> {
+        let begin = || match Target::of(path)? {
+            Target::Stream(_) => Err(io::Error::other("is no regular file")),
+            Target::File(target, there) => Staged::new(target, there, mode),
+        };
+        Ok(Draft {
+            path: path.to_owned(),
+            staged: begin().map_err(|e| failed(path, e))?,
+        })
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.staged.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.staged.file.flush()
+    }
 }
 
 /// A file under its temporary name, which is gone when this is dropped.
 struct Staged {
     temporary: PathBuf,
     target: PathBuf,
+    /// What the file replaces.
+    there: Option<Metadata>,
     /// Keeps the lock that says that its writer lives.
-    _file: File,
+    file: File,
 }
 
 impl Staged {
-    fn new(target: PathBuf, there: Option<Metadata>, bytes: &[u8], mode: u32) -> io::Result<Staged> {
+    fn new(target: PathBuf, there: Option<Metadata>, mode: u32) -> io::Result<Staged> {
         let (temporary, file) = create_temporary(folder_of(&target), mode)?;
-        let mut staged = Staged {
+        Ok(Staged {
             temporary,
             target,
-            _file: file,
-        };
-        staged._file.write_all(bytes)?;
-        keep_permissions(&staged._file, there.as_ref())?;
-        staged._file.sync_all()?;
-        Ok(staged)
+            there,
+            file,
+        })
+    }
+
+    /// All of it is written.
+    fn complete(&self) -> io::Result<()> {
+        keep_permissions(&self.file, self.there.as_ref())?;
+        self.file.sync_all()
     }
 
     fn place(mut self) -> io::Result<()> {
@@ -240,7 +299,8 @@ fn keep_permissions(file: &File, there: Option<&Metadata>) -> io::Result<()> {
     file.set_permissions(Permissions::from_mode(there.mode() & 0o777))
 }
 
-/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not hang.
+/// Opens what is no regular file. A pipe has some seconds for its reader to come: whoever writes must not
+/// hang.
 fn open_stream(path: &Path) -> io::Result<File> {
     let start = Instant::now();
     let file = loop {
@@ -280,7 +340,8 @@ impl Growing {
     /// Opens an output. The part of an earlier writer that was killed is kept as `NAME.old.part`.
     ///
     /// # Errors
-    /// As [`Target::of`], and if another process writes it, or the part is there and is no file of this user's.
+    /// As [`Target::of`], and if another process writes it, or the part is there and is no file of this
+    /// user's.
     pub fn open(path: &Path) -> io::Result<(Growing, File)> {
         let target = Target::of(path)?;
         let name = match &target {

@@ -5,8 +5,8 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use trodden_profile::{
-    ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, PathForest, Profile, ReadError,
-    WriteError, merge,
+    ContextNode, ContextTree, Contexts, FORMAT_VERSION, KPaths, LoadError, MapsWriter, MethodCounts,
+    PathForest, Profile, ReadError, WriteError, merge,
 };
 
 fn describe_everything(profile: &Profile) -> usize {
@@ -31,6 +31,24 @@ proptest! {
         let back = Profile::read(&bytes).unwrap();
         prop_assert_eq!(&back, &profile);
         prop_assert_eq!(back.to_bytes().unwrap(), bytes, "deterministic");
+    }
+
+    #[test]
+    fn maps_written_class_by_class_are_the_same_file(mut profile in any_profile()) {
+        profile = Profile {
+            run: profile.run,
+            classes: profile.classes,
+            skipped: profile.skipped,
+            ..Profile::default()
+        };
+        for counts in profile.classes.iter_mut().flat_map(|class| &mut class.counts) {
+            *counts = MethodCounts::default();
+        }
+        let mut writer = MapsWriter::default();
+        for class in &profile.classes {
+            writer.add(&class.map).unwrap();
+        }
+        prop_assert_eq!(writer.finish(&profile.run, &profile.skipped).unwrap(), profile.to_bytes().unwrap());
     }
 
     #[test]

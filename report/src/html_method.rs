@@ -185,7 +185,9 @@ fn branches(view: &MethodView) -> Markup {
 }
 
 fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
-    let outcomes = branch.outcomes(view);
+    let mut outcomes = branch.outcomes(view);
+    // The positive outcome first, whichever way the compiler turned the jump.
+    outcomes.sort_by_key(|outcome| outcome.negative);
     let total = words::sum(outcomes.iter().map(|o| o.count));
     let asked = view.decisions().of(branch.block).and_then(Decision::phrase);
     let is_switch = matches!(branch.fork, Fork::Switch(_));

@@ -1,11 +1,13 @@
 //! The first screen: what stands out, and the hot methods with their hot paths. At most 60 lines; all the rest is a
 //! question away (`--method`, `--all`).
 
+use std::cmp::Reverse;
+
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, route, wrap};
-use crate::view::{MethodView, View};
+use crate::view::{MethodView, PathView, View};
 use crate::words::{self, percent, thousands};
 
 /// Most lines.
@@ -46,7 +48,8 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     }
     let more = view.methods.len() - shown;
     if more > 0 {
-        let text = format!("{:>9} more methods ran", thousands(more as u64));
+        let what = if more == 1 { "method" } else { "methods" };
+        let text = format!("{:>9} more {what} ran", thousands(more as u64));
         let text = page.styled(SOFT, &text);
         page.line(&text);
     }
@@ -104,20 +107,25 @@ fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
 fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) -> Vec<String> {
     let name = page.styled(TITLE, &name(method, width - 11));
     let mut lines = vec![format!("{:>8}  {name}", percent(method.share))];
-    let all = method.paths.iter().chain(&method.partial);
-    let count = method.paths.len() + method.partial.len();
-    for path in all.take(paths) {
+    let whole = method.paths.iter().map(|path| (path, ""));
+    let mut all: Vec<(&PathView, &str)> = whole
+        .chain(method.partial.iter().map(|path| (path, " · cut short")))
+        .collect();
+    all.sort_by_key(|(path, _)| Reverse((path.flow, path.count)));
+    let count = all.len();
+    for (path, ending) in all.into_iter().take(paths) {
         let numbers = format!(
             "{:>16}  ×{:<13}",
             percent(path.share_of_method),
             thousands(path.count)
         );
         let left = width.saturating_sub(numbers.chars().count() + 1);
-        let words = cut(&route(path, method.map, method.decisions()), left);
+        let words = cut(&(route(path, method.map, method.decisions()) + ending), left);
         lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
     }
     if count > paths {
-        let rest = format!("{:>18}and {} more paths", "", thousands((count - paths) as u64));
+        let what = if count - paths == 1 { "path" } else { "paths" };
+        let rest = format!("{:>18}and {} more {what}", "", thousands((count - paths) as u64));
         lines.push(page.styled(SOFT, &rest));
     }
     lines

@@ -1,10 +1,14 @@
 //! `Class#method` with `*` and `?`.
 
+use wildmatch::WildMatch;
+
 /// A pattern over methods.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MethodPattern {
-    class: String,
-    method: Option<String>,
+    class: WildMatch,
+    method: Option<WildMatch>,
+    /// Is the package in the pattern, and are the parameters?
+    has: (bool, bool),
 }
 
 /// A pattern that cannot be understood.
@@ -37,9 +41,11 @@ impl MethodPattern {
         if class.is_empty() || method == Some("") {
             return Err(error("a class or method name is empty; use '*' for any"));
         }
+        let class = class.replace('.', "/");
         Ok(MethodPattern {
-            class: class.replace('.', "/"),
-            method: method.map(str::to_owned),
+            class: WildMatch::new(&class),
+            method: method.map(WildMatch::new),
+            has: (class.contains('/'), method.is_some_and(|m| m.contains('('))),
         })
     }
 
@@ -47,38 +53,14 @@ impl MethodPattern {
     /// (`m(I)V`) or without.
     pub fn matches(&self, class: &str, method: &str, descriptor: &str) -> bool {
         let simple = class.rsplit('/').next().unwrap_or(class);
-        let class_fits = wild(&self.class, class) || (!self.class.contains('/') && wild(&self.class, simple));
-        let method_fits = |m: &str| {
-            if m.contains('(') {
-                wild(m, &format!("{method}{descriptor}"))
-            } else {
-                wild(m, method)
-            }
+        let (has_package, has_parameters) = self.has;
+        let class_fits = self.class.matches(class) || (!has_package && self.class.matches(simple));
+        let method_fits = |pattern: &WildMatch| match has_parameters {
+            true => pattern.matches(&format!("{method}{descriptor}")),
+            false => pattern.matches(method),
         };
-        class_fits && self.method.as_deref().is_none_or(method_fits)
+        class_fits && self.method.as_ref().is_none_or(method_fits)
     }
-}
-
-/// `*` matches any run of characters, `?` a single one. Time is at most the product of the lengths.
-fn wild(pattern: &str, name: &str) -> bool {
-    let pattern: Vec<char> = pattern.chars().collect();
-    // row[j]: does the pattern read so far match the first j characters of the name?
-    let name: Vec<char> = name.chars().collect();
-    let mut row = vec![false; name.len() + 1];
-    row[0] = true;
-    for &p in &pattern {
-        let mut next = vec![false; name.len() + 1];
-        next[0] = p == '*' && row[0];
-        for (j, &n) in name.iter().enumerate() {
-            next[j + 1] = match p {
-                '*' => row[j + 1] || next[j],
-                '?' => row[j],
-                c => c == n && row[j],
-            };
-        }
-        row = next;
-    }
-    row[name.len()]
 }
 
 #[cfg(test)]

@@ -14,12 +14,13 @@ fn options() -> DiffOptions {
     }
 }
 
-fn all_formats(diff: &Diff) -> [String; 3] {
+fn all_formats(diff: &Diff) -> [String; 4] {
     let sources = DiffSources::new(&[]);
     [
         diff.text(&sources, false),
         diff.json().unwrap(),
         diff.markdown(&sources),
+        diff.html(&sources),
     ]
 }
 

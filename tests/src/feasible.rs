@@ -35,6 +35,8 @@ pub struct Method {
     pub flow: u64,
     pub possible_paths: u64,
     pub paths: Vec<Path>,
+    #[serde(default)]
+    pub partial: Vec<Path>,
     pub branches: Vec<Branch>,
     pub switches: Vec<Switch>,
 }
@@ -132,11 +134,13 @@ fn check_method(method: &Method, listing: &Listing, say: &mut impl FnMut(String)
     let mut departed: BTreeMap<(&str, u32), u64> = BTreeMap::new();
     let mut ids = BTreeSet::new();
     let (mut count, mut flow) = (0, 0);
-    for path in &method.paths {
+    for path in method.paths.iter().chain(&method.partial) {
         if let Err(why) = walk(path, listing, &stops) {
             say(format!("path {}: {why}", path.id));
         }
-        if path.id >= method.possible_paths || !ids.insert(path.id) {
+        // Prefixes are known by their last block as well.
+        let place = (path.end.kind == "stopped").then_some(path.end.bci);
+        if path.id >= method.possible_paths || !ids.insert((path.id, place)) {
             say(format!("path {} is there twice or no path", path.id));
         }
         if path.flow != path.count * path.steps.len() as u64 {
@@ -214,6 +218,10 @@ fn walk(path: &Path, listing: &Listing, stops: &BTreeSet<u32>) -> Result<(), Str
     let mut runs_on = ends_at_a_block(&path.start.kind);
     let mut left = listing.flow.len() + 1;
     loop {
+        if path.end.kind == "stopped" && path.end.bci == at && steps.len() == 0 {
+            // The block in which it was cut off: it has begun, and no more is known.
+            return Ok(());
+        }
         if stops.contains(&at) && !runs_on {
             return match (
                 ends_at_a_block(&path.end.kind) && path.end.bci == at,

@@ -312,8 +312,26 @@ fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     assert!(!missing[0].is_empty());
     assert_eq!(missing[1], Vec::<String>::new());
     let text = shop.trodden(&["report", "cuts.trodden"])?.success()?.stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("where one was cut off"), "{text}");
     Ok(())
+}
+
+/// The document without what decisions mean in the source's terms.
+fn without_conditions(mut document: Value) -> Value {
+    match &mut document {
+        Value::Object(fields) => {
+            fields.retain(|name, _| name != "condition" && name != "outcome");
+            fields
+                .values_mut()
+                .for_each(|value| *value = without_conditions(value.take()));
+        }
+        Value::Array(values) => values
+            .iter_mut()
+            .for_each(|value| *value = without_conditions(value.take())),
+        _ => {}
+    }
+    document
 }
 
 /// What the program's source says about its paths.
@@ -522,7 +540,8 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
         "shop.Shop",
     ]);
     process::run(&mut java, LIMIT)?.success()?;
-    assert_eq!(shop.json("ahead.trodden")?, expected);
+    // Path maps of code that was instrumented ahead hold no conditions.
+    assert_eq!(shop.json("ahead.trodden")?, without_conditions(expected.clone()));
 
     let flag = shop
         .trodden_flag("few.trodden")?

@@ -227,11 +227,15 @@ fn each_run_is_cited_and_each_cited_run_exists() -> Result<()> {
 /// rustfmt leaves comments as they are. Rooms join this list when their comments have been reflowed.
 #[test]
 fn comments_keep_to_the_width_of_the_code() -> Result<()> {
-    const ROOMS: [&str; 6] = [
+    const ROOMS: [&str; 10] = [
         "analyses",
         "benchmarks-java/harness",
         "classfile",
+        "cli",
+        "instrumenter",
+        "jni-agent",
         "path-numbering",
+        "profile/src/options",
         "tests/src",
         "tests/tests",
     ];
@@ -248,7 +252,10 @@ fn comments_keep_to_the_width_of_the_code() -> Result<()> {
     let mut long = Vec::new();
     for path in sources {
         for (number, line) in fs::read_to_string(&path)?.lines().enumerate() {
-            if line.trim_start().starts_with("//") && line.chars().count() > width {
+            let comment = line.trim_start();
+            // A row of a table cannot be broken.
+            let table = comment.starts_with("/// |") || comment.starts_with("//! |");
+            if comment.starts_with("//") && !table && line.chars().count() > width {
                 long.push(format!("{}:{}", path.display(), number + 1));
             }
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -179,6 +180,9 @@ fn genhtml_reads(tracefile: &Path) -> Result<()> {
 }
 
 /// Sources of classes that only a JVM of Java 11 or later loads from a multi-release jar.
+/// JMH runs once at a time on a machine.
+static JMH: Mutex<()> = Mutex::new(());
+
 const NEWER: &str = "package shop;
 
 public class Newer {
@@ -218,7 +222,11 @@ fn maven_says_what_it_cannot_measure() -> Result<()> {
     edit(&pom, "<build>\n    <plugins>", MULTI_RELEASE)?;
     fs::create_dir_all(lib.join("src/main/java11/shop"))?;
     fs::write(lib.join("src/main/java11/shop/Newer.java"), NEWER)?;
-    let outcome = maven(&["-Dtrodden.formats=jacoco,lcov,coverage"])?.success()?;
+    let outcome = maven(&[
+        "-Dtrodden.formats=jacoco,lcov,coverage",
+        "-Drule=each class: paths >= 0%",
+    ])?
+    .success()?;
     assert!(
         outcome.stdout.contains("[WARNING] Format jacoco is left out"),
         "{}",
@@ -277,6 +285,7 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
     if !there("mvn") {
         return Ok(());
     }
+    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
     let copy = checkout()?;
     let folder = copy.path().join("gradle-example/jmh");
     let outcome = sample(copy.path(), "gradle-example/jmh/run", &["Sign"])?.success()?;
@@ -286,14 +295,14 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
     // While measured, three of four numbers are positive; while warming up, none is, on a path of the same
     // loop.
     let path =
-        |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive, path {number}: {route}");
+        |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive path {number}: {route}");
     let positive = path(
         1,
-        "header line 37, line 37 not-taken, line 38 not-taken, header line 37",
+        "header line 37; line 37 not-taken; line 38 not-taken; header line 37",
     );
     let negative = path(
         2,
-        "header line 37, line 37 not-taken, line 38 taken, header line 37",
+        "header line 37; line 37 not-taken; line 38 taken; header line 37",
     );
     let (first, second) = (score(&positive), score(&negative));
     assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");
@@ -306,7 +315,7 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
         text.contains("Top paths, of all that ended while measured"),
         "{text}"
     );
-    let top = "shop.SignBenchmark.positive, path 1: header line 37, line 37 not-taken, line 38 not-taken, header line 37";
+    let top = "shop.SignBenchmark.positive path 1: header line 37; line 37 not-taken; line 38 not-taken; header line 37";
     assert!(text.contains(top), "{text}");
     // numbers() ran in all iterations; counted are the thousand numbers of each of the two that are measured.
     assert!(
@@ -345,6 +354,7 @@ fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     if !there("mvn") {
         return Ok(());
     }
+    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
     let copy = checkout()?;
     let folder = copy.path().join("gradle-example/jmh");
     fs::write(folder.join("src/main/java/shop/ForkBenchmark.java"), FORKS)?;
@@ -367,14 +377,14 @@ fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     let metrics = results[0]["secondaryMetrics"].as_object().ok_or("no metrics")?;
     let ways: Vec<_> = metrics
         .iter()
-        .filter(|(name, _)| name.starts_with("trodden shop.ForkBenchmark.way, path "))
+        .filter(|(name, _)| name.starts_with("trodden shop.ForkBenchmark.way path "))
         .collect();
     // Each path has a value in each fork, whichever it was first among the top in.
     assert_eq!(ways.len(), 2, "{metrics:#?}");
     for (name, metric) in ways {
         let score = metric["score"].as_f64().ok_or("no score")?;
         assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
-        assert!(name.contains(": entry line 16, line 16 "), "{name}");
+        assert!(name.contains(": entry line 16; line 16 "), "{name}");
     }
     // Another run leaves the profiles of this one as they are.
     let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {
@@ -460,7 +470,7 @@ fn gradle_says_what_it_cannot_measure() -> Result<()> {
     edit(
         &script,
         "trodden {",
-        "compileJava { options.compilerArgs += file('src/main/java11/shop/Newer.java').absolutePath }\ntrodden {",
+        "compileJava { source 'src/main/java11' }\ntrodden {",
     )?;
     let rule = "-Prule=in no.Such: lines >= 1%";
     let outcome = sample(copy.path(), "gradle-example/run", &[rule])?;

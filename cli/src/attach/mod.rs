@@ -51,7 +51,8 @@ enum AttachAction {
     Reset,
     /// Report what is going on.
     Status,
-    /// Show the hot paths or contexts until now and go on; of contexts those of a larger --phi, if it is given.
+    /// Show the hot paths or contexts until now and go on; of contexts those of a larger --phi, if it is
+    /// given.
     Report,
 }
 
@@ -84,7 +85,8 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         .prefix("trodden-attach-")
         .tempdir()
         .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
-    // Only its owner may look inside, and a JVM of another user could not write there: only root attaches to those.
+    // Only its owner may look inside, and a JVM of another user could not write there: only root attaches to
+    // those.
     target::let_in(scratch.path(), args.pid)?;
     let scratch_file = |name: &str| scratch.path().join(name).display().to_string();
     let own_out = options.output.out.clone();

@@ -1,10 +1,10 @@
 //! HotSpot's dynamic attach protocol on Linux, version 1, which JDK 9 to 25 speak.
 //!
-//! The JVM listens on the UNIX socket `/tmp/.java_pid<pid>` of its own file system. If it does not yet, a file
-//! `.attach_pid<pid>` in its current directory (or its `/tmp`) and a SIGQUIT make it. A request is the protocol
-//! version, the command and exactly three arguments, each ended by a NUL; the answer is a status number on a line of
-//! its own, then text, until the JVM closes the connection. `load` takes a library's path, whether it is absolute,
-//! and the agent's options.
+//! The JVM listens on the UNIX socket `/tmp/.java_pid<pid>` of its own file system. If it does not yet, a
+//! file `.attach_pid<pid>` in its current directory (or its `/tmp`) and a SIGQUIT make it. A request is the
+//! protocol version, the command and exactly three arguments, each ended by a NUL; the answer is a status
+//! number on a line of its own, then text, until the JVM closes the connection. `load` takes a library's
+//! path, whether it is absolute, and the agent's options.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};

@@ -27,7 +27,8 @@ const MOST_TOLD: usize = 20;
 pub struct CheckArgs {
     /// Profile (.trodden), exactly counted.
     file: PathBuf,
-    /// Rules, one a line or separated by semicolons, such as "lines >= 80%" or "each class in a.*: missed paths <= 9";
+    /// Rules, one a line or separated by semicolons, such as "lines >= 80%" or "each class in a.*: missed
+    /// paths <= 9";
     /// @FILE reads them from a file. May be repeated.
     #[arg(long, value_name = "RULES", required = true)]
     rules: Vec<String>,

@@ -17,7 +17,8 @@ use crate::output::{self, NewFile};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Coverage")]
 pub struct CoverageArgs {
-    /// The program's classes (folder or jar, as built): those never loaded count as not covered. May be repeated.
+    /// The program's classes (folder or jar, as built): those never loaded count as not covered. May be
+    /// repeated.
     #[arg(long, value_name = "PATH")]
     classes: Vec<PathBuf>,
     /// Classes, or Class#method, that are looked at (wildcards * and ?).

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use trodden_profile::output::{STAGING_FOLDER, hold};
+use tempfile::TempDir;
+use trodden_profile::output::{Draft, STAGING_FOLDER, hold};
 
 use super::input::{Input, Root};
-use super::work::Output;
+use super::walk::{NewFolder, Walk};
 use crate::error::CliError;
-use crate::output::{FileSizeLimit, NewFile, clear_leftovers, write_files};
+use crate::output::{FileSizeLimit, NewFile, clear_leftovers, write_files_with};
 
 fn usage(what: String) -> CliError {
     CliError::Usage(format!("error: {what}"))
@@ -108,76 +110,147 @@ pub fn map_path(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Writes the output and its path map. If anything fails, neither is there, and what was there before still is.
-///
-/// # Errors
-/// If something cannot be written.
-pub fn deliver(input: &Input, path: &Path, output: Output, map: Vec<u8>) -> Result<(), CliError> {
-    if let Some(folder) = path.parent().filter(|folder| *folder != Path::new("")) {
-        fs::create_dir_all(folder).map_err(|e| CliError::file(folder, format!("cannot be made: {e}")))?;
+/// An output that is complete but for its path map. If it is dropped, nothing is left of it, and what was
+/// there before still is.
+pub struct Delivery {
+    path: PathBuf,
+    what: What,
+    made: MadeFolders,
+    limit: FileSizeLimit,
+}
+
+enum What {
+    /// One file, and others beside it.
+    File(Box<Draft>, Vec<NewFile>),
+    /// A folder, where it was put together, and the lock on that place.
+    Folder(TempDir, fs::File),
+}
+
+impl Delivery {
+    /// Goes through the input, and writes the output under temporary names.
+    ///
+    /// # Errors
+    /// If the input is broken or cannot be handled, or something cannot be written.
+    pub fn of(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<Delivery, CliError> {
+        let limit = FileSizeLimit::respect();
+        let parent = match path.components().as_path().parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let made = MadeFolders::make(parent)?;
+        let what = match &input.root {
+            Root::Folder(files) => folder(input, path, parent, files, walk)?,
+            Root::Class(_) | Root::Archive(..) => file(input, path, walk)?,
+        };
+        let path = path.to_owned();
+        Ok(Delivery {
+            path,
+            what,
+            made,
+            limit,
+        })
     }
-    let map = NewFile {
-        path: map_path(path),
-        bytes: map,
-        mode: 0o666,
-    };
-    match output {
-        Output::File(bytes, beside) => {
-            let mode = fs::metadata(&input.path).map_or(0, |data| data.permissions().mode());
-            let mut files = vec![map];
-            files.extend(beside.into_iter().map(|(name, bytes)| NewFile {
+
+    /// Gives output and path map their names.
+    ///
+    /// # Errors
+    /// If something cannot be written.
+    pub fn place(self, map: Vec<u8>) -> Result<(), CliError> {
+        let Delivery {
+            path,
+            what,
+            made,
+            limit,
+        } = self;
+        let map = NewFile {
+            path: map_path(&path),
+            bytes: map,
+            mode: 0o666,
+        };
+        match what {
+            What::File(draft, mut files) => {
+                files.insert(0, map);
+                write_files_with(vec![*draft], &files)?;
+            }
+            What::Folder(staged, held) => {
+                place_folder(&path, &staged, map)?;
+                drop(held);
+            }
+        }
+        made.keep();
+        drop(limit);
+        Ok(())
+    }
+}
+
+fn file(input: &Input, path: &Path, walk: &mut Walk<'_>) -> Result<What, CliError> {
+    let failed = |e: std::io::Error| CliError::file(path, format!("cannot write: {e}"));
+    let mode = fs::metadata(&input.path).map_or(0, |data| data.permissions().mode());
+    // A jar with a start script is a program.
+    let draft = Draft::new(path, 0o666 | mode & 0o111).map_err(CliError::failed)?;
+    let mut out = BufWriter::with_capacity(1 << 16, draft);
+    let mut beside = Vec::new();
+    match &input.root {
+        Root::Class(found) => {
+            let (bytes, runtime) = match walk.class(found)? {
+                Some((bytes, runtime)) => (bytes, runtime),
+                None => (found.bytes.clone(), None),
+            };
+            out.write_all(&bytes).map_err(failed)?;
+            beside.extend(runtime.map(|(name, bytes)| NewFile {
                 path: path.with_file_name(name),
                 bytes,
                 mode: 0o666,
             }));
-            files.push(NewFile {
-                path: path.to_owned(),
-                bytes,
-                // A jar with a start script is a program.
-                mode: 0o666 | mode & 0o111,
-            });
-            write_files(&files)
         }
-        Output::Folder(changed) => deliver_folder(input, path, &changed, map),
+        Root::Archive(source, archive) => {
+            let label = input.path.display().to_string();
+            if !walk.archive(&label, source, archive, Some((path, &mut out)))? {
+                for piece in source.pieces(0..source.len()) {
+                    let piece = piece.map_err(|e| CliError::file(&input.path, e))?;
+                    out.write_all(&piece).map_err(failed)?;
+                }
+            }
+        }
+        Root::Folder(_) => {}
     }
+    let draft = out.into_inner().map_err(|e| failed(e.into_error()))?;
+    Ok(What::File(Box::new(draft), beside))
 }
 
-fn deliver_folder(
+fn folder(
     input: &Input,
     path: &Path,
-    changed: &BTreeMap<PathBuf, Vec<u8>>,
-    map: NewFile,
-) -> Result<(), CliError> {
-    let parent = match path.components().as_path().parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+    parent: &Path,
+    files: &[PathBuf],
+    walk: &mut Walk<'_>,
+) -> Result<What, CliError> {
     let failed = |e: std::io::Error| CliError::file(path, format!("cannot write: {e}"));
-    let _limit = FileSizeLimit::respect();
     clear_leftovers(parent);
     let unfinished = || tempfile::Builder::new().prefix(STAGING_FOLDER).tempdir_in(parent);
     let staged = unfinished().map_err(failed)?;
-    let _held = hold(staged.path()).map_err(failed)?;
-    let new = staged.path().join("new");
-    fs::create_dir(&new).map_err(failed)?;
-    let Root::Folder(files) = &input.root else {
-        return Ok(());
+    let held = hold(staged.path()).map_err(failed)?;
+    let out = NewFolder {
+        new: staged.path().join("new"),
+        shown: path.to_owned(),
     };
-    let added = changed.keys().filter(|name| files.binary_search(name).is_err());
-    for name in files.iter().chain(added) {
-        write_in_folder(&input.path.join(name), &new.join(name), changed.get(name))
-            .map_err(|e| CliError::file(&path.join(name), format!("cannot write: {e}")))?;
-    }
-    copy_empty_folders(&input.path, &new).map_err(failed)?;
+    fs::create_dir(&out.new).map_err(failed)?;
+    walk.folder(&input.path, files, Some(&out))?;
+    copy_empty_folders(&input.path, &out.new).map_err(failed)?;
+    Ok(What::Folder(staged, held))
+}
+
+fn place_folder(path: &Path, staged: &TempDir, map: NewFile) -> Result<(), CliError> {
+    let failed = |e: std::io::Error| CliError::file(path, format!("cannot write: {e}"));
     // The old output is moved out of the way first: folders cannot be replaced in one step.
     let old = staged.path().join("old");
     let there = path.is_dir();
     if there {
         fs::rename(path, &old).map_err(failed)?;
     }
-    let placed = fs::rename(&new, path)
+    let placed = fs::rename(staged.path().join("new"), path)
         .map_err(failed)
-        .and_then(|()| write_files(&[map]));
+        .and_then(|()| write_files_with(Vec::new(), &[map]));
     if let Err(error) = placed {
         let _ = fs::remove_dir_all(path);
         if there {
@@ -188,21 +261,88 @@ fn deliver_folder(
     Ok(())
 }
 
-fn write_in_folder(from: &Path, to: &Path, changed: Option<&Vec<u8>>) -> std::io::Result<()> {
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder)?;
+/// Folders that were made for an output. If there comes none, they go again.
+struct MadeFolders(Vec<PathBuf>);
+
+impl MadeFolders {
+    fn make(folder: &Path) -> Result<MadeFolders, CliError> {
+        let missing = folder.ancestors().take_while(|above| !above.exists());
+        // The innermost comes first.
+        let made = MadeFolders(missing.map(Path::to_owned).collect());
+        fs::create_dir_all(folder).map_err(|e| CliError::file(folder, format!("cannot be made: {e}")))?;
+        Ok(made)
     }
-    match changed {
-        Some(bytes) => fs::write(to, bytes)?,
-        None => fs::copy(from, to).map(drop)?,
+
+    fn keep(mut self) {
+        self.0.clear();
     }
-    // A file that the input did not have has no time and mode to keep.
-    if let Ok(data) = fs::metadata(from) {
+}
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            // What has something in it by now stays.
+            let _ = fs::remove_dir(folder);
+        }
+    }
+}
+
+impl NewFolder {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn create(&self, file: &Path) -> Result<fs::File, CliError> {
+        let new = self.new.join(file);
+        let made = new.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::File::create(&new))
+            .map_err(|e| self.failed(file, &e))
+    }
+
+    /// Writes a file.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, file: &Path, bytes: &[u8]) -> Result<(), CliError> {
+        self.create(file)?
+            .write_all(bytes)
+            .map_err(|e| self.failed(file, &e))
+    }
+
+    /// Removes a file that was begun.
+    ///
+    /// # Errors
+    /// If it cannot be removed.
+    pub fn remove(&self, file: &Path) -> Result<(), CliError> {
+        fs::remove_file(self.new.join(file)).map_err(|e| self.failed(file, &e))
+    }
+
+    /// Copies the files that are not written yet. All get the times and permissions that they had.
+    ///
+    /// # Errors
+    /// If something cannot be read or written.
+    pub fn complete(&self, root: &Path, files: &[PathBuf]) -> Result<(), CliError> {
+        for file in files {
+            let (from, to) = (root.join(file), self.new.join(file));
+            self.complete_one(&from, &to).map_err(|e| self.failed(file, &e))?;
+        }
+        Ok(())
+    }
+
+    fn complete_one(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        if !to.exists() {
+            to.parent().map_or(Ok(()), fs::create_dir_all)?;
+            fs::copy(from, to)?;
+        }
+        let data = fs::metadata(from)?;
         let file = fs::File::options().write(true).open(to)?;
         file.set_modified(data.modified()?)?;
-        file.set_permissions(data.permissions())?;
+        file.set_permissions(data.permissions())
     }
-    Ok(())
+
+    fn failed(&self, file: &Path, error: &std::io::Error) -> CliError {
+        CliError::file(&self.shown.join(file), format!("cannot write: {error}"))
+    }
 }
 
 fn copy_empty_folders(from: &Path, to: &Path) -> std::io::Result<()> {

@@ -1,19 +1,19 @@
-//! Which archives inside of an input classes are loaded from. The others are data: templates that a generator hands
-//! out, files that a test reads. With probes in them, whoever gets them would get something else.
+//! Which archives inside of an input classes are loaded from. The others are data: templates that a generator
+//! hands out, files that a test reads. With probes in them, whoever gets them would get something else.
 
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 
-use super::archive::Archive;
+use super::archive::{Archive, Source};
 
 /// Which archives inside of others take probes (`--nested`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum NestedArchives {
     /// All of them, at any depth.
     All,
-    /// Those that classes are loaded from: BOOT-INF/lib, WEB-INF/lib, APP-INF/lib, lib, modules of an ear, and what a
-    /// manifest's Class-Path names.
+    /// Those that classes are loaded from: BOOT-INF/lib, WEB-INF/lib, APP-INF/lib, lib, modules of an ear,
+    /// and what a manifest's Class-Path names.
     #[default]
     Known,
     /// None.
@@ -80,11 +80,12 @@ pub struct Loaded {
 
 impl Loaded {
     /// For an archive of this name. `outermost`: is it inside of no other?
-    pub fn of(name: &str, outermost: bool, archive: &Archive, bytes: &[u8]) -> Loaded {
+    pub fn of(name: &str, outermost: bool, archive: &Archive, source: &Source) -> Loaded {
         let text = |wanted: &str| {
             let at = archive.entries.iter().position(|entry| entry.name == wanted)?;
-            // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says so.
-            let contents = archive.unpack(bytes, at).ok()?;
+            // What cannot be unpacked names nothing; if it matters, whoever unpacks it for the output says
+            // so.
+            let contents = archive.unpack(source, at).ok()?;
             Some(String::from_utf8_lossy(&contents).into_owned())
         };
         let ends = |end: &str| name.to_ascii_lowercase().ends_with(end);
@@ -194,8 +195,8 @@ fn plain(url: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Names of elements that hold text only, and the text. (Comments may name too much: then more is instrumented, as in
-/// versions that instrumented all.)
+/// Names of elements that hold text only, and the text. (Comments may name too much: then more is
+/// instrumented, as in versions that instrumented all.)
 fn elements(xml: &str) -> impl Iterator<Item = (&str, &str)> {
     xml.split('<').filter_map(|piece| {
         let (tag, text) = piece.split_once('>')?;

@@ -6,26 +6,30 @@ mod input;
 mod loaded;
 mod runtime;
 mod signature;
+mod walk;
 mod work;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
 use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
-use trodden_instrumenter::{Filter, Guide, InstrumentOptions, Instrumenter, ProbeKind, Shim};
+use trodden_instrumenter::{Filter, Guide, InstrumentOptions, ProbeKind};
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
-use trodden_profile::{Profile, RunInfo, Skipped, printable, printable_lines};
+use trodden_profile::{RunInfo, Skipped, printable, printable_lines};
 
 use crate::error::CliError;
-use deliver::{deliver, plan};
-use input::{Found, Input, Place, Policy, Root};
+use deliver::{Delivery, plan};
+use input::{Found, Input, Policy, Root};
 use loaded::{Copied, NestedArchives};
-use runtime::Runtimes;
-use work::{NewFile, Work};
+use runtime::Homes;
+use walk::{Outcome, Packable, Visit, Walk};
+use work::Work;
 
 /// Writes class files, jars or folders with probes, and their path maps beside them.
 #[derive(Args)]
@@ -57,7 +61,8 @@ pub struct InstrumentArgs {
     /// Profile of a former run: its hottest edges carry no register update (profile-guided probes).
     #[arg(long, value_name = "FILE")]
     use_profile: Option<PathBuf>,
-    /// Archives inside of others that take probes: all, those that classes are known to be loaded from, or none.
+    /// Archives inside of others that take probes: all, those that classes are known to be loaded from, or
+    /// none.
     #[arg(long, value_enum, value_name = "all|known|none", default_value = "known")]
     nested: NestedArchives,
     /// Take the signatures off signed jars: they would no longer hold.
@@ -75,19 +80,13 @@ pub struct InstrumentArgs {
 /// Does it.
 pub fn instrument(args: &InstrumentArgs) -> Result<(), CliError> {
     let (probe, options) = instrument_options(args)?;
-    let policy = Policy {
-        strip_signatures: args.strip_signatures,
-        skip_broken: args.skip_broken,
-        nested: args.nested,
-        survey: false,
-    };
     for (input, output) in plan(&args.inputs, &args.output)? {
-        let input = input::read(&input, policy)?;
-        if args.embed_map && matches!(input.root, Root::Class) {
+        let input = input::open(&input)?;
+        if args.embed_map && matches!(input.root, Root::Class(_)) {
             let what = "error: --embed-map needs a jar or a folder; a class file holds nothing else";
             return Err(CliError::Usage(what.to_owned()));
         }
-        one(args, probe, &options, policy, &input, &output)?;
+        one(args, probe, &options, &input, &output)?;
     }
     Ok(())
 }
@@ -97,67 +96,89 @@ fn one(
     args: &InstrumentArgs,
     probe: ProbeKind,
     options: &InstrumentOptions,
-    policy: Policy,
     input: &Input,
     output: &Path,
 ) -> Result<(), CliError> {
-    let unit = runtime::unit(input, &options_text(args, probe, options));
-    let runtimes = Runtimes::of(input, &unit);
-    let instrumenters: BTreeMap<&str, Instrumenter> = runtimes
-        .names()
-        .map(|name| {
-            let shim = Shim {
-                class: name.to_owned(),
-            };
-            let options = InstrumentOptions {
-                shim,
-                ..options.clone()
-            };
-            (name, Instrumenter::new(options))
-        })
-        .collect();
-    let instrumenter = |class: &Found| instrumenters[runtimes.of_class(class)].clone();
-    let mut work = work::prepare(instrumenter, input, policy)?;
-    let methods = work
-        .taken()
-        .map(|(_, _, prepared)| prepared.map().methods.len())
-        .sum::<usize>();
-    let mut told = format!(
-        "{methods} methods in {} of {} classes carry probes",
-        work.taken().count(),
-        work.seen()
-    );
-    if let Some(profile) = &args.use_profile {
-        let guided: usize = work.taken().map(|(_, _, prepared)| prepared.guided()).sum();
-        told += &format!(", {guided} of them placed by {}", profile.display());
-    }
-    let classes = work.classes();
-    let ids = work::number(classes.iter().map(|class| &*class.map))?;
-    let mut skipped = std::mem::take(&mut work.skipped);
-    skipped.sort();
-    skipped.dedup();
+    let policy = Policy {
+        strip_signatures: args.strip_signatures,
+        skip_broken: args.skip_broken,
+        nested: args.nested,
+        survey: false,
+    };
+    let unit = runtime::unit(input, &options_text(args, probe, options))?;
     let mut facts = Facts::default();
     facts.set(facts::UNIT, unit.clone());
     facts.set(facts::CUT_PATHS, args.cut_paths.to_string());
-    let map = Profile {
-        run: RunInfo {
-            probe: probe.name().to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            facts,
-            ..RunInfo::default()
-        },
-        classes,
-        skipped,
-        ..Profile::default()
+    let run = RunInfo {
+        probe: probe.name().to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        facts,
+        ..RunInfo::default()
     };
-    let bytes = map.to_bytes().map_err(CliError::failed)?;
-    let mut new_files = runtime_files(&work, &runtimes, &unit, probe);
+    // The probes of `safepoint` call nothing.
+    let runtime = (probe != ProbeKind::Safepoint).then_some(unit.as_str());
+    let mut packable = None;
     if args.embed_map {
-        new_files.extend(embedded_map(&work, &unit, bytes.clone()));
+        // The map is known when the last class is written, and may belong to the first archive: so it is made
+        // first.
+        let mut work = Work::new(options, policy, &unit, false);
+        let mut walk = Walk::new(&mut work, policy, runtime);
+        walk.look(input)?;
+        let (spot, broken) = (walk.spot(), std::mem::take(&mut walk.skipped));
+        let (_, bytes) = finish(work, broken, &run)?;
+        packable = spot.map(|spot| Packable {
+            spot,
+            name: format!("META-INF/trodden/{unit}.map.trodden"),
+            bytes,
+        });
     }
-    deliver(input, output, work.finish(&ids, new_files)?, bytes)?;
-    summarize(output, &told, &map.skipped, &input.copied);
+    let mut work = Work::new(options, policy, &unit, true);
+    let walk = Walk::new(&mut work, policy, runtime).with_packed(packable.as_ref());
+    let bar = progress(input);
+    let mut walk = walk.with_progress(bar.clone());
+    let delivery = Delivery::of(input, output, &mut walk);
+    bar.finish_and_clear();
+    let delivery = delivery?;
+    let (broken, copied) = (
+        std::mem::take(&mut walk.skipped),
+        std::mem::take(&mut walk.copied),
+    );
+    let mut told = format!(
+        "{} methods in {} of {} classes carry probes",
+        work.methods, work.taken, work.seen
+    );
+    if let Some(profile) = &args.use_profile {
+        told += &format!(", {} of them placed by {}", work.guided, profile.display());
+    }
+    let (skipped, map) = finish(work, broken, &run)?;
+    delivery.place(map)?;
+    summarize(output, &told, &skipped, &copied);
     Ok(())
+}
+
+/// What was left alone, and the path map.
+fn finish(work: Work<'_>, broken: Vec<Skipped>, run: &RunInfo) -> Result<(Vec<Skipped>, Vec<u8>), CliError> {
+    let mut skipped = work.skipped;
+    skipped.extend(broken);
+    skipped.sort();
+    skipped.dedup();
+    let map = work.maps.finish(run, &skipped).map_err(CliError::failed)?;
+    Ok((skipped, map))
+}
+
+fn progress(input: &Input) -> ProgressBar {
+    let length = match &input.root {
+        Root::Class(found) => found.bytes.len() as u64,
+        Root::Archive(source, _) => source.len() as u64,
+        Root::Folder(files) => {
+            let sizes = files.iter().map(|file| fs::metadata(input.path.join(file)));
+            sizes.flatten().map(|data| data.len()).sum()
+        }
+    };
+    let style = ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {msg}");
+    ProgressBar::new(length)
+        .with_style(style.unwrap_or(ProgressStyle::default_bar()))
+        .with_message(input.path.display().to_string())
 }
 
 /// All that shapes an output, as text.
@@ -178,50 +199,6 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOpt
          {guide:x}",
         probe.name()
     )
-}
-
-/// The classes that probes call: one wherever some class has probes. (Those of `safepoint` call nothing.)
-fn runtime_files(work: &Work, runtimes: &Runtimes, unit: &str, probe: ProbeKind) -> Vec<NewFile> {
-    let mut files: BTreeMap<(Option<usize>, String), NewFile> = BTreeMap::new();
-    for (like, class, _) in work.taken().filter(|_| probe != ProbeKind::Safepoint) {
-        let name = runtimes.of_class(class);
-        let (archive, file) = match class.place {
-            Place::Entry(archive, _) => (Some(archive), format!("{}{name}.class", class.prefix)),
-            Place::File(_) => (None, format!("{}{name}.class", class.prefix)),
-            // Beside the class, which is in the folder of its package.
-            Place::Whole => (None, format!("{}.class", name.rsplit('/').next().unwrap_or(name))),
-        };
-        files.entry((archive, file.clone())).or_insert_with(|| NewFile {
-            archive,
-            name: file,
-            bytes: runtime::class(name, unit),
-            like,
-        });
-    }
-    files.into_values().collect()
-}
-
-/// The path map where the program's class loader finds it: at the top, in a war with its classes.
-fn embedded_map(work: &Work, unit: &str, bytes: Vec<u8>) -> Option<NewFile> {
-    let war = work
-        .taken()
-        .find(|(_, class, _)| class.prefix == "WEB-INF/classes/");
-    let top = work.taken().find(|(_, class, _)| match class.place {
-        Place::Entry(archive, _) => archive == 0,
-        Place::Whole | Place::File(_) => true,
-    });
-    let (like, class, _) = war.or(top).or_else(|| work.taken().next())?;
-    let archive = match class.place {
-        Place::Entry(archive, _) => Some(archive),
-        Place::Whole | Place::File(_) => None,
-    };
-    let prefix = if war.is_some() { "WEB-INF/classes/" } else { "" };
-    Some(NewFile {
-        archive,
-        name: format!("{prefix}META-INF/trodden/{unit}.map.trodden"),
-        bytes,
-        like,
-    })
 }
 
 fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOptions), CliError> {
@@ -307,20 +284,35 @@ pub struct ClassFile {
     pub release: Option<u32>,
 }
 
+/// Keeps all classes.
+#[derive(Default)]
+struct Collect(Vec<ClassFile>);
+
+impl Visit for Collect {
+    fn classes(&mut self, _: &Homes, classes: Vec<(Found, u16)>) -> Result<Vec<Outcome>, CliError> {
+        let outcomes = classes.iter().map(|_| Outcome::Left).collect();
+        self.0.extend(classes.into_iter().map(|(found, _)| ClassFile {
+            release: release(&found.label),
+            label: found.label,
+            name: found.name,
+            bytes: found.bytes,
+        }));
+        Ok(outcomes)
+    }
+}
+
+const SURVEY: Policy = Policy {
+    strip_signatures: false,
+    skip_broken: false,
+    nested: NestedArchives::Known,
+    survey: true,
+};
+
 /// All classes in a class file, jar or folder; broken ones are left out.
 pub fn classes(path: &Path) -> Result<Vec<ClassFile>, CliError> {
-    let policy = Policy {
-        survey: true,
-        ..Policy::default()
-    };
-    let found = input::read(path, policy)?.classes.into_iter();
-    let class = found.map(|f| ClassFile {
-        label: f.label,
-        name: f.name,
-        bytes: f.bytes,
-        release: release(&f.prefix),
-    });
-    Ok(class.collect())
+    let mut all = Collect::default();
+    Walk::new(&mut all, SURVEY, None).look(&input::open(path)?)?;
+    Ok(all.0)
 }
 
 /// The release in `META-INF/versions/11/`.
@@ -335,16 +327,13 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// What would be skipped in a class file, jar or folder, without writing anything: (classes seen, methods
-/// that take
-/// probes, what is left alone).
+/// that take probes, what is left alone).
 pub fn survey(path: &Path) -> Result<(usize, usize, Vec<Skipped>), CliError> {
-    let policy = Policy {
-        survey: true,
-        ..Policy::default()
-    };
-    let instrumenter = Instrumenter::new(InstrumentOptions::new(ProbeKind::Yieldpoint));
-    let input = input::read(path, policy)?;
-    let work = work::prepare(|_| instrumenter.clone(), &input, policy)?;
-    let methods = work.classes().iter().map(|c| c.map.methods.len()).sum();
-    Ok((work.seen(), methods, work.skipped))
+    let options = InstrumentOptions::new(ProbeKind::Yieldpoint);
+    let mut work = Work::new(&options, SURVEY, "", false);
+    let mut walk = Walk::new(&mut work, SURVEY, None);
+    walk.look(&input::open(path)?)?;
+    let mut skipped = std::mem::take(&mut walk.skipped);
+    skipped.extend(work.skipped);
+    Ok((work.seen, work.methods, skipped))
 }

@@ -1,11 +1,15 @@
-//! The class that probes call (`java-shim/ahead/trodden/Runtime.java`): each output gets copies of it that belong to it
-//! alone, one per place that class loaders look into.
+//! The class that probes call (`java-shim/ahead/trodden/Runtime.java`): each output gets copies of it that
+//! belong to it alone, one per place that class loaders look into.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-use super::input::{Found, Input, Place};
+use super::archive::Source;
+use super::input::{Found, Input, Root, kind};
+use crate::error::CliError;
 
 /// The class as compiled, `trodden.Runtime`.
 static TEMPLATE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ahead/trodden/Runtime.class"));
@@ -17,7 +21,10 @@ const NAME: &[u8] = b"trodden/Runtime";
 /// What an output is known by: 16 hexadecimal digits.
 ///
 /// Same input and options give the same unit, so that the output is the same, too.
-pub fn unit(input: &Input, options: &str) -> String {
+///
+/// # Errors
+/// If the input cannot be read.
+pub fn unit(input: &Input, options: &str) -> Result<String, CliError> {
     let mut hash = Sha256::new();
     let mut add = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
@@ -25,67 +32,60 @@ pub fn unit(input: &Input, options: &str) -> String {
     };
     add(env!("CARGO_PKG_VERSION").as_bytes());
     add(options.as_bytes());
-    for archive in &input.archives {
-        if let Place::Whole | Place::File(_) = archive.place {
-            add(&archive.bytes);
-        }
-    }
-    for class in &input.classes {
-        if let Place::Whole | Place::File(_) = class.place {
-            add(class.name.as_bytes());
-            add(&class.bytes);
+    match &input.root {
+        Root::Class(found) => add(&found.bytes),
+        Root::Archive(source, _) => add_all(&mut hash, &input.path, source)?,
+        Root::Folder(files) => {
+            for file in files {
+                let name = file.to_string_lossy();
+                if kind(&name).is_some() {
+                    let whole = input.path.join(file);
+                    let source = fs::File::open(&whole).and_then(Source::file);
+                    let source = source.map_err(|e| CliError::file(&whole, e))?;
+                    hash.update(name.as_bytes());
+                    add_all(&mut hash, &whole, &source)?;
+                }
+            }
         }
     }
     let digest = hash.finalize();
-    digest[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    Ok(digest[..8].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A place that class loaders look into: an archive or the folder, and what stands in front of classes' own folders.
-type Home = (Option<usize>, String);
-
-/// Where a class lives.
-fn home(class: &Found) -> Home {
-    let archive = match class.place {
-        Place::Entry(archive, _) => Some(archive),
-        Place::Whole | Place::File(_) => None,
-    };
-    (archive, class.prefix.clone())
+/// Adds a whole file, a piece at a time.
+fn add_all(hash: &mut Sha256, path: &Path, source: &Source) -> Result<(), CliError> {
+    hash.update((source.len() as u64).to_le_bytes());
+    for piece in source.pieces(0..source.len()) {
+        hash.update(&*piece.map_err(|e| CliError::file(path, e))?);
+    }
+    Ok(())
 }
 
-/// The names of the runtime's copies.
-pub struct Runtimes(BTreeMap<Home, String>);
+/// The places in one archive or folder that class loaders look into, by what stands in front of their
+/// classes' own folders. Each has a package that its copy of the runtime goes to, one that it has anyway:
+/// what can load its classes can load that, be it a named module or a bundle.
+#[derive(Default)]
+pub struct Homes(BTreeMap<String, (bool, String)>);
 
-impl Runtimes {
-    /// A name in each home, in a package that it has anyway: what can load its classes can load that, be it a named module
-    /// or a bundle.
-    pub fn of(input: &Input, unit: &str) -> Self {
-        let mut packages: BTreeMap<Home, (bool, &str)> = BTreeMap::new();
-        for class in &input.classes {
-            let package = class.name.rfind('/').map_or("", |at| &class.name[..=at]);
-            // A class in the unnamed package, or one for some Java versions only, is the second choice.
-            let good = !package.is_empty() && !class.label.contains("META-INF/versions/");
-            let there = packages.entry(home(class)).or_insert((good, package));
-            if good && !there.0 {
-                *there = (true, package);
+impl Homes {
+    /// Takes note of a class.
+    pub fn add(&mut self, class: &Found) {
+        let package = class.name.rfind('/').map_or("", |at| &class.name[..=at]);
+        // A class in the unnamed package, or one for some Java versions only, is the second choice.
+        let good = !package.is_empty() && !class.label.contains("META-INF/versions/");
+        match self.0.get_mut(&class.prefix) {
+            Some(there) if good && !there.0 => *there = (true, package.to_owned()),
+            Some(_) => {}
+            None => {
+                self.0.insert(class.prefix.clone(), (good, package.to_owned()));
             }
         }
-        let name = |package: &str| format!("{package}Trodden${unit}");
-        Runtimes(
-            packages
-                .into_iter()
-                .map(|(home, (_, package))| (home, name(package)))
-                .collect(),
-        )
     }
 
-    /// The name that a class's probes call.
-    pub fn of_class(&self, class: &Found) -> &str {
-        self.0.get(&home(class)).map_or("", String::as_str)
-    }
-
-    /// All names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.values().map(String::as_str)
+    /// The name that the probes of classes with this prefix call.
+    pub fn runtime(&self, prefix: &str, unit: &str) -> String {
+        let package = self.0.get(prefix).map_or("", |(_, package)| package.as_str());
+        format!("{package}Trodden${unit}")
     }
 }
 

@@ -15,8 +15,8 @@ use signal_hook::low_level::siginfo::Cause;
 /// Hands signals on to a child, from before it is started until it is gone.
 pub struct Forwarder {
     started: Sender<Pid>,
-    /// Is the child still there, at least as a zombie? Held while a signal is sent, so that its pid cannot have
-    /// become another process's.
+    /// Is the child still there, at least as a zombie? Held while a signal is sent, so that its pid cannot
+    /// have become another process's.
     alive: Arc<Mutex<bool>>,
 }
 

@@ -14,8 +14,7 @@ const UPDATE: usize = 4 + 3 + 1 + 4 + 3;
 /// Longest path end: `wide lload; wide iload; ldc_w; wide iload; invokestatic`.
 const PATH_END: usize = 4 + 4 + 3 + 4 + 3;
 /// Longest method entry: `invokestatic; wide lstore; wide lload; ldc_w; invokestatic; wide istore; ldc_w;
-/// wide
-/// istore`, and a goto.
+/// wide istore`, and a goto.
 const ENTRY: usize = 3 + 4 + 4 + 3 + 3 + 4 + 3 + 4 + 3;
 /// Longest probe in front of a call: `wide lload; wide lload; ldc_w; ldc_w; wide iload; invokestatic`.
 const CALL: usize = 4 + 4 + 3 + 3 + 4 + 3;

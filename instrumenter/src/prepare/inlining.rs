@@ -1,8 +1,9 @@
 //! Guided numbers are not to cost a method its place in its callers' compiled code.
 //!
-//! HotSpot looks at how much bytecode a method has before it inlines a call of it. Where register updates are decides how much that is: one on a jump to a
-//! block that others reach too needs a jump of its own (6 bytes), one on the way that falls through does not (3). An update that is not run saves a
-//! fraction of a nanosecond; a call that is not inlined costs more than that.
+//! HotSpot looks at how much bytecode a method has before it inlines a call of it. Where register updates are
+//! decides how much that is: one on a jump to a block that others reach too needs a jump of its own (6
+//! bytes), one on the way that falls through does not (3). An update that is not run saves a fraction of a
+//! nanosecond; a call that is not inlined costs more than that.
 
 use trodden_profile::{CounterLayout, MethodMap};
 
@@ -13,7 +14,8 @@ use crate::classfile::pool::PoolBuilder;
 use crate::options::InstrumentOptions;
 use crate::rewrite::RewriteScratch;
 
-/// Bytes of code up to which HotSpot inlines: any call (`MaxInlineSize`, `C1MaxInlineSize`), and those that are hot (`FreqInlineSize`).
+/// Bytes of code up to which HotSpot inlines: any call (`MaxInlineSize`, `C1MaxInlineSize`), and those that
+/// are hot (`FreqInlineSize`).
 const LIMITS: [u32; 2] = [35, 325];
 
 /// Can a method of so many bytes be within a limit at all?

@@ -19,7 +19,8 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         Asm { out, pool, shim }
     }
 
-    /// Always the wide form: the length of a probe must depend on its value alone, never on how full the pool is.
+    /// Always the wide form: the length of a probe must depend on its value alone, never on how full the pool
+    /// is.
     fn ldc(&mut self, value: i32) -> Result<(), PoolFull> {
         let index = self.pool.integer(value)?;
         self.out.push(op::LDC_W);

@@ -1,7 +1,9 @@
-//! `events` in bursts: beginnings of activations with their call sites, and ends, but only while the agent says so.
+//! `events` in bursts: beginnings of activations with their call sites, and ends, but only while the agent
+//! says so.
 //!
-//! Between bursts a probe is the test of a flag, and an activation keeps nothing: it may begin before a burst and end in it, or the
-//! other way round. What was on the stack when a burst began is found by a walk of the stack (`Trodden.begins`).
+//! Between bursts a probe is the test of a flag, and an activation keeps nothing: it may begin before a burst
+//! and end in it, or the other way round. What was on the stack when a burst began is found by a walk of the
+//! stack (`Trodden.begins`).
 
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 

@@ -1,16 +1,18 @@
-//! `events` with call sites: every activation tells where it was called from and, however it ends, that it ended.
+//! `events` with call sites: every activation tells where it was called from and, however it ends, that it
+//! ended.
 //!
-//! The thread's block has a *call word*: how many activations are open, and the bytecode index of the call that is under way
-//! (`Trodden.enterFrom` has the details). A method takes the word as it finds it at entry (the caller's), keeps it in a
-//! local, and puts it back when it ends, so that whatever the caller calls next finds it again: also code without probes that calls back
-//! several times. In front of each of its own calls the method writes its own depth and the call's index.
+//! The thread's block has a *call word*: how many activations are open, and the bytecode index of the call
+//! that is under way (`Trodden.enterFrom` has the details). A method takes the word as it finds it at entry
+//! (the caller's), keeps it in a local, and puts it back when it ends, so that whatever the caller calls next
+//! finds it again: also code without probes that calls back several times. In front of each of its own calls
+//! the method writes its own depth and the call's index.
 //!
-//! An exception that leaves the method is caught by a handler behind its code, which ends the activation in the same
-//! way and throws it on. Without it, code without probes that catches the exception and then calls something would be
-//! told apart from the activation that has ended by nobody.
+//! An exception that leaves the method is caught by a handler behind its code, which ends the activation in
+//! the same way and throws it on. Without it, code without probes that catches the exception and then calls
+//! something would be told apart from the activation that has ended by nobody.
 //!
-//! Probes in front of calls are most of the code that is added. Where they do not fit, the method goes without: its entry has left the word
-//! without a call site, which is what its callees then find.
+//! Probes in front of calls are most of the code that is added. Where they do not fit, the method goes
+//! without: its entry has left the word without a call site, which is what its callees then find.
 
 use trodden_profile::events::{Kind, NO_CALL_SITE};
 

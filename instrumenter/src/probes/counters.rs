@@ -2,8 +2,7 @@
 //!
 //! Each thread has its own slots, so that plain increments lose nothing. A method that can end several paths
 //! in one activation fetches the address of its class's slots once, on entry. The register runs from the
-//! method's
-//! first slot on, so that it is the index.
+//! method's first slot on, so that it is the index.
 
 use super::{Asm, CutPaths, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::frames::VerificationType;

@@ -1,9 +1,10 @@
-//! `events`: each path end, and if wanted each beginning of an activation, is appended to a buffer of the thread
-//! (`trodden_profile::events` says what the words mean).
+//! `events`: each path end, and if wanted each beginning of an activation, is appended to a buffer of the
+//! thread (`trodden_profile::events` says what the words mean).
 //!
-//! The thread's block is fetched once per activation. Nothing is put around calls: an activation keeps the number of those
-//! below it in a local, and an event that finds another number at the thread knows that an exception has unwound
-//! callees since. So exceptions cost nothing where they pass, and no handler is added to the method.
+//! The thread's block is fetched once per activation. Nothing is put around calls: an activation keeps the
+//! number of those below it in a local, and an event that finds another number at the thread knows that an
+//! exception has unwound callees since. So exceptions cost nothing where they pass, and no handler is added
+//! to the method.
 
 use trodden_profile::events::{Kind, Word};
 

@@ -108,8 +108,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Does it tell where each call stands? Else, if it [`sees_calls`](Self::sees_calls), callees are told
-    /// without call sites, and nothing is
-    /// put in front of calls.
+    /// without call sites, and nothing is put in front of calls.
     fn tells_call_sites(&self) -> bool {
         self.sees_calls()
     }
@@ -120,8 +119,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Emitted where the method catches an exception, if it does not tell its call sites: a callee may have
-    /// ended without saying so (a
-    /// constructor in `super(…)`), which else the next call would tell.
+    /// ended without saying so (a constructor in `super(…)`), which else the next call would tell.
     fn caught(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, asm);
         Ok(())
@@ -134,8 +132,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Emitted where an exception leaves the method, if [`sees_calls`](Self::sees_calls). The exception is on
-    /// the
-    /// operand stack, and is thrown on afterwards.
+    /// the operand stack, and is thrown on afterwards.
     fn unwound(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, asm);
         Ok(())
@@ -148,8 +145,8 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Emitted where an exception has cut off a path, if cut paths are counted. The exception is on the
-    /// operand stack, where it stays.
-    /// `goes_on`: the activation goes on, and the path is not to be counted again.
+    /// operand stack, where it stays. `goes_on`: the activation goes on, and the path is not to be counted
+    /// again.
     fn cut(&self, method: &ProbedMethod, goes_on: bool, asm: &mut Asm) -> Result<(), PoolFull> {
         let _ = (method, goes_on, asm);
         Ok(())
@@ -161,8 +158,7 @@ pub trait ProbeStrategy: Debug + Send + Sync {
     }
 
     /// Is it about structure graphs? The method's [`StructuralCode`](structural::StructuralCode) then says
-    /// what happens on edges
-    /// and exits.
+    /// what happens on edges and exits.
     fn is_structural(&self) -> bool {
         false
     }

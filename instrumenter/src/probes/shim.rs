@@ -1,4 +1,5 @@
-//! The methods of the Java shim that probes call. The agent's tests compare this list with the compiled shim (`java-shim/`).
+//! The methods of the Java shim that probes call. The agent's tests compare this list with the compiled shim
+//! (`java-shim/`).
 
 macro_rules! shim_methods {
     ($($(#[$doc:meta])* $method:ident = $name:literal $descriptor:literal,)*) => {

@@ -1,9 +1,10 @@
 //! `structural`: a path register per depth of loops, and a window per structure graph.
 //!
-//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling*, figure 6. There the compiler puts instrumentation
-//! code in for one structure graph and takes it out again; here the code of all graphs of a method stands there at once, and each
-//! path end asks the switch of its graph whether it is to be counted. Loops next to each other are never under way at the same
-//! time, so registers are per depth and not per graph.
+//! After Yasue, Suganuma, Komatsu and Nakatani, *Structural Path Profiling*, figure 6. There the compiler
+//! puts instrumentation code in for one structure graph and takes it out again; here the code of all graphs
+//! of a method stands there at once, and each path end asks the switch of its graph whether it is to be
+//! counted. Loops next to each other are never under way at the same time, so registers are per depth and not
+//! per graph.
 
 use trodden_numbering::structure::{Op, Structure, StructurePlan};
 use trodden_numbering::{BlockId, EdgeOp, FlowGraph, NumberingError, Plan, Rows, SimpleGraph, Update};
@@ -128,7 +129,8 @@ impl StructuralCode {
         (1..self.registers).map(|_| VerificationType::Integer)
     }
 
-    /// Writes what is done on entry before the plan's own steps: frames say that there is a number in each register from here on.
+    /// Writes what is done on entry before the plan's own steps: frames say that there is a number in each
+    /// register from here on.
     pub fn enter(&self, method: &ProbedMethod, asm: &mut Asm) -> Result<(), PoolFull> {
         (1..self.registers).try_for_each(|depth| asm.set(method.register + depth, 0))
     }

@@ -1,11 +1,10 @@
 //! The ways into a block, grouped by what they do to the path register.
 //!
 //! An edge's update ("add 3") must not be seen by the block's other edges. Instead of splitting the edge at
-//! its
-//! source, which would need a stack map frame that the class file does not have, the update stands right in
-//! front of the target, where the target's own frame holds. Edges with the same update share it. All of these
-//! jumps lead forward (but for loop edges, which stay the backward jumps they were), so no safepoint poll is
-//! added.
+//! its source, which would need a stack map frame that the class file does not have, the update stands right
+//! in front of the target, where the target's own frame holds. Edges with the same update share it. All of
+//! these jumps lead forward (but for loop edges, which stay the backward jumps they were), so no safepoint
+//! poll is added.
 
 use trodden_numbering::{BlockId, EdgeOp, EdgeRef, FlowGraph, Plan, Update};
 use trodden_profile::{BlockExit, BlockInfo};

@@ -1,16 +1,14 @@
 //! Counting paths that an exception cuts off.
 //!
 //! Beside the path register an int local says which block runs. It is set at the begin of each block with an
-//! instruction that may throw; where
-//! the method's own handlers begin, and in a handler of ours around the whole body, a call of the shim counts
-//! the method, the register
-//! and that block. The prefix that ran follows from the three (`PathDag::regenerate_partial`).
+//! instruction that may throw; where the method's own handlers begin, and in a handler of ours around the
+//! whole body, a call of the shim counts the method, the register and that block. The prefix that ran follows
+//! from the three (`PathDag::regenerate_partial`).
 //!
 //! A path that was counted already (in front of an `athrow`) or that was counted as cut off leaves
-//! [`COUNTED`] in the local. The test of
-//! it at a handler's begin is no luxury: javac's handlers of `synchronized` and `finally` cover their own
-//! first instructions. Where the stack
-//! has no room left for the call of the shim, it would be tried for ever.
+//! [`COUNTED`] in the local. The test of it at a handler's begin is no luxury: javac's handlers of
+//! `synchronized` and `finally` cover their own first instructions. Where the stack has no room left for the
+//! call of the shim, it would be tried for ever.
 
 use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{BlockExit, BlockInfo};

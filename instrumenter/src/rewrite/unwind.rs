@@ -1,10 +1,11 @@
 //! Which parts of a method a handler of ours can cover that catches everything.
 //!
-//! A handler's frame must hold wherever the handler may be entered from. It claims nothing of the method's own locals, so only
-//! constructors are special: before `super()` (or `this()`) a frame has to say that `this` is uninitialised, after it
-//! a frame must not, and the call itself cannot be covered at all. So there are two handlers, and the call has to be found: the first one of an `<init>` that no `new` in front of it
-//! accounts for. The class file's frames must agree; where they do not, or the code jumps about in a way that cannot be followed
-//! here, that part goes without a handler.
+//! A handler's frame must hold wherever the handler may be entered from. It claims nothing of the method's
+//! own locals, so only constructors are special: before `super()` (or `this()`) a frame has to say that
+//! `this` is uninitialised, after it a frame must not, and the call itself cannot be covered at all. So there
+//! are two handlers, and the call has to be found: the first one of an `<init>` that no `new` in front of it
+//! accounts for. The class file's frames must agree; where they do not, or the code jumps about in a way that
+//! cannot be followed here, that part goes without a handler.
 
 use crate::classfile::class::{Attribute, Class, Method};
 use crate::classfile::code::Code;

@@ -1,12 +1,10 @@
 //! Executes the rewritten code along random walks, looking only at the path register and the calls to the
-//! shim,
-//! and compares with path numbers added up from the P-DAG along the same walk of the original graph; for
-//! structure graphs, with those
-//! of the library's `Walker`, which the tests of `path-numbering` hold against the paths' definition.
+//! shim, and compares with path numbers added up from the P-DAG along the same walk of the original graph;
+//! for structure graphs, with those of the library's `Walker`, which the tests of `path-numbering` hold
+//! against the paths' definition.
 //!
 //! Neither the rewriter nor its reader nor the placement (`Plan`) is trusted: code is decoded by `common`,
-//! and
-//! expected numbers come from `PathDag` values, starts and ends alone.
+//! and expected numbers come from `PathDag` values, starts and ends alone.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -164,7 +162,7 @@ fn fixtures_report_the_paths_they_walk() {
         i32::MAX as u64,
         &mut random,
     );
-    assert_eq!(methods, 7 * 2);
+    assert_eq!(methods, 9 * 2);
 }
 
 fn jdks() -> Vec<PathBuf> {

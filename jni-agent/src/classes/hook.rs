@@ -245,10 +245,14 @@ mod tests {
         assert_eq!((registry.classes().len(), entry.code.is_none()), (1, true));
     }
 
-    /// The bytes of a class with these options, the first ones of their JVM.
-    fn shapes(options: &str) -> Option<Vec<u8>> {
-        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
-        instrument(&settings(options), &Registry::default(), Some("Shapes"), bytes)
+    /// The bytes of two classes with these options, the first ones of their JVM. One has a method with a
+    /// single path.
+    fn shapes(options: &str) -> [Option<Vec<u8>>; 2] {
+        let shapes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let small = include_bytes!("../../../instrumenter/tests/fixtures/Small.class");
+        let (settings, registry) = (settings(options), Registry::default());
+        [("Shapes", &shapes[..]), ("Small", small)]
+            .map(|(name, bytes)| instrument(&settings, &registry, Some(name), bytes))
     }
 
     /// What the table of options says about classes is what the instrumenter makes of them.

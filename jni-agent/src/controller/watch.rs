@@ -4,8 +4,8 @@
 //! the window since then, which is at least as long as all before. The profile is *known* if, for every path
 //! with at least [`HOT`] of the method's path ends,
 //!
-//! 1. its share in all counts is known to within [`PRECISION`] of itself with 95 % confidence (normal approximation of
-//!    the binomial distribution), which takes 38,000 path ends for a path of 1 %, and
+//! 1. its share in all counts is known to within [`PRECISION`] of itself with 95 % confidence (normal
+//!    approximation of the binomial distribution), which takes 38,000 path ends for a path of 1 %, and
 //! 2. its shares in both parts differ by no more than [`DRIFT`] of it and what chance explains.
 //!
 //! The first alone would promise too much: path ends that follow each other are not independent, and programs

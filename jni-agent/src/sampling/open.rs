@@ -2,16 +2,13 @@
 //! then.
 //!
 //! A frame of a method with probes has the path register in a local; with the frame's bytecode index, that is
-//! the block that runs and
-//! the number of the prefix that led there. All other threads are suspended while frames and dense counters
-//! are read, so that no path
-//! is counted both as open and as ended. While they are, no Java code is called and no object is made: a
-//! suspended thread may hold any
-//! lock, and may keep the garbage collector waiting.
+//! the block that runs and the number of the prefix that led there. All other threads are suspended while
+//! frames and dense counters are read, so that no path is counted both as open and as ended. While they are,
+//! no Java code is called and no object is made: a suspended thread may hold any lock, and may keep the
+//! garbage collector waiting.
 //!
 //! Not read: virtual threads other than the calling one (the JVM lists none), frames of classes whose probes
-//! were taken out in the
-//! meantime, and frames that stand inside of a probe.
+//! were taken out in the meantime, and frames that stand inside of a probe.
 
 use std::time::{Duration, Instant};
 

@@ -69,7 +69,12 @@ fn start(
     probe: &str,
     options: &str,
 ) -> Result<(), String> {
-    // The options come without an action; there is only one.
+    // The options come without an action; there is only one. Asked before the probe is added, which means
+    // nothing to the others.
+    let given = AgentCommand::parse(options).map(|command| command.action);
+    if let Some(action) = given.ok().filter(|action| *action != Action::Start) {
+        return Err(format!("{action} makes no sense among its options"));
+    }
     let command = AgentCommand::parse_ahead(options, probe).map_err(|e| e.to_string())?;
     let AgentCommand { action, mut options } = command;
     if action != Action::Start {

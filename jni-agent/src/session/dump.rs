@@ -43,8 +43,7 @@ pub enum DumpError {
 }
 
 /// Writes the profile so far, to the file given or the one of the options. Returns its name. `with_open`:
-/// probes are in, so paths that are
-/// under way may be read from frames, if the options want that.
+/// probes are in, so paths that are under way may be read from frames, if the options want that.
 pub fn dump(
     agent: &Agent,
     jni: Jni<'_>,

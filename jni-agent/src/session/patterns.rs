@@ -1,7 +1,7 @@
 //! Include patterns that match no class: found when a profile is written, and reported with near names.
 //!
-//! *In*: the patterns, and the classes of the JVM. *Out*: a warning, and facts of the run, which `trodden run` reads where a
-//! command starts several JVMs.
+//! *In*: the patterns, and the classes of the JVM. *Out*: a warning, and facts of the run, which `trodden
+//! run` reads where a command starts several JVMs.
 
 use std::collections::HashSet;
 
@@ -79,8 +79,8 @@ impl Unmatched {
         }
     }
 
-    /// Warns of them. Not in a JVM that got the agent through the environment: it may be a build tool, whose tests run
-    /// in another one.
+    /// Warns of them. Not in a JVM that got the agent through the environment: it may be a build tool, whose
+    /// tests run in another one.
     pub fn warn(&self) {
         let inherited = std::env::var("JAVA_TOOL_OPTIONS").is_ok_and(|value| value.contains("-agentpath:"));
         if inherited {

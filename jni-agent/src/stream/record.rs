@@ -18,8 +18,8 @@ use crate::classes::registry::Registry;
 use crate::locks::lock;
 use crate::log::warning;
 
-/// Writes a trace to `FILE.part`, which gets its name when it is complete. So what has the name is whole, and a
-/// JVM that was killed leaves a part that can be replayed. A device or a pipe is written to as it is.
+/// Writes a trace to `FILE.part`, which gets its name when it is complete. So what has the name is whole, and
+/// a JVM that was killed leaves a part that can be replayed. A device or a pipe is written to as it is.
 pub struct TraceFile {
     file: PathBuf,
     growing: Growing,

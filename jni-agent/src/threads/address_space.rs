@@ -3,7 +3,7 @@
 //! A block is reserved, not used: only its pages that are written to take memory. Where address space has no
 //! limit, each thread has [`MOST`] bytes of it. Where it has one (`ulimit -v`), the program needs what is
 //! left: for stacks of threads, for code, for memory outside of the heap. So blocks are small there, all of
-//! them together take no more than a quarter of what was free when the first one was reserved, and none is
+//! them together take no more than an eighth of what was free when the first one was reserved, and none is
 //! taken any more once half of that is gone, whoever took it. Threads that come later share a block.
 
 /// Bytes of a block where address space has no limit.
@@ -11,7 +11,7 @@ pub const MOST: u64 = 256 << 20;
 /// Bytes of a block where it is scarce: room for a million paths.
 const LEAST: u64 = 8 << 20;
 /// Where address space is limited, so many blocks would fill what is free.
-const BLOCKS: u64 = 64;
+const BLOCKS: u64 = 128;
 
 /// How large blocks are, and what they may take together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl AddressSpace {
     fn allows_with(&self, length: u64, taken: u64, used: u64) -> bool {
         self.limit.is_none_or(|limit| {
             let left = limit.most.saturating_sub(used).saturating_sub(length);
-            taken + length <= limit.free / 4 && left >= limit.free / 2
+            taken + length <= limit.free / 8 && left >= limit.free / 2
         })
     }
 
@@ -125,7 +125,7 @@ mod tests {
                 assert!(space.block().is_power_of_two() && (LEAST..=MOST).contains(&space.block()));
                 let free = limit.saturating_sub(used) * GIGABYTE;
                 let (count, _) = blocks(space, used * GIGABYTE, 0);
-                assert!(count * space.block() <= free / 4, "{limit} {used}");
+                assert!(count * space.block() <= free / 8, "{limit} {used}");
                 assert!(free == 0 || count >= 16, "{limit} {used}: {count}");
                 // Threads with large stacks.
                 let stack = 64 << 20;

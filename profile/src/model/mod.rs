@@ -10,6 +10,7 @@ pub mod facts;
 mod known;
 mod kpaths;
 pub(crate) mod map;
+mod maps;
 mod merge;
 mod observations;
 mod printable;
@@ -30,6 +31,7 @@ pub use kpaths::{
     ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,
 };
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
+pub use maps::MapsWriter;
 pub use merge::{MergeError, merge};
 pub use observations::Observation;
 pub use printable::{is_control, printable, printable_lines};

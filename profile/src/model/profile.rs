@@ -97,7 +97,7 @@ impl Skipped {
 pub struct Profile {
     /// About the run.
     pub run: RunInfo,
-    /// All classes that carry probes, by name, then hash.
+    /// All classes that carry probes, by name, then hash; in path maps of `trodden instrument` as they lie in its output.
     pub classes: Vec<ClassProfile>,
     /// What was left as it was, or in part, sorted.
     pub skipped: Vec<Skipped>,

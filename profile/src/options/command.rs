@@ -17,23 +17,25 @@ impl AgentCommand {
     /// Reads the agent string. An empty one means `start` with defaults.
     ///
     /// # Errors
-    /// An option that cannot be understood or means nothing with the others, or trouble with the file that `config`
-    /// names.
+    /// An option that cannot be understood or means nothing with the others, or trouble with the file that
+    /// `config` names.
     pub fn parse(text: &str) -> Result<Self, OptionError> {
         let (action, pairs) = words(text)?;
         Self::from_pairs(action, &pairs)
     }
 
-    /// The same for classes that carry probes of a known kind already: those are the options' probe, if none is given.
+    /// The same for classes that carry probes of a known kind already: those are the options' probe, if none
+    /// is given.
     ///
     /// # Errors
     /// As [`parse`](Self::parse).
     pub fn parse_ahead(text: &str, probe: &str) -> Result<Self, OptionError> {
         let (action, mut pairs) = words(text)?;
-        if !pairs
+        let own_probe = pairs
             .iter()
-            .any(|(name, value)| name == "probe" && value != "auto")
-        {
+            .any(|(name, value)| name == "probe" && value != "auto");
+        // Other actions take no probe; the caller refuses them by their names.
+        if action == Action::Start && !own_probe {
             pairs.retain(|(name, _)| name != "probe");
             pairs.push(("probe".to_owned(), probe.to_owned()));
         }
@@ -64,8 +66,8 @@ impl AgentCommand {
         Ok(AgentCommand { action, options })
     }
 
-    /// The agent string that [`AgentCommand::parse`] reads back to the same. Options that the action does not take are
-    /// left out.
+    /// The agent string that [`AgentCommand::parse`] reads back to the same. Options that the action does not
+    /// take are left out.
     pub fn to_agent_string(&self) -> String {
         let mut text = self.action.name().to_owned();
         for (name, value) in self.options.pairs() {

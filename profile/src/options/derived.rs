@@ -31,10 +31,8 @@ impl ProfileOptions {
     }
 
     /// Are probes taken out once enough is known? Probe `auto`, the default, on plain paths: every path end
-    /// is counted
-    /// until hot paths are known well enough. A schedule is about sampling, so with one the probe is
-    /// `yieldpoint`.
-    /// Profile `structural` does the same, unless it is to keep its probes.
+    /// is counted until hot paths are known well enough. A schedule is about sampling, so with one the probe
+    /// is `yieldpoint`. Profile `structural` does the same, unless it is to keep its probes.
     pub fn retires(&self) -> bool {
         if self.is_structural() {
             return self.structural.retire && self.structural.window.is_some();
@@ -59,8 +57,7 @@ impl ProfileOptions {
     }
 
     /// Do the probes leave out path ends? Only where nothing but subpaths is profiled and the program's
-    /// threads consume:
-    /// which path end is needed next is known only once those before it have been consumed.
+    /// threads consume: which path end is needed next is known only once those before it have been consumed.
     pub fn skips_in_probes(&self) -> bool {
         self.subpaths.skipping == Skipping::Probes
             && self.subpaths.counts == SubpathCounts::Sampled

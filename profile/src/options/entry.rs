@@ -6,8 +6,7 @@ use super::{Action, Burst, ContextWeight, Probe, ProfileKind, ProfileOptions, Sc
 #[derive(Clone, Copy, Debug)]
 pub struct OptionEntry {
     /// The word: `--name VALUE` on the command line, `name=value` elsewhere. In the agent string and in
-    /// properties files an
-    /// underscore may stand for each hyphen.
+    /// properties files an underscore may stand for each hyphen.
     pub name: &'static str,
     /// Older names, which still work.
     pub aliases: &'static [&'static str],

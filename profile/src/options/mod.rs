@@ -138,8 +138,7 @@ impl ProfileOptions {
     ///
     /// # Errors
     /// An option that cannot be understood or means nothing with the others, or trouble with the file that
-    /// `config`
-    /// names.
+    /// `config` names.
     pub fn from_pairs<N: AsRef<str>, V: AsRef<str>>(pairs: &[(N, V)]) -> Result<Self, OptionError> {
         let options = Self::read_pairs(pairs)?;
         // In the words that were given: `stride`, where `schedule` is what it changed.
@@ -232,12 +231,10 @@ impl ProfileOptions {
     }
 
     /// All that decides about instrumented classes and the meaning of counts, as text. With equal texts,
-    /// classes get
-    /// the same bytes, and counts may be added to those that are there.
+    /// classes get the same bytes, and counts may be added to those that are there.
     ///
     /// Of a former run's profile it only says whether there is one: the file may be another by now, so what
-    /// it holds
-    /// has to be added.
+    /// it holds has to be added.
     pub fn fingerprint(&self) -> String {
         let marks = options().filter_map(|option| {
             let mark = option.mark_in(self)?;

@@ -7,7 +7,8 @@ use super::entry::nearest;
 /// Most names that are shown.
 const MOST: usize = 3;
 
-/// The patterns that are most like this one and would match some of these classes (internal names). Best first.
+/// The patterns that are most like this one and would match some of these classes (internal names). Best
+/// first.
 pub fn near_patterns<'a>(pattern: &str, classes: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let (class, method) = match pattern.split_once('#') {
         Some((class, method)) => (class, format!("#{method}")),

@@ -38,8 +38,8 @@ pub enum PlaceError {
     },
 }
 
-/// Checks that a file can be made, or replaced, at this place. A file is made in its folder for a moment: only that
-/// shows it for every kind of file system.
+/// Checks that a file can be made, or replaced, at this place. A file is made in its folder for a moment:
+/// only that shows it for every kind of file system.
 ///
 /// What is there and no regular file (a device, a pipe) is left for the writer to judge.
 ///

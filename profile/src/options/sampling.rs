@@ -120,8 +120,8 @@ fn positive(value: &str) -> Result<NonZeroU32, String> {
 }
 
 impl ProfileOptions {
-    /// What `samples` and `stride` change. The default has no stride, and samples of another kind: with no schedule they mean
-    /// that of PEP.
+    /// What `samples` and `stride` change. The default has no stride, and samples of another kind: with no
+    /// schedule they mean that of PEP.
     fn schedule_to_change(&self) -> Schedule {
         match self.is_given(SCHEDULE) {
             true => self.sampling.schedule,

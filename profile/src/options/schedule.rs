@@ -31,21 +31,23 @@ pub enum Schedule {
         /// Bound of the distance to the first sample, in path ends; 1 skips none.
         stride: NonZeroU32,
     },
-    /// Windows of a fixed duration instead of a fixed number of path ends (not in PEP). The other schedules take as many
-    /// samples in a stretch of a thousand path ends per second as in one of ten million. Here a window's samples stand
-    /// for all path ends that it saw, so that counts are in proportion to how often paths were executed.
+    /// Windows of a fixed duration instead of a fixed number of path ends (not in PEP). The other schedules
+    /// take as many samples in a stretch of a thousand path ends per second as in one of ten million. Here a
+    /// window's samples stand for all path ends that it saw, so that counts are in proportion to how often
+    /// paths were executed.
     Span {
         /// How long a window is open; at most [`Schedule::LONGEST_SPAN`].
         duration: Duration,
-        /// Of about so many path ends all are kept, of twice as many that follow every second, of four times as many
-        /// every fourth, and so on; each stands for those dropped beside it. A power of two, at most
+        /// Of about so many path ends all are kept, of twice as many that follow every second, of four times
+        /// as many every fourth, and so on; each stands for those dropped beside it. A power of two, at most
         /// [`Schedule::MOST_SPAN_SAMPLES`].
         samples: NonZeroU32,
     },
 }
 
 impl Schedule {
-    /// Windows of 1 ms: as cheap as [`Schedule::PEP`], and nearer to the truth on every program measured (`docs/benchmarks.md`).
+    /// Windows of 1 ms: as cheap as [`Schedule::PEP`], and nearer to the truth on every program measured
+    /// (`docs/benchmarks.md`).
     pub const DEFAULT: Schedule = Schedule::Span {
         duration: Duration::from_millis(1),
         samples: NonZeroU32::new(256).unwrap(),
@@ -81,12 +83,13 @@ impl Schedule {
         }
     }
 
-    /// Which path ends after tick number `tick` are sampled: their indices among the path ends that follow the
-    /// tick, 0 being the first. Ascending; as many as [`samples`](Schedule::samples).
+    /// Which path ends after tick number `tick` are sampled: their indices among the path ends that follow
+    /// the tick, 0 being the first. Ascending; as many as [`samples`](Schedule::samples).
     ///
-    /// PEP section 4.4: before its first sample, tick `t` strides by `t mod STRIDE + 1` path ends, so it skips
-    /// `t mod STRIDE` of them; after that, full Arnold-Grove samples every STRIDE-th path end and the simplified
-    /// form every one. [`Schedule::Span`], where there is no time to go by (a recorded stream), takes the first ones.
+    /// PEP section 4.4: before its first sample, tick `t` strides by `t mod STRIDE + 1` path ends, so it
+    /// skips `t mod STRIDE` of them; after that, full Arnold-Grove samples every STRIDE-th path end and the
+    /// simplified form every one. [`Schedule::Span`], where there is no time to go by (a recorded stream),
+    /// takes the first ones.
     pub fn sample_indices(self, tick: u64) -> impl ExactSizeIterator<Item = u64> + Clone {
         let (first, step) = (self.skipped(tick), self.step());
         (0..self.samples()).map(move |k| first + u64::from(k) * step)

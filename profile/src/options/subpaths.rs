@@ -11,15 +11,16 @@ use super::values::{
 
 /// Options of profile `subpaths`.
 ///
-/// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; most of these are the
-/// choices that it leaves open in sections 2.3, 2.4 and 5.
+/// *Online Subpath Profiling* (Oren, Matias and Sagiv, CC 2002: "OSP") calls its algorithm a framework; most
+/// of these are the choices that it leaves open in sections 2.3, 2.4 and 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubpathChoices {
     /// Most bytes of a thread's sample.
     pub footprint: u32,
     /// How long subpaths are.
     pub lengths: SubpathLengths,
-    /// Where path ends are skipped. See [`ProfileOptions::skips_in_probes`](super::ProfileOptions::skips_in_probes).
+    /// Where path ends are skipped. See
+    /// [`ProfileOptions::skips_in_probes`](super::ProfileOptions::skips_in_probes).
     pub skipping: Skipping,
     /// Where subpaths begin.
     pub starts: SubpathStarts,
@@ -235,15 +236,16 @@ pub enum SubpathDistance {
     /// Dense at first, then 1,000; 4,096 where probes skip.
     #[default]
     Auto,
-    /// `start` at first, and `floor` once there are some thousand samples: it is raised further only where the footprint
-    /// is full.
+    /// `start` at first, and `floor` once there are some thousand samples: it is raised further only where
+    /// the footprint is full.
     From {
         /// At first.
         start: NonZeroU32,
         /// Later on; at least `start`.
         floor: NonZeroU32,
     },
-    /// What OSP's equation 1 says for a run of so many blocks, the footprint, and an average count in the sample.
+    /// What OSP's equation 1 says for a run of so many blocks, the footprint, and an average count in the
+    /// sample.
     Expect {
         /// Blocks that the run is expected to have.
         blocks: NonZeroU64,
@@ -291,7 +293,8 @@ impl FromStr for SubpathDistance {
     }
 }
 
-/// What of a sample is reported (OSP section 2.3, "Reporting the Results": the hottest, or those above a threshold).
+/// What of a sample is reported (OSP section 2.3, "Reporting the Results": the hottest, or those above a
+/// threshold).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SubpathThreshold {
     /// All.

@@ -86,8 +86,7 @@ words! {
 
 impl Probe {
     /// The probe that `auto` stands for where plain paths are profiled by probes that stay; any other stands
-    /// for itself. See
-    /// [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
+    /// for itself. See [`ProfileOptions::probe_in_use`](super::ProfileOptions::probe_in_use).
     pub const fn resolved(self) -> Probe {
         match self {
             Probe::Auto => Probe::Yieldpoint,

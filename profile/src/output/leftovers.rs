@@ -1,7 +1,8 @@
 //! What killed processes left behind: found, rescued, removed.
 //!
 //! Every writer holds a lock (`flock`) on what it writes, which the kernel releases when the process dies, in
-//! whichever container it ran. What is locked, belongs to another user, or was changed a moment ago is left alone.
+//! whichever container it ran. What is locked, belongs to another user, or was changed a moment ago is left
+//! alone.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -127,7 +128,8 @@ pub fn hold(folder: &Path) -> io::Result<File> {
 
 fn clear_run(folder: &Path, run: &Path, name: &str, good: impl Fn(&Path) -> bool, found: &mut Leftovers) {
     let Ok(_lock) = dead_folder(run) else { return };
-    // `trodden run` may be dead while the program that it started still runs and writes its profile at its end.
+    // `trodden run` may be dead while the program that it started still runs and writes its profile at its
+    // end.
     if is_named_by_a_process(name) {
         return;
     }
@@ -162,8 +164,8 @@ fn rescue(profile: &Path, folder: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Does a living process have this text in its arguments or its environment, as a program has that was started by
-/// `trodden run`, or one that this program started?
+/// Does a living process have this text in its arguments or its environment, as a program has that was
+/// started by `trodden run`, or one that this program started?
 fn is_named_by_a_process(text: &str) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else {
         return true;

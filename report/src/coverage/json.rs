@@ -112,8 +112,7 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
     let mut out = serde_json::to_string_pretty(&document)?;
     out.push('\n');
     // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing
-    // around, and
-    // the upper control characters.
+    // around, and the upper control characters.
     Ok(printable_lines(&out).into_owned())
 }
 

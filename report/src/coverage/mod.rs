@@ -1,17 +1,13 @@
 //! Coverage: which of the possible paths, branches and lines ran at all.
 //!
 //! *In*: an exactly counted profile and, if there are any, the classes of the program as their files have
-//! them
-//! ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON, LCOV
-//! and
-//! JaCoCo's XML, one file each, and [`Counters`] for thresholds.
+//! them ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON,
+//! LCOV and JaCoCo's XML, one file each, and [`Counters`] for thresholds.
 //!
 //! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3,
-//! which gives
-//! edge profiles from path profiles). What ran of a path that was cut off, by an exception or by the end of
-//! the JVM, counts
-//! up to the block in which that was, if the profile has it; else [`words::not_counted`] says that it is
-//! missing.
+//! which gives edge profiles from path profiles). What ran of a path that was cut off, by an exception or by
+//! the end of the JVM, counts up to the block in which that was, if the profile has it; else
+//! [`words::not_counted`] says that it is missing.
 
 mod counters;
 mod jacoco;
@@ -474,8 +470,7 @@ impl Coverage {
     }
 
     /// The source file of a method: where it is, if a source folder has it, else by package. `None` if its
-    /// class
-    /// names no file that can be below a source folder.
+    /// class names no file that can be below a source folder.
     fn source_path(&self, method: &MethodCoverage, file: &str) -> Option<String> {
         let relative = below(method.class(), file)?;
         let folders = self.options.sources.iter();

@@ -105,7 +105,7 @@ fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Neare
                 .is_some() =>
         {
             format!(
-                "nearest: path {}, {}: if {} were \"{}\", not \"{}\" as on path {} ({} times)",
+                "nearest: path {}, {}: {} → {}, not {} as on path {} ({} times)",
                 nearest.number,
                 place(branch(map, flip.seen)),
                 decisions.asked(map, flip.seen.from.index()),

@@ -10,6 +10,7 @@
 
 mod effect;
 mod finding;
+mod html;
 mod json;
 mod markdown;
 mod pairing;

@@ -95,7 +95,7 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
         about.share,
         format!(
             "{}: {asked} is always decided by {before} ({place})",
-            about.at(second)
+            about.at(method.map.blocks[second].last)
         ),
         format!("{} in {} executions", pairs.join(", "), thousands(total)),
     ))

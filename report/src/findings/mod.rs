@@ -10,6 +10,7 @@ use trodden_numbering::BlockId;
 use trodden_profile::{BlockExit, MethodMap};
 
 use crate::view::{MethodView, View};
+use crate::words;
 
 /// Most findings of a report.
 pub(crate) const MOST: usize = 10;
@@ -142,6 +143,7 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
             work: work.methods[index],
             // What was not counted in part never says *never*.
             exact: view.run.exact && method.unobserved.is_empty() && method.observation.is_none(),
+            whole: words::not_counted(view.run).is_none(),
         };
         rest.extend(rules::rare_path(&about));
         rest.extend(rules::alternates(&about));
@@ -174,8 +176,10 @@ struct About<'a, 'p> {
     share: f64,
     /// Executed instructions.
     work: u64,
-    /// Was everything counted?
+    /// Was everything counted, but for what [`whole`](Self::whole) says?
     exact: bool,
+    /// Were paths counted, too, that an exception or the end of the program cut off?
+    whole: bool,
 }
 
 impl About<'_, '_> {
@@ -198,10 +202,19 @@ impl About<'_, '_> {
         }
     }
 
-    /// `Order.price`, with the line of a block.
-    fn at(&self, block: usize) -> String {
-        let place = crate::words::place_of(self.method.map, self.method.map.blocks[block].last);
+    /// `Order.price`, with the line of a bytecode index.
+    fn at(&self, bci: u32) -> String {
+        let place = words::place_of(self.method.map, bci);
         format!("{}, {place}", self.method.short_name())
+    }
+
+    /// What *never* is said of, if that is not everything.
+    fn caveat(&self) -> &'static str {
+        if self.whole {
+            ""
+        } else {
+            " (on paths that came to their end)"
+        }
     }
 
     /// Blocks that end with a decision of the source.

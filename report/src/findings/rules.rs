@@ -180,7 +180,11 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
             FindingKind::OneWay,
             Some(block),
             share,
-            format!("{}: {meaning} was never \"{outcome}\"", about.at(block)),
+            format!(
+                "{}: {meaning} → {outcome} never came{}",
+                about.at(method.map.blocks[block].last),
+                about.caveat()
+            ),
             match dead {
                 0 => format!("{} times it went the other way", thousands(total)),
                 dead => format!(
@@ -240,7 +244,7 @@ pub(super) fn exceptions(about: &About) -> Option<Finding> {
         about.share,
         format!(
             "{}: caught an exception {} times",
-            about.at(block),
+            about.at(method.map.blocks[block].start),
             thousands(caught)
         ),
         format!(
@@ -286,9 +290,10 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
     lines.sort_unstable();
     lines.dedup();
     let mut evidence = format!(
-        "HotSpot's limit is {} bytes; {} bytes never ran",
+        "HotSpot's limit is {} bytes; {} bytes never ran{}",
         thousands(limit.into()),
-        thousands(dead.into())
+        thousands(dead.into()),
+        about.caveat()
     );
     // A call of the new method takes some bytes, too.
     if dead > 0 && size - dead + 10 <= limit && !lines.is_empty() {

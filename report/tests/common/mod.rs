@@ -45,6 +45,10 @@ impl Method {
         self
     }
 
+    pub fn rename(&mut self, name: &str) {
+        self.name = name.to_owned();
+    }
+
     pub fn handler(mut self, block: usize) -> Self {
         self.handlers.push(block);
         self

@@ -45,8 +45,8 @@ pub enum Judgement {
 /// A condition of the source, by javac's parser.
 #[derive(Clone, Debug)]
 pub struct Truth {
-    /// `if`, `while`, `for`, `foreach`, `do`, `value`, `switch`, `assert`; with `not-` in front for operands of what is
-    /// negated as a whole.
+    /// `if`, `while`, `for`, `foreach`, `do`, `value`, `switch`, `assert`; with `not-` in front for operands
+    /// of what is negated as a whole.
     pub kind: String,
     /// First line.
     pub first: u32,

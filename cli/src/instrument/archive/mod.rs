@@ -1,14 +1,16 @@
-//! Zip archives, read and written at the level of their bytes: what is not changed is copied as it is, down to
-//! data descriptors, paddings and what stands in front of the first entry.
+//! Zip archives, read and written at the level of their bytes: what is not changed is copied as it is, down
+//! to data descriptors, paddings and what stands in front of the first entry.
 //!
-//! The crate `zip` loses alignment, extra timestamps, start scripts and comments of rewritten entries; that is why
-//! this is here. Only what a JVM reads is understood: STORED and DEFLATED, no encryption, below 4 GB.
+//! The crate `zip` loses alignment, extra timestamps, start scripts and comments of rewritten entries; that
+//! is why this is here. Only what a JVM reads is understood: STORED and DEFLATED, no encryption, below 4 GB.
 
 mod read;
+mod source;
 mod write;
 
-pub use read::{Archive, ArchiveError};
-pub use write::{Added, Change, Packed, write};
+pub use read::Archive;
+pub use source::Source;
+pub use write::{Added, Change, Packed, WriteError, Writer};
 
 /// The data is there as it is.
 pub const STORED: u16 = 0;

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::ops::Range;
 
+use super::source::Source;
 use super::{DEFLATED, STORED, ZIP64, extra_fields, u2, u4, u8_at};
 
 const LOCAL: &[u8] = b"PK\x03\x04";
@@ -27,13 +28,13 @@ pub struct ArchiveError {
     pub what: String,
 }
 
-/// Where the parts of an entry are. All places are from the beginning of the file.
+/// Where the parts of an entry are: from the beginning of the file, if nothing else is said.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The name; what is not UTF-8 in it is replaced.
     pub name: String,
-    /// Its record in the central directory.
-    pub(super) central: Range<usize>,
+    /// Its record in the central directory, from where that begins.
+    central: Range<usize>,
     /// Its local header.
     pub(super) local: usize,
     /// Its data, as stored.
@@ -43,6 +44,8 @@ pub struct Entry {
     /// Compression method.
     pub method: u16,
     crc: u32,
+    /// Compressed size.
+    pub packed: u64,
     /// Uncompressed size, as declared.
     pub size: u64,
 }
@@ -58,8 +61,10 @@ pub struct Archive {
     pub(super) prefix: usize,
     /// What offsets are counted from.
     pub(super) base: usize,
+    /// The central directory.
+    directory: Vec<u8>,
     /// Comment of the whole archive.
-    pub(super) comment: Range<usize>,
+    pub(super) comment: Vec<u8>,
     /// Had it a 64-bit end record?
     pub(super) zip64: bool,
 }
@@ -78,12 +83,19 @@ fn in_entry<T>(name: &str, what: impl Into<String>) -> Result<T, ArchiveError> {
     })
 }
 
+fn unreadable(error: std::io::Error) -> ArchiveError {
+    ArchiveError {
+        entry: None,
+        what: format!("cannot be read: {error}"),
+    }
+}
+
 /// The end of an archive.
 struct End {
     entries: u64,
     directory: Range<usize>,
     base: usize,
-    comment: Range<usize>,
+    comment: Vec<u8>,
     zip64: bool,
 }
 
@@ -91,13 +103,16 @@ impl Archive {
     /// Reads the table of contents and checks that the entries are where it says.
     ///
     /// # Errors
-    /// If the bytes are no archive that a JVM could read, or one in which names do not say which data is meant.
-    pub fn read(bytes: &[u8]) -> Result<Archive, ArchiveError> {
-        let end = find_end(bytes)?;
+    /// If the bytes are no archive that a JVM could read, or one in which names do not say which data is
+    /// meant.
+    pub fn read(source: &Source) -> Result<Archive, ArchiveError> {
+        let end = find_end(source)?;
+        let directory = source.read(end.directory.clone()).map_err(unreadable)?;
+        let directory = directory.into_owned();
         let mut entries = Vec::new();
-        let mut at = end.directory.start;
-        while at < end.directory.end {
-            let entry = read_entry(bytes, at, &end)?;
+        let mut at = 0;
+        while at < directory.len() {
+            let entry = read_entry(source, &directory, at, &end)?;
             at = entry.central.end;
             entries.push(entry);
         }
@@ -133,23 +148,36 @@ impl Archive {
             entries,
             by_place,
             base: end.base,
+            directory,
             comment: end.comment,
             zip64: end.zip64,
         })
+    }
+
+    /// An entry's record in the central directory.
+    pub(super) fn record(&self, index: usize) -> &[u8] {
+        &self.directory[self.entries[index].central.clone()]
+    }
+
+    /// The entries in the order in which their data lies in the file.
+    pub fn in_place(&self) -> &[usize] {
+        &self.by_place
     }
 
     /// An entry's contents. Never more than it declares.
     ///
     /// # Errors
     /// If the data cannot be unpacked, or has another size or checksum than declared.
-    pub fn unpack(&self, bytes: &[u8], index: usize) -> Result<Vec<u8>, ArchiveError> {
+    pub fn unpack(&self, source: &Source, index: usize) -> Result<Vec<u8>, ArchiveError> {
         let entry = &self.entries[index];
-        let data = &bytes[entry.data.clone()];
+        let data = source.read(entry.data.clone()).map_err(unreadable)?;
         let mut out = Vec::new();
         if entry.method == STORED {
-            out.extend_from_slice(data);
+            out = data.into_owned();
         } else {
-            let mut inflated = flate2::read::DeflateDecoder::new(data).take(entry.size.saturating_add(1));
+            // A declared size is believed as far as data could unpack to it, to save copies.
+            out.reserve_exact(entry.size.min(data.len() as u64 * 4) as usize);
+            let mut inflated = flate2::read::DeflateDecoder::new(&*data).take(entry.size.saturating_add(1));
             if let Err(e) = inflated.read_to_end(&mut out) {
                 return in_entry(&entry.name, format!("its compressed data is damaged ({e})"));
             }
@@ -175,12 +203,16 @@ impl Archive {
     }
 }
 
-fn find_end(bytes: &[u8]) -> Result<End, ArchiveError> {
-    let earliest = bytes.len().saturating_sub(END_LENGTH + usize::from(u16::MAX));
+fn find_end(source: &Source) -> Result<End, ArchiveError> {
+    // All that may be behind the central directory, and no more of the file.
+    let most = END_64_LENGTH + LOCATOR_64_LENGTH + END_LENGTH + usize::from(u16::MAX);
+    let start = source.len().saturating_sub(most);
+    let bytes = source.read(start..source.len()).map_err(unreadable)?;
+    let bytes = &*bytes;
     let is_end = |&at: &usize| {
         bytes[at..].starts_with(END) && at + END_LENGTH + usize::from(u2(bytes, at + 20)) == bytes.len()
     };
-    let candidates = bytes.len().checked_sub(END_LENGTH).map(|last| earliest..=last);
+    let candidates = bytes.len().checked_sub(END_LENGTH).map(|last| 0..=last);
     let Some(at) = candidates.and_then(|range| range.rev().find(is_end)) else {
         return wrong("is truncated, or no zip: there is no central directory at its end");
     };
@@ -189,15 +221,16 @@ fn find_end(bytes: &[u8]) -> Result<End, ArchiveError> {
     }
     let mut end = End {
         entries: u64::from(u2(bytes, at + 10)),
-        directory: 0..at,
+        directory: 0..start + at,
         base: 0,
-        comment: at + END_LENGTH..bytes.len(),
+        comment: bytes[at + END_LENGTH..].to_vec(),
         zip64: false,
     };
     let (mut size, mut offset) = (u64::from(u4(bytes, at + 12)), u64::from(u4(bytes, at + 16)));
     let locator = at.checked_sub(LOCATOR_64_LENGTH);
     if let Some(locator) = locator.filter(|&l| bytes[l..].starts_with(LOCATOR_64)) {
-        // The record is right in front of its locator: what the locator says may not count what is in front of the archive.
+        // The record is right in front of its locator: what the locator says may not count what is in front
+        // of the archive.
         let record = locator.checked_sub(END_64_LENGTH);
         let Some(record) = record.filter(|&r| bytes[r..].starts_with(END_64)) else {
             return wrong("its 64-bit end record is not where it should be");
@@ -205,29 +238,32 @@ fn find_end(bytes: &[u8]) -> Result<End, ArchiveError> {
         end.entries = u8_at(bytes, record + 32);
         size = u8_at(bytes, record + 40);
         offset = u8_at(bytes, record + 48);
-        end.directory.end = record;
+        end.directory.end = start + record;
         end.zip64 = true;
     }
-    let start = (end.directory.end as u64).checked_sub(size);
-    let base = start.and_then(|start| start.checked_sub(offset));
-    let (Some(start), Some(base)) = (start, base) else {
+    let begin = (end.directory.end as u64).checked_sub(size);
+    let base = begin.and_then(|begin| begin.checked_sub(offset));
+    let (Some(begin), Some(base)) = (begin, base) else {
         return wrong("is truncated: its central directory is not where its end says");
     };
-    end.directory.start = start as usize;
+    end.directory.start = begin as usize;
     end.base = base as usize;
     Ok(end)
 }
 
-fn read_entry(bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError> {
+fn read_entry(source: &Source, bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError> {
     const FIXED: usize = 46;
-    let limit = end.directory.end;
-    if at + FIXED > limit || !bytes[at..].starts_with(CENTRAL) {
-        return wrong(format!("its central directory is damaged at offset {at}"));
+    let damaged = || {
+        let at = end.directory.start + at;
+        wrong(format!("its central directory is damaged at offset {at}"))
+    };
+    if at + FIXED > bytes.len() || !bytes[at..].starts_with(CENTRAL) {
+        return damaged();
     }
     let lengths = [28, 30, 32].map(|field| usize::from(u2(bytes, at + field)));
     let central = at..at + FIXED + lengths.iter().sum::<usize>();
-    if central.end > limit {
-        return wrong(format!("its central directory is damaged at offset {at}"));
+    if central.end > bytes.len() {
+        return damaged();
     }
     let raw_name = &bytes[at + FIXED..at + FIXED + lengths[0]];
     let name = String::from_utf8_lossy(raw_name).into_owned();
@@ -269,22 +305,24 @@ fn read_entry(bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError>
     let Some(local) = local.filter(|&local| local.saturating_add(30) <= end.directory.start) else {
         return outside();
     };
-    if !bytes[local..].starts_with(LOCAL) {
+    let head = source.read(local..local + 30).map_err(unreadable)?;
+    if !head.starts_with(LOCAL) {
         return in_entry(&name, format!("has no local header at offset {local}"));
     }
-    let local_name = local + 30..local + 30 + usize::from(u2(bytes, local + 26));
-    let begin = local_name.end + usize::from(u2(bytes, local + 28));
+    let local_name = local + 30..local + 30 + usize::from(u2(&head, 26));
+    let begin = local_name.end + usize::from(u2(&head, 28));
     let data_end = usize::try_from(compressed)
         .ok()
         .and_then(|length| begin.checked_add(length));
     let Some(data_end) = data_end.filter(|&data_end| data_end <= end.directory.start) else {
         return outside();
     };
-    if bytes[local_name.clone()] != *raw_name {
-        let other = String::from_utf8_lossy(&bytes[local_name]);
+    let local_name = source.read(local_name).map_err(unreadable)?;
+    if *local_name != *raw_name {
+        let other = String::from_utf8_lossy(&local_name);
         return in_entry(&name, format!("is called '{other}' in its local header"));
     }
-    if u2(bytes, local + 8) != method {
+    if u2(&head, 8) != method {
         return in_entry(&name, "its local header tells another compression method");
     }
     Ok(Entry {
@@ -295,11 +333,13 @@ fn read_entry(bytes: &[u8], at: usize, end: &End) -> Result<Entry, ArchiveError>
         end: end.directory.start,
         method,
         crc: u4(bytes, at + 16),
+        packed: compressed,
         size,
     })
 }
 
-/// Nothing is unpacked to files here, but whoever unpacks the output shall not be led out of its folder by us.
+/// Nothing is unpacked to files here, but whoever unpacks the output shall not be led out of its folder by
+/// us.
 fn check_name(name: &str) -> Result<(), ArchiveError> {
     if name.is_empty() || name.contains('\0') {
         return in_entry(name, "has an impossible name");

@@ -1,11 +1,13 @@
 //! Writing an archive that is another one but for some entries.
 
 use std::io::Write;
+use std::ops::Range;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::read::{Archive, Entry};
+use super::source::Source;
 use super::{ALIGNMENT, HAS_DESCRIPTOR, STORED, ZIP64, extra_fields, set_u2, set_u4, u2, u4};
 
 /// What becomes of an entry.
@@ -33,10 +35,17 @@ pub struct Added {
 /// Contents as they will be in the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packed {
+    facts: Facts,
+    data: Vec<u8>,
+}
+
+/// What headers say of contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Facts {
     method: u16,
     crc: u32,
+    packed: u32,
     size: u32,
-    data: Vec<u8>,
 }
 
 impl Packed {
@@ -58,120 +67,231 @@ impl Packed {
                     .map_err(|e| e.to_string())?
             }
         };
-        Ok(Packed {
+        let facts = Facts {
             method,
             crc,
+            packed: data.len() as u32,
             size,
-            data,
-        })
+        };
+        Ok(Packed { facts, data })
     }
 
+    /// The contents as they are in the archive.
+    pub fn into_data(self) -> Vec<u8> {
+        self.data
+    }
+}
+
+impl Facts {
     /// Writes checksum and sizes where headers have them.
-    fn describe(&self, header: &mut [u8], at: usize) {
+    fn describe(self, header: &mut [u8], at: usize) {
         set_u4(header, at, self.crc);
-        set_u4(header, at + 4, self.data.len() as u32);
+        set_u4(header, at + 4, self.packed);
         set_u4(header, at + 8, self.size);
     }
 }
 
-/// Writes the archive anew. `changes` are parallel to the entries.
-///
-/// # Errors
-/// If it becomes too large.
-pub fn write(
-    bytes: &[u8],
-    archive: &Archive,
-    changes: &[Change],
-    added: &[Added],
-) -> Result<Vec<u8>, String> {
-    if added.is_empty() && changes.iter().all(|change| *change == Change::Keep) {
-        return Ok(bytes.to_vec());
-    }
-    let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 4);
-    out.extend_from_slice(&bytes[..archive.prefix]);
-    let mut places = vec![None; archive.entries.len()];
-    for &index in &archive.by_place {
-        let entry = &archive.entries[index];
-        match &changes[index] {
-            Change::Drop => continue,
-            Change::Keep => {
-                places[index] = Some(place(&out, archive)?);
-                keep(&mut out, bytes, archive, entry);
-            }
-            Change::Replace(contents) => {
-                places[index] = Some(place(&out, archive)?);
-                replace(&mut out, bytes, archive, entry, contents);
-            }
+/// Writes an archive anew, entry by entry, in the order of their data. As long as nothing changes, nothing is
+/// written.
+pub struct Writer<'a> {
+    archive: &'a Archive,
+    source: &'a Source,
+    out: &'a mut dyn Write,
+    /// Bytes written.
+    at: usize,
+    /// What came before the first change.
+    waiting: Option<Vec<(usize, Change)>>,
+    /// Where the entries are now, and what their contents are if these are others.
+    places: Vec<Option<(u32, Option<Facts>)>>,
+    added: Vec<u8>,
+    number: u64,
+}
+
+/// Why an archive cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// For a reason that lies in the archive.
+    #[error("{0}")]
+    Archive(String),
+    /// The archive that it is made of cannot be read any more.
+    #[error("cannot be read: {0}")]
+    Read(std::io::Error),
+    /// Because of the output.
+    #[error("cannot write: {0}")]
+    Write(std::io::Error),
+}
+
+impl<'a> Writer<'a> {
+    /// Begins.
+    pub fn new(archive: &'a Archive, source: &'a Source, out: &'a mut dyn Write) -> Self {
+        Writer {
+            archive,
+            source,
+            out,
+            at: 0,
+            waiting: Some(Vec::new()),
+            places: vec![None; archive.entries.len()],
+            added: Vec::new(),
+            number: 0,
         }
     }
-    let mut added_places = Vec::with_capacity(added.len());
-    for one in added {
-        added_places.push(place(&out, archive)?);
-        let template = &bytes[archive.entries[one.like].central.clone()];
-        add(&mut out, template, one);
+
+    /// Takes the next entry. `matters`: is the change one for which the archive is written anew at all?
+    ///
+    /// # Errors
+    /// If the archive becomes too large, or cannot be written.
+    pub fn entry(&mut self, index: usize, change: Change, matters: bool) -> Result<(), WriteError> {
+        match &mut self.waiting {
+            Some(waiting) if !matters => {
+                waiting.push((index, change));
+                return Ok(());
+            }
+            _ => self.begin()?,
+        }
+        self.put(index, change)
     }
-    let directory = place(&out, archive)?;
-    let begin = out.len();
-    let mut number = 0u64;
-    for ((entry, change), at) in archive.entries.iter().zip(changes).zip(&places) {
-        let Some(at) = *at else { continue };
-        let record = &bytes[entry.central.clone()];
-        let record = match change {
-            Change::Replace(contents) => replaced_record(record, contents, at),
-            _ => moved_record(record, at),
+
+    fn begin(&mut self) -> Result<(), WriteError> {
+        let Some(waiting) = self.waiting.take() else {
+            return Ok(());
         };
-        out.extend_from_slice(&record);
-        number += 1;
+        self.copy(0..self.archive.prefix)?;
+        waiting
+            .into_iter()
+            .try_for_each(|(index, change)| self.put(index, change))
     }
-    for (one, &at) in added.iter().zip(&added_places) {
-        let template = &bytes[archive.entries[one.like].central.clone()];
-        out.extend_from_slice(&added_record(template, one, at));
-        number += 1;
+
+    fn put(&mut self, index: usize, change: Change) -> Result<(), WriteError> {
+        let entry = &self.archive.entries[index];
+        let contents = match change {
+            Change::Drop => return Ok(()),
+            Change::Keep => None,
+            Change::Replace(contents) => Some(contents),
+        };
+        let place = self.place()?;
+        let header = self.source.read(entry.local..entry.data.start);
+        let header = header.map_err(WriteError::Read)?;
+        let begin = self.at + 30 + usize::from(u2(&header, 26));
+        match &contents {
+            None => {
+                self.write(&kept_header(&header, self.archive, entry, begin))?;
+                self.copy(entry.data.start..entry.end)?;
+            }
+            Some(contents) => {
+                self.write(&replaced_header(
+                    &header,
+                    self.archive,
+                    entry,
+                    contents.facts,
+                    begin,
+                ))?;
+                self.write(&contents.data)?;
+            }
+        }
+        self.places[index] = Some((place, contents.map(|contents| contents.facts)));
+        Ok(())
     }
-    let size = (out.len() - begin) as u64;
-    place(&out, archive)?;
-    end(&mut out, archive, number, size, directory);
-    out.extend_from_slice(&bytes[archive.comment.clone()]);
-    Ok(out)
+
+    /// Adds an entry that comes last.
+    ///
+    /// # Errors
+    /// As [`entry`](Self::entry).
+    pub fn add(&mut self, added: &Added) -> Result<(), WriteError> {
+        self.begin()?;
+        let place = self.place()?;
+        let template = self.archive.record(added.like);
+        self.write(&added_header(template, added))?;
+        self.write(&added.contents.data)?;
+        let record = added_record(template, added, place);
+        self.added.extend_from_slice(&record);
+        self.number += 1;
+        Ok(())
+    }
+
+    /// Writes the central directory; nothing at all if nothing changed. Was something written?
+    ///
+    /// # Errors
+    /// As [`entry`](Self::entry).
+    pub fn finish(mut self) -> Result<bool, WriteError> {
+        if self.waiting.is_some() {
+            return Ok(false);
+        }
+        let directory = self.place()?;
+        let begin = self.at;
+        for index in 0..self.places.len() {
+            let Some((at, facts)) = self.places[index] else {
+                continue;
+            };
+            let record = self.archive.record(index);
+            let record = match facts {
+                Some(facts) => replaced_record(record, facts, at),
+                None => moved_record(record, at),
+            };
+            self.write(&record)?;
+            self.number += 1;
+        }
+        let added = std::mem::take(&mut self.added);
+        self.write(&added)?;
+        let size = (self.at - begin) as u64;
+        self.place()?;
+        let end = end(self.archive, self.at, self.number, size, directory);
+        self.write(&end)?;
+        self.write(&self.archive.comment)?;
+        self.out.flush().map_err(WriteError::Write)?;
+        Ok(true)
+    }
+
+    /// Copies what is in this place of the source.
+    fn copy(&mut self, range: Range<usize>) -> Result<(), WriteError> {
+        let source = self.source;
+        let mut pieces = source.pieces(range);
+        pieces.try_for_each(|piece| self.write(&piece.map_err(WriteError::Read)?))
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.out.write_all(bytes).map_err(WriteError::Write)?;
+        self.at += bytes.len();
+        Ok(())
+    }
+
+    /// Where the next header will be, as offsets are counted.
+    fn place(&self) -> Result<u32, WriteError> {
+        u32::try_from(self.at - self.archive.base)
+            .ok()
+            .filter(|&offset| offset < u32::MAX)
+            .ok_or_else(|| WriteError::Archive("would become larger than 4 GB".to_owned()))
+    }
 }
 
-/// Where the next header will be, as offsets are counted.
-fn place(out: &[u8], archive: &Archive) -> Result<u32, String> {
-    u32::try_from(out.len() - archive.base)
-        .ok()
-        .filter(|&offset| offset < u32::MAX)
-        .ok_or_else(|| "would become larger than 4 GB".to_owned())
-}
-
-fn keep(out: &mut Vec<u8>, bytes: &[u8], archive: &Archive, entry: &Entry) {
-    let name_end = entry.local + 30 + usize::from(u2(bytes, entry.local + 26));
-    let extra = &bytes[name_end..entry.data.start];
-    let begin = out.len() + (name_end - entry.local);
+/// A local header with its name and extra fields, as it is but for paddings. The extra fields will be at
+/// `begin`.
+fn kept_header(header: &[u8], archive: &Archive, entry: &Entry, begin: usize) -> Vec<u8> {
+    let name_end = 30 + usize::from(u2(header, 26));
+    let extra = &header[name_end..];
     let extra = aligned(extra, entry, archive, begin).unwrap_or_else(|| extra.to_vec());
-    let header = out.len();
-    out.extend_from_slice(&bytes[entry.local..name_end]);
-    set_u2(out, header + 28, extra.len() as u16);
+    let mut out = header[..name_end].to_vec();
+    set_u2(&mut out, 28, extra.len() as u16);
     out.extend_from_slice(&extra);
-    out.extend_from_slice(&bytes[entry.data.start..entry.end]);
+    out
 }
 
-fn replace(out: &mut Vec<u8>, bytes: &[u8], archive: &Archive, entry: &Entry, contents: &Packed) {
-    let name_end = entry.local + 30 + usize::from(u2(bytes, entry.local + 26));
-    let extra = without_zip64(&bytes[name_end..entry.data.start]);
-    let begin = out.len() + (name_end - entry.local);
+/// The same for other contents.
+fn replaced_header(header: &[u8], archive: &Archive, entry: &Entry, facts: Facts, begin: usize) -> Vec<u8> {
+    let name_end = 30 + usize::from(u2(header, 26));
+    let extra = without_zip64(&header[name_end..]);
     let extra = aligned(&extra, entry, archive, begin).unwrap_or(extra);
-    let header = out.len();
-    out.extend_from_slice(&bytes[entry.local..name_end]);
-    let flags = u2(out, header + 6) & !HAS_DESCRIPTOR;
-    set_u2(out, header + 6, flags);
-    set_u2(out, header + 8, contents.method);
-    contents.describe(out, header + 14);
-    set_u2(out, header + 28, extra.len() as u16);
+    let mut out = header[..name_end].to_vec();
+    let flags = u2(&out, 6) & !HAS_DESCRIPTOR;
+    set_u2(&mut out, 6, flags);
+    set_u2(&mut out, 8, facts.method);
+    facts.describe(&mut out, 14);
+    set_u2(&mut out, 28, extra.len() as u16);
     out.extend_from_slice(&extra);
-    out.extend_from_slice(&contents.data);
+    out
 }
 
-/// The extra fields with other padding, if the data is aligned on purpose and would be no more. They will be at `begin`.
+/// The extra fields with other padding, if the data is aligned on purpose and would be no more. They will be
+/// at `begin`.
 fn aligned(extra: &[u8], entry: &Entry, archive: &Archive, begin: usize) -> Option<Vec<u8>> {
     let (fields, rest) = extra_fields(extra);
     let field = fields
@@ -235,15 +355,15 @@ fn moved_record(record: &[u8], at: u32) -> Vec<u8> {
     out
 }
 
-fn replaced_record(record: &[u8], contents: &Packed, at: u32) -> Vec<u8> {
+fn replaced_record(record: &[u8], facts: Facts, at: u32) -> Vec<u8> {
     let name_end = 46 + usize::from(u2(record, 28));
     let extra_end = name_end + usize::from(u2(record, 30));
     let extra = without_zip64(&record[name_end..extra_end]);
     let mut out = record[..name_end].to_vec();
     let flags = u2(record, 8) & !HAS_DESCRIPTOR;
     set_u2(&mut out, 8, flags);
-    set_u2(&mut out, 10, contents.method);
-    contents.describe(&mut out, 16);
+    set_u2(&mut out, 10, facts.method);
+    facts.describe(&mut out, 16);
     set_u2(&mut out, 30, extra.len() as u16);
     set_u4(&mut out, 42, at);
     out.extend_from_slice(&extra);
@@ -252,13 +372,12 @@ fn replaced_record(record: &[u8], contents: &Packed, at: u32) -> Vec<u8> {
 }
 
 /// Version, flags, method, time and date, checksum, sizes, length of the name, no extra fields.
-fn add(out: &mut Vec<u8>, template: &[u8], added: &Added) {
-    let header = out.len();
-    out.extend_from_slice(b"PK\x03\x04");
+fn added_header(template: &[u8], added: &Added) -> Vec<u8> {
+    let mut out = b"PK\x03\x04".to_vec();
     out.extend_from_slice(&common(template, added));
     out.extend_from_slice(added.name.as_bytes());
-    added.contents.describe(out, header + 14);
-    out.extend_from_slice(&added.contents.data);
+    added.contents.facts.describe(&mut out, 14);
+    out
 }
 
 fn common(template: &[u8], added: &Added) -> Vec<u8> {
@@ -267,7 +386,7 @@ fn common(template: &[u8], added: &Added) -> Vec<u8> {
     let mut out = Vec::with_capacity(26);
     out.extend_from_slice(&20u16.to_le_bytes());
     out.extend_from_slice(&flags.to_le_bytes());
-    out.extend_from_slice(&added.contents.method.to_le_bytes());
+    out.extend_from_slice(&added.contents.facts.method.to_le_bytes());
     out.extend_from_slice(&template[12..16]);
     out.extend_from_slice(&[0; 12]);
     out.extend_from_slice(&(added.name.len() as u16).to_le_bytes());
@@ -279,7 +398,7 @@ fn added_record(template: &[u8], added: &Added, at: u32) -> Vec<u8> {
     let mut out = b"PK\x01\x02".to_vec();
     out.extend_from_slice(&template[4..6]);
     out.extend_from_slice(&common(template, added));
-    added.contents.describe(&mut out, 16);
+    added.contents.facts.describe(&mut out, 16);
     // No comment, first disk; attributes of the template.
     out.extend_from_slice(&[0; 4]);
     out.extend_from_slice(&template[36..42]);
@@ -288,10 +407,12 @@ fn added_record(template: &[u8], added: &Added, at: u32) -> Vec<u8> {
     out
 }
 
-fn end(out: &mut Vec<u8>, archive: &Archive, number: u64, size: u64, directory: u32) {
+/// What stands behind the central directory, without the comment. It will be at `at`.
+fn end(archive: &Archive, at: usize, number: u64, size: u64, directory: u32) -> Vec<u8> {
+    let mut out = Vec::new();
     let wide = archive.zip64 || number >= u64::from(u16::MAX);
     if wide {
-        let record = (out.len() - archive.base) as u64;
+        let record = (at - archive.base) as u64;
         out.extend_from_slice(b"PK\x06\x06");
         out.extend_from_slice(&44u64.to_le_bytes());
         out.extend_from_slice(&[45, 0, 45, 0]);
@@ -312,4 +433,5 @@ fn end(out: &mut Vec<u8>, archive: &Archive, number: u64, size: u64, directory: 
     out.extend_from_slice(&(size as u32).to_le_bytes());
     out.extend_from_slice(&directory.to_le_bytes());
     out.extend_from_slice(&(archive.comment.len() as u16).to_le_bytes());
+    out
 }

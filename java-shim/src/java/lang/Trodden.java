@@ -138,8 +138,9 @@ public final class Trodden {
     }
 
     /**
-     * An exception has cut off a path in a block, or ({@code block} is negative) came after the path was counted. Called in
-     * handlers, with little stack left if that is what the exception is about: what finds none is lost.
+     * An exception has cut off a path in a block, or ({@code block} is negative) came after the path was
+     * counted. Called in handlers, with little stack left if that is what the exception is about: what finds
+     * none is lost.
      */
     @DontInline
     public static void cut(int method, int register, int block) {

@@ -1,7 +1,7 @@
 //! The smallest parts: varints, zigzag, strings.
 
 /// Appends to a section's plain payload.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Encoder {
     pub bytes: Vec<u8>,
 }

@@ -10,28 +10,32 @@ use crate::model::profile::{ClassProfile, Profile};
 use crate::model::section::{Records, SectionReader, Sections};
 
 /// Its tag.
-pub(super) const SHAPES: Tag = *b"shap";
+pub(in crate::model) const SHAPES: Tag = *b"shap";
 
 /// Writes one record per class that has shapes.
 pub(super) fn write(profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut records = Records::default();
     for (index, class) in profile.classes.iter().enumerate() {
-        if class.map.methods.iter().all(|m| m.shape.is_none()) {
-            continue;
-        }
-        let plain = &mut records.plain;
-        plain.uint(index as u64);
-        for method in &class.map.methods {
-            let Some(shape) = &method.shape else {
-                plain.byte(0);
-                continue;
-            };
-            plain.byte(1);
-            put(plain, shape);
-        }
+        put_class(&mut records.plain, index, class);
         records.end();
     }
     out.put_records(SHAPES, records)
+}
+
+/// Writes the record of a class, which has this number in the file, if it has shapes.
+pub(in crate::model) fn put_class(plain: &mut Encoder, index: usize, class: &ClassProfile) {
+    if class.map.methods.iter().all(|m| m.shape.is_none()) {
+        return;
+    }
+    plain.uint(index as u64);
+    for method in &class.map.methods {
+        let Some(shape) = &method.shape else {
+            plain.byte(0);
+            continue;
+        };
+        plain.byte(1);
+        put(plain, shape);
+    }
 }
 
 /// Hashes stand together, and so do numbers: the one kind does not compress, the other does.

@@ -3,7 +3,7 @@
 //! Path numbers, bytecode indices and pool indices mean nothing outside of the class file they belong to. A
 //! [`MethodShape`] keeps what does: hashes of the code in symbolic terms, block by block.
 
-mod codec;
+pub(super) mod codec;
 mod merge;
 
 use trodden_numbering::{BlockId, FlowGraph};
@@ -11,7 +11,7 @@ use trodden_numbering::{BlockId, FlowGraph};
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::map::{BlockExit, MethodMap};
 use crate::model::merge::MergeError;
-use crate::model::profile::Profile;
+use crate::model::profile::{ClassProfile, Profile};
 use crate::model::section::{Section, SectionReader, Sections};
 
 /// The code of a method in terms that hold in other builds of the class.
@@ -153,23 +153,26 @@ impl Section for Kind {
     }
 
     fn check(&self, profile: &Profile) -> Result<(), Problem> {
-        for class in &profile.classes {
-            for method in &class.map.methods {
-                let Some(shape) = &method.shape else { continue };
-                fits(shape, method.blocks.len()).map_err(|what| Problem {
-                    class: Some(class.map.name.clone()),
-                    method: Some(format!("{}{}", method.name, method.descriptor)),
-                    what,
-                })?;
-            }
-        }
-        Ok(())
+        profile.classes.iter().try_for_each(check_class)
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
         merge::merge(inputs, &mut merged.classes);
         Ok(())
     }
+}
+
+/// Do the shapes of a class fit its methods?
+pub(super) fn check_class(class: &ClassProfile) -> Result<(), Problem> {
+    for method in &class.map.methods {
+        let Some(shape) = &method.shape else { continue };
+        fits(shape, method.blocks.len()).map_err(|what| Problem {
+            class: Some(class.map.name.clone()),
+            method: Some(format!("{}{}", method.name, method.descriptor)),
+            what,
+        })?;
+    }
+    Ok(())
 }
 
 /// Does a shape speak of so many blocks, and of the calls in them?

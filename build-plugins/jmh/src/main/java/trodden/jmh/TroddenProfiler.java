@@ -245,7 +245,7 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
                 continue;
             }
             boolean overloaded = overloads.get(path.method).size() > 1;
-            String name = path.method + (overloaded ? path.descriptor : "") + ", path " + path.number + ": " + path.route;
+            String name = plain(path.method + (overloaded ? path.descriptor : "")) + " path " + path.number + ": " + path.route;
             out.write(String.format("%6.1f %%  %s%n", share, name));
             if (metrics.putIfAbsent(path.key(), "trodden " + name) == null) {
                 // JMH takes the mean of a metric's values. Each fork has to give one, also those before this one.
@@ -269,16 +269,22 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         return new ScalarResult(metrics.get(key), shares.getOrDefault(key, 0.0), "%", AggregationPolicy.AVG);
     }
 
-    /** {@code header 12, 12 not-taken, 14 taken, header 12}. */
+    /** JMH breaks lines in its JSON after these characters, also where they stand in a name. */
+    private static String plain(String text) {
+        return text.replace('[', '*').replaceAll("[],{}]", ";");
+    }
+
+    /** {@code header 12; 12 not-taken; 14 taken; header 12}. */
     private static String route(Map<?, ?> path) {
         List<String> parts = new ArrayList<>();
         parts.add(point((Map<?, ?>) path.get("start")));
         for (Object step : (List<?>) path.get("steps")) {
             Map<?, ?> one = (Map<?, ?>) step;
-            parts.add(place(one) + " " + one.get("branch"));
+            // The keys of a switch are joined by commas.
+            parts.add(place(one) + " " + plain(one.get("branch").toString()));
         }
         parts.add(point((Map<?, ?>) path.get("end")));
-        return String.join(", ", parts);
+        return String.join("; ", parts);
     }
 
     private static String point(Map<?, ?> point) {

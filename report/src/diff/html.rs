@@ -1,0 +1,172 @@
+//! One page that needs nothing else: what changed, the branch that explains it marked in source, both runs side by side.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use super::finding::{BranchChange, Diff, MethodChange, PathChange, Reason};
+use super::text::{cause_line, line_list, odds, place, rate, signed_percent};
+use crate::html::bar;
+use crate::svg;
+use crate::words::thousands;
+
+const STYLE: &str = include_str!("../assets/page.css");
+/// Source lines shown around the one with the branch.
+const AROUND: u32 = 4;
+/// Branches and paths shown per method.
+const MOST_ROWS: usize = 10;
+
+impl Diff {
+    /// The page.
+    pub fn html(&self, sources: &crate::DiffSources) -> String {
+        let mut page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { "What changed between two runs" }
+                    // An empty icon, so that no browser goes looking for one.
+                    link rel="icon" href="data:,";
+                    style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
+                }
+                body {
+                    header {
+                        p.brand { "trodden diff" }
+                        h1 { (self.headline()) }
+                    }
+                    main {
+                        @if !self.methods.is_empty() { (self.table()) }
+                        @for change in &self.methods { (self.method(change, sources)) }
+                    }
+                    footer { @for line in self.closing() { p { (line) } } }
+                }
+            }
+        }
+        .into_string();
+        page.push('\n');
+        page
+    }
+
+    fn table(&self) -> Markup {
+        html! {
+            section #methods {
+                h2 { "Methods, by what their change did to the executed work" }
+                div.scroll { table.sortable {
+                    thead { tr {
+                        th scope="col" { "Method" }
+                        th.num scope="col" { "Work" }
+                        th.num scope="col" { "Calls before" }
+                        th.num scope="col" { "Calls after" }
+                        th scope="col" { "Cause" }
+                    } }
+                    tbody { @for change in &self.methods { tr {
+                        td { a href={ "#" (anchor(change)) } { (change.title()) } }
+                        td.num { (signed_percent(change.share)) }
+                        td.num { (thousands(change.entries[0])) }
+                        td.num { (thousands(change.entries[1])) }
+                        td { (self.cause(change)) }
+                    } } }
+                } }
+            }
+        }
+    }
+
+    fn cause(&self, change: &MethodChange) -> String {
+        match (&change.cause, change.because_of) {
+            (Some(cause), _) => cause_line(cause),
+            (None, Some(cause)) => format!("follows from {}", self.methods[cause].title()),
+            (None, None) => self.without_cause(change),
+        }
+    }
+
+    fn method(&self, change: &MethodChange, sources: &crate::DiffSources) -> Markup {
+        let open = change.reason != Reason::Consequence;
+        html! {
+            details.method id=(anchor(change)) open[open] {
+                summary {
+                    h2 { (change.title()) }
+                    span.facts { (signed_percent(change.share)) " of the work"
+                        @if let Some(before) = &change.renamed_from { " · before: " (before) } }
+                }
+                p { b { (self.cause(change)) } }
+                (source(change, sources))
+                @if !change.branches.is_empty() { (branches(change)) }
+                @if !change.paths.is_empty() { (paths(&change.paths)) }
+                @if !change.new_lines.is_empty() { p { "New code: " (line_list(&change.new_lines)) } }
+                @if !change.gone_lines.is_empty() { p { "Code that is gone: " (line_list(&change.gone_lines)) } }
+            }
+        }
+    }
+}
+
+/// What a method is called in links to it.
+fn anchor(change: &MethodChange) -> String {
+    change.title().replace(' ', "")
+}
+
+/// The lines around the branch that explains the change.
+fn source(change: &MethodChange, sources: &crate::DiffSources) -> Markup {
+    let line = change
+        .cause
+        .as_ref()
+        .filter(|cause| !cause.is_gone)
+        .and_then(|cause| cause.line);
+    let text = sources.0.find(&change.class, change.source_file.as_deref());
+    let (Some(line), Some(text)) = (line, text) else {
+        return html! {};
+    };
+    let lines = text.lines.iter().zip(1u32..);
+    let near = lines.filter(|(_, number)| number.abs_diff(line) <= AROUND);
+    html! {
+        div.scroll { table.source { tbody { @for (text, number) in near {
+            tr.on-path[number == line] {
+                td.line { (number) }
+                td.text { @if number == line { mark { code { (text) } } } @else { code { (text) } } }
+            }
+        } } } }
+    }
+}
+
+fn branches(change: &MethodChange) -> Markup {
+    let cause = change.cause.as_ref();
+    html! {
+        h3 { "Branches" }
+        div.scroll { table.branches {
+            thead { tr { th scope="col" { "Where" } th scope="col" { "Outcome" } th.num scope="col" { "Before" } th.num scope="col" { "After" } } }
+            tbody { @for branch in change.branches.iter().take(MOST_ROWS) { tr {
+                th.where scope="row" { (place(branch)) @if let Some(condition) = &branch.condition { br; code { (condition) } } }
+                td { span.decision { (branch.outcome) } @if cause == Some(branch) { " " b { "← explains the change" } } }
+                td.num { (share(branch, 0)) }
+                td.num { (share(branch, 1)) }
+            } } }
+        } }
+    }
+}
+
+fn share(branch: &BranchChange, which: usize) -> Markup {
+    let there = if which == 0 {
+        !branch.is_new
+    } else {
+        !branch.is_gone
+    };
+    html! {
+        @if there {
+            (bar(branch.probability[which].unwrap_or(0.0))) " " (odds(branch.probability[which]))
+            br; span.soft { "of " (thousands(branch.reached[which])) " times" }
+        } @else { "not there" }
+    }
+}
+
+fn paths(paths: &[PathChange]) -> Markup {
+    html! {
+        h3 { "Paths per call" }
+        div.scroll { table.branches {
+            thead { tr { th scope="col" { "Path" } th.num scope="col" { "Before" } th.num scope="col" { "After" } } }
+            tbody { @for path in paths.iter().take(MOST_ROWS) { tr {
+                td { (path.text) }
+                td.num { (rate(path.per_entry[0])) }
+                td.num { (rate(path.per_entry[1])) }
+            } } }
+        } }
+    }
+}

@@ -1,0 +1,307 @@
+//! What stands out, and decisions in the source's terms: profiles made by hand, where the answer is known.
+
+mod common;
+
+use common::{Method, class, run, sources};
+use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
+use trodden_profile::{
+    CompilerMade, Condition, ConditionKind, MethodConditions, Outcome, PathForest, Profile,
+};
+use trodden_report::{Finding, FindingKind, Report, ReportOptions};
+
+fn profile_of(methods: Vec<Method>, conditions: &[(u32, MethodConditions)]) -> Profile {
+    let mut profile = Profile {
+        run: run(true),
+        classes: vec![class("demo/Shop", Some("Shop.java"), methods)],
+        ..Profile::default()
+    };
+    for name in ["cut_paths", "open_paths"] {
+        let value = if name == "cut_paths" { "count" } else { "read" };
+        let facts = std::mem::take(&mut profile.run.facts);
+        let texts = facts.texts().map(|(n, v)| (n.to_owned(), v.into_owned()));
+        profile.run.facts = texts.chain([(name.to_owned(), value.to_owned())]).collect();
+    }
+    for (method, of) in conditions {
+        profile.conditions.insert((0, *method), of.clone());
+    }
+    profile
+}
+
+fn condition(block: u32, text: &str) -> Condition {
+    Condition {
+        block,
+        kind: ConditionKind::If,
+        text: Some(text.to_owned()),
+        outcomes: vec![Outcome::No, Outcome::Yes],
+        made: None,
+    }
+}
+
+fn conditions(all: Vec<Condition>) -> MethodConditions {
+    MethodConditions {
+        conditions: all,
+        ..MethodConditions::default()
+    }
+}
+
+fn findings(profile: &Profile) -> Vec<Finding> {
+    Report::new(profile, &ReportOptions::default())
+        .unwrap()
+        .findings()
+}
+
+fn of_kind(all: &[Finding], kind: FindingKind) -> Vec<&Finding> {
+    all.iter().filter(|finding| finding.kind == kind).collect()
+}
+
+/// `if (a) {…} if (b) {…}`: blocks 0 and 3 decide.
+fn two_ifs() -> Method {
+    Method::new("two", "()V")
+        .block(&[5], Branch, &[2, 1])
+        .block(&[6], FallThrough, &[2])
+        .block(&[8], Branch, &[4, 3])
+        .block(&[9], FallThrough, &[4])
+        .block(&[11], Return, &[])
+}
+
+#[test]
+fn a_condition_that_an_earlier_one_decides() {
+    let both = || conditions(vec![condition(0, "a"), condition(2, "b")]);
+    let correlated = two_ifs().count(&[0, 1, 2, 3, 4], 600).count(&[0, 2, 4], 900);
+    let found = findings(&profile_of(vec![correlated], &[(0, both())]));
+    let correlated = of_kind(&found, FindingKind::Correlated);
+    assert_eq!(correlated.len(), 1, "{found:?}");
+    assert_eq!(
+        correlated[0].text,
+        "Shop.two, line 8: b is always decided by a (line 5)"
+    );
+    assert_eq!(
+        correlated[0].evidence,
+        "no → no (60.0 %), yes → yes (40.0 %) in 1,500 executions"
+    );
+    assert_eq!(correlated[0].line, Some(8));
+
+    // One path that contradicts, and there is no such finding: counts of edges are nearly the same.
+    let independent = two_ifs()
+        .count(&[0, 1, 2, 3, 4], 600)
+        .count(&[0, 2, 4], 899)
+        .count(&[0, 2, 3, 4], 1);
+    let found = findings(&profile_of(vec![independent], &[(0, both())]));
+    assert_eq!(of_kind(&found, FindingKind::Correlated), [] as [&Finding; 0]);
+}
+
+#[test]
+fn never_is_said_of_exact_counts_only() {
+    let of = || conditions(vec![condition(0, "a"), condition(2, "b")]);
+    let one_way = || two_ifs().count(&[0, 2, 3, 4], 2_000).count(&[0, 2, 4], 500);
+    let mut profile = profile_of(vec![one_way()], &[(0, of())]);
+    let found = findings(&profile);
+    let never = of_kind(&found, FindingKind::OneWay);
+    assert_eq!(never.len(), 1, "{found:?}");
+    assert_eq!(never[0].text, "Shop.two, line 5: a → yes never came");
+    assert!(
+        never[0]
+            .evidence
+            .starts_with("2,500 times it went the other way; 4 bytes"),
+        "{never:?}"
+    );
+
+    profile.run.facts = common::run(true).facts;
+    let found = findings(&profile);
+    let text = &of_kind(&found, FindingKind::OneWay)[0].text;
+    assert!(
+        text.ends_with("never came (on paths that came to their end)"),
+        "{text}"
+    );
+
+    profile.run = run(false);
+    assert_eq!(
+        of_kind(&findings(&profile), FindingKind::OneWay),
+        [] as [&Finding; 0]
+    );
+    let rare = profile_of(vec![two_ifs().count(&[0, 2, 4], 999)], &[(0, of())]);
+    assert_eq!(
+        of_kind(&findings(&rare), FindingKind::OneWay),
+        [] as [&Finding; 0]
+    );
+}
+
+#[test]
+fn a_rare_path_that_costs_much() {
+    let method = |rare: &[u32]| {
+        Method::new("rare", "()V")
+            .block(&[5], Branch, &[2, 1])
+            .block(rare, FallThrough, &[2])
+            .block(&[9], Return, &[])
+            .count(&[0, 2], 9_900)
+            .count(&[0, 1, 2], 100)
+    };
+    let many: Vec<u32> = (20..120).collect();
+    let found = findings(&profile_of(vec![method(&many)], &[]));
+    let rare = of_kind(&found, FindingKind::RarePath);
+    assert_eq!(rare.len(), 1, "{found:?}");
+    assert!(
+        rare[0]
+            .text
+            .starts_with("Shop.rare: 1.0 % of its paths do 34.0 % of its work"),
+        "{rare:?}"
+    );
+    assert_eq!(
+        of_kind(
+            &findings(&profile_of(vec![method(&[20])], &[])),
+            FindingKind::RarePath
+        )
+        .len(),
+        0
+    );
+}
+
+#[test]
+fn iterations_that_alternate() {
+    let looping = || {
+        Method::new("turns", "()V")
+            .block(&[4], FallThrough, &[1])
+            .block(&[5], Branch, &[4, 2])
+            .block(&[6], Goto, &[3])
+            .block(&[7], Goto, &[1])
+            .block(&[8], Branch, &[5, 3])
+            .block(&[9], Return, &[])
+    };
+    let (a, b) = (looping().number(&[1, 2, 3]), looping().number(&[1, 4, 3]));
+    let with_forest = |nodes: Vec<(u32, u64, u64)>| {
+        let mut profile = profile_of(
+            vec![looping().count(&[1, 2, 3], 5_000).count(&[1, 4, 3], 5_000)],
+            &[],
+        );
+        let mut kpaths = trodden_profile::KPaths {
+            k: 2,
+            ..Default::default()
+        };
+        kpaths
+            .methods
+            .insert((0, 0), PathForest::from_preorder(nodes).unwrap());
+        profile.kpaths = Some(kpaths);
+        profile
+    };
+    let mut alternating = vec![(1, a, 5_000), (2, b, 4_999), (1, b, 5_000), (2, a, 4_999)];
+    let mut mixed = vec![
+        (1, a, 5_000),
+        (2, a, 2_500),
+        (2, b, 2_500),
+        (1, b, 5_000),
+        (2, a, 2_500),
+        (2, b, 2_500),
+    ];
+    if a > b {
+        alternating.rotate_left(2);
+        mixed = vec![
+            (1, b, 5_000),
+            (2, b, 2_500),
+            (2, a, 2_500),
+            (1, a, 5_000),
+            (2, b, 2_500),
+            (2, a, 2_500),
+        ];
+    }
+    let found = findings(&with_forest(alternating));
+    let turns = of_kind(&found, FindingKind::Alternates);
+    assert_eq!(turns.len(), 1, "{found:?}");
+    assert!(
+        turns[0].text.contains("two ways through its loop alternate"),
+        "{turns:?}"
+    );
+    assert_eq!(
+        of_kind(&findings(&with_forest(mixed)), FindingKind::Alternates),
+        [] as [&Finding; 0]
+    );
+}
+
+#[test]
+fn methods_too_big_for_the_compiler() {
+    let cold: Vec<u32> = (20..110).collect();
+    let big = |cold: &[u32], calls: u64| {
+        Method::new("big", "()V")
+            .block(&[5], Branch, &[2, 1])
+            .block(cold, FallThrough, &[2])
+            .block(&[9], Return, &[])
+            .count(&[0, 2], calls)
+    };
+    let found = findings(&profile_of(vec![big(&cold, 20_000)], &[]));
+    let too_big = of_kind(&found, FindingKind::TooBig);
+    assert_eq!(too_big.len(), 1, "{found:?}");
+    assert_eq!(
+        too_big[0].text,
+        "Shop.big has 368 bytes of bytecode: it is not inlined"
+    );
+    assert_eq!(
+        too_big[0].evidence,
+        "HotSpot's limit is 325 bytes; 360 bytes never ran: moved to a method of their own, lines 20–109 would bring it \
+         under the limit"
+    );
+    assert_eq!(
+        of_kind(
+            &findings(&profile_of(vec![big(&cold, 9_999)], &[])),
+            FindingKind::TooBig
+        )
+        .len(),
+        0
+    );
+}
+
+#[test]
+fn what_the_compiler_made_is_folded() {
+    let mut of = conditions(vec![condition(0, "a"), condition(2, "b")]);
+    of.conditions[0].made = Some(CompilerMade::Assert);
+    let method = two_ifs().count(&[0, 1, 2, 3, 4], 600).count(&[0, 2, 4], 900);
+    let profile = profile_of(vec![method], &[(0, of)]);
+    let options = |bytecode| ReportOptions {
+        all: true,
+        bytecode,
+        ..ReportOptions::default()
+    };
+    let text = Report::new(&profile, &options(false)).unwrap().text(false);
+    assert!(
+        text.contains("5–8 b → yes") || text.contains("5–6 · 8 b → yes"),
+        "{text}"
+    );
+    assert!(text.contains("and 1 that the compiler made on its own"), "{text}");
+    assert!(!text.contains("a → "), "{text}");
+    let bytecode = Report::new(&profile, &options(true)).unwrap().text(false);
+    assert!(bytecode.contains("5 not taken → 6 → 8 not taken"), "{bytecode}");
+}
+
+#[test]
+fn the_first_screen_fits_sixty_lines() {
+    let methods: Vec<Method> = (0..40)
+        .map(|i| {
+            let mut method = two_ifs()
+                .count(&[0, 1, 2, 3, 4], 600 + i)
+                .count(&[0, 2, 4], 900)
+                .count(&[0, 2, 3, 4], 20)
+                .count(&[0, 1, 2, 4], 7);
+            method.rename(&format!("method{i}WithAVeryLongNameThatIsNeverCut"));
+            method
+        })
+        .collect();
+    let both = || conditions(vec![condition(0, "a"), condition(2, "b")]);
+    let all: Vec<_> = (0..40).map(|i| (i, both())).collect();
+    let profile = profile_of(methods, &all);
+    for width in [60, 80, 100, 160] {
+        let options = ReportOptions {
+            width,
+            sources: vec![sources()],
+            ..ReportOptions::default()
+        };
+        let text = Report::new(&profile, &options).unwrap().text(false);
+        assert!(text.lines().count() <= 60, "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= width),
+            "{width}:\n{text}"
+        );
+        assert!(
+            text.contains("method39WithAVeryLongNameThatIsNeverCut("),
+            "{text}"
+        );
+        assert!(text.contains("a → yes"), "{text}");
+    }
+}
