@@ -691,7 +691,7 @@ fn stops(map: &MethodMap, path: &Path, description: &PathDescription) -> Vec<Sto
 }
 
 /// Lines of a piece of bytecode in bytecode order, immediate repetitions dropped.
-fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
+pub(crate) fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
     let mut lines: Vec<u32> = map.line(start).into_iter().collect();
     let first = map.lines.partition_point(|e| e.bci <= start);
     lines.extend(

@@ -283,10 +283,11 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
         .collect();
     let bytes = |block: usize| method.map.blocks[block].end - method.map.blocks[block].start;
     let dead: u32 = never.iter().map(|&block| bytes(block)).sum();
-    let mut lines: Vec<u32> = never
-        .iter()
-        .filter_map(|&b| method.map.line(method.map.blocks[b].start))
-        .collect();
+    let of_block = |&block: &usize| {
+        let block = &method.map.blocks[block];
+        crate::view::block_lines(method.map, block.start, block.end)
+    };
+    let mut lines: Vec<u32> = never.iter().flat_map(of_block).collect();
     lines.sort_unstable();
     lines.dedup();
     let mut evidence = format!(
