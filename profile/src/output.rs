@@ -131,7 +131,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
 /// Writes outputs that belong together: no file is there before all are written and on the disk.
 ///
 /// # Errors
-/// As [`write`], for the first that fails.
+/// As [`write()`], for the first that fails.
 pub fn write_files(files: &[NewFile]) -> Result<(), OutputError> {
     write_files_with(Vec::new(), files)
 }
@@ -139,7 +139,7 @@ pub fn write_files(files: &[NewFile]) -> Result<(), OutputError> {
 /// Writes outputs that belong together, some of which were written piece by piece; see [`write_files`].
 ///
 /// # Errors
-/// As [`write`], for the first that fails.
+/// As [`write()`], for the first that fails.
 pub fn write_files_with(drafts: Vec<Draft>, files: &[NewFile]) -> Result<(), OutputError> {
     let borrowed: Vec<_> = files
         .iter()
@@ -196,7 +196,7 @@ impl Draft {
     /// own.
     ///
     /// # Errors
-    /// As [`write`], and if the name stands for a device or a pipe: those take no drafts.
+    /// As [`write()`], and if the name stands for a device or a pipe: those take no drafts.
     pub fn new(path: &Path, mode: u32) -> Result<Draft, OutputError> {
         let begin = || match Target::of(path)? {
             Target::Stream(_) => Err(io::Error::other("is no regular file")),

@@ -540,8 +540,7 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
         "shop.Shop",
     ]);
     process::run(&mut java, LIMIT)?.success()?;
-    // Path maps of code that was instrumented ahead hold no conditions, and what is under way at the end is not
-    // read.
+    // Path maps of code that was instrumented ahead hold no conditions; open paths are not read.
     let mut ahead = shop.json("ahead.trodden")?;
     let not_counted = ahead["not_counted"].take();
     assert!(

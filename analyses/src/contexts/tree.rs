@@ -39,7 +39,7 @@ struct Node {
 const _: () = assert!(size_of::<Node>() == CallingContextTree::NODE_BYTES);
 
 /// Contexts and their counters. An algorithm reads and writes counters and says which contexts are monitored;
-/// what the tree looks like is [`ContextTreeBuilder`](super::Contexts)' affair.
+/// what the tree looks like is [`ContextTreeBuilder`](super::ContextTreeBuilder)' affair.
 #[derive(Clone, Debug)]
 pub struct CallingContextTree {
     nodes: Vec<Node>,

@@ -7,7 +7,7 @@
 //! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3,
 //! which gives edge profiles from path profiles). What ran of a path that was cut off, by an exception or by
 //! the end of the JVM, counts up to the block in which that was, if the profile has it; else
-//! [`words::not_counted`] says that it is missing.
+//! the report says that it is missing.
 
 mod counters;
 mod jacoco;

@@ -1,4 +1,4 @@
-//! What compilers make on their own, recognised: one rule, one file. The table is [`RULES`].
+//! What compilers make on their own, recognised: one rule, one file. The table is `RULES`.
 //!
 //! The same things as JaCoCo's filters leave out, so that thresholds carry over.
 
