@@ -298,11 +298,11 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
         |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive path {number}: {route}");
     let positive = path(
         1,
-        "header line 37 > line 37 not-taken > line 38 not-taken > header line 37",
+        "header line 37 / line 37 not-taken / line 38 not-taken / header line 37",
     );
     let negative = path(
         2,
-        "header line 37 > line 37 not-taken > line 38 taken > header line 37",
+        "header line 37 / line 37 not-taken / line 38 taken / header line 37",
     );
     let (first, second) = (score(&positive), score(&negative));
     assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");
@@ -315,7 +315,7 @@ fn jmh_forgets_the_warm_up() -> Result<()> {
         text.contains("Top paths, of all that ended while measured"),
         "{text}"
     );
-    let top = "shop.SignBenchmark.positive path 1: header line 37 > line 37 not-taken > line 38 not-taken > header line 37";
+    let top = "shop.SignBenchmark.positive path 1: header line 37 / line 37 not-taken / line 38 not-taken / header line 37";
     assert!(text.contains(top), "{text}");
     // numbers() ran in all iterations; counted are the thousand numbers of each of the two that are measured.
     assert!(
@@ -384,7 +384,7 @@ fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     for (name, metric) in ways {
         let score = metric["score"].as_f64().ok_or("no score")?;
         assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
-        assert!(name.contains(": entry line 16 > line 16 "), "{name}");
+        assert!(name.contains(": entry line 16 / line 16 "), "{name}");
     }
     // Another run leaves the profiles of this one as they are.
     let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {

@@ -271,13 +271,13 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
 
     /**
      * JMH breaks lines in its JSON after these characters, also where they stand in a name. It writes a comma for
-     * each semicolon.
+     * each semicolon, and brackets for less and greater.
      */
     private static String plain(String text) {
         return text.replace('[', '*').replaceAll("[],{}]", ";");
     }
 
-    /** {@code header 12 > 12 not-taken > 14 taken > header 12}. */
+    /** {@code header 12 / 12 not-taken / 14 taken / header 12}. */
     private static String route(Map<?, ?> path) {
         List<String> parts = new ArrayList<>();
         parts.add(point((Map<?, ?>) path.get("start")));
@@ -287,7 +287,7 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
             parts.add(place(one) + " " + plain(one.get("branch").toString()));
         }
         parts.add(point((Map<?, ?>) path.get("end")));
-        return String.join(" > ", parts);
+        return String.join(" / ", parts);
     }
 
     private static String point(Map<?, ?> point) {
