@@ -182,7 +182,7 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
                 String text = "no profile: the fork has not written " + file;
                 return Collections.singletonList(new TextResult(text, "trodden"));
             }
-            return results(report("json", "--top", "1000000"), report("text", "--top", Integer.toString(top)));
+            return results(report("json", "--top", "1000000"), report("text", "--all", "--top", Integer.toString(top)));
         } catch (IOException | IllegalArgumentException e) {
             return Collections.singletonList(new TextResult("no profile: " + e.getMessage(), "trodden"));
         }
