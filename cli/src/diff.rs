@@ -10,6 +10,7 @@ use trodden_report::{Diff, DiffOptions, DiffSources, Reason};
 
 use crate::error::CliError;
 use crate::output;
+use crate::report::percent;
 use crate::sources;
 
 /// Exit code when `--fail-on` was exceeded.
@@ -39,10 +40,10 @@ pub struct DiffArgs {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     /// List changes of at least this much of the executed work.
-    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100_000>)]
     threshold: f64,
     /// Exit with 3 if a listed method's change exceeds this much of the executed work.
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on: Option<f64>,
     /// Directory with the sources of the second run; may be repeated.
     #[arg(long, value_name = "DIR")]
@@ -60,19 +61,6 @@ enum DiffFormat {
     Markdown,
     /// One self-contained page.
     Html,
-}
-
-/// A percentage as a share.
-fn percent(text: &str) -> Result<f64, String> {
-    let number: f64 = text
-        .trim_end_matches('%')
-        .trim()
-        .parse()
-        .map_err(|_| "not a number".to_owned())?;
-    match (0.0..=100_000.0).contains(&number) {
-        true => Ok(number / 100.0),
-        false => Err("not from 0 to 100000".to_owned()),
-    }
 }
 
 /// Does it.

@@ -42,10 +42,10 @@ pub struct ReportArgs {
     #[arg(long)]
     bytecode: bool,
     /// Of what came after a path: only what makes up this much of its times [default: 1].
-    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "k-iteration paths")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, help_heading = "k-iteration paths")]
     min_parent: Option<f64>,
     /// And this much of the times of the tree's first path [default: 5; html and json 1].
-    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "k-iteration paths")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100>, help_heading = "k-iteration paths")]
     min_root: Option<f64>,
     /// Show every path of a sequence on its own, instead of 5 ×4.
     #[arg(long, help_heading = "k-iteration paths")]
@@ -64,16 +64,16 @@ pub struct ReportArgs {
     call_sites: bool,
 }
 
-/// A percentage as a share.
-fn percent(text: &str) -> Result<f64, String> {
+/// A percentage of at most so much, as a share.
+pub fn percent<const MOST: u32>(text: &str) -> Result<f64, String> {
     let number: f64 = text
         .trim_end_matches('%')
         .trim()
         .parse()
         .map_err(|_| "not a number".to_owned())?;
-    match (0.0..=100.0).contains(&number) {
+    match (0.0..=f64::from(MOST)).contains(&number) {
         true => Ok(number / 100.0),
-        false => Err("not from 0 to 100".to_owned()),
+        false => Err(format!("not from 0 to {MOST}")),
     }
 }
 

@@ -15,7 +15,7 @@ pub fn places(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
         if !found {
             return Err(CliError::file(
                 place,
-                "is no directory with sources, and no -sources.jar",
+                "is not a directory with sources, nor a -sources.jar",
             ));
         }
     }

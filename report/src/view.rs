@@ -704,7 +704,7 @@ pub(crate) fn block_lines(map: &MethodMap, start: u32, end: u32) -> Vec<u32> {
     lines
 }
 
-fn place(map: &MethodMap, bci: u32) -> Place {
+pub(crate) fn place(map: &MethodMap, bci: u32) -> Place {
     Place {
         bci,
         line: map.line(bci),

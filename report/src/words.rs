@@ -75,8 +75,7 @@ pub(crate) fn place(place: Place) -> String {
 
 /// Where a bytecode index of a method is, as [`place`] says it.
 pub(crate) fn place_of(map: &MethodMap, bci: u32) -> String {
-    let line = map.line(bci);
-    place(Place { bci, line })
+    place(crate::view::place(map, bci))
 }
 
 /// The decision in the JSON report's words: `taken`, `not-taken`, `case 3`, `case 3,4`, `default`.

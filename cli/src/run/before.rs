@@ -10,11 +10,7 @@ use crate::error::CliError;
 
 /// Checks the places that are named: the result's, and the folders of sources.
 pub fn check(file: &FilePattern, sources: &[PathBuf]) -> Result<(), CliError> {
-    for folder in sources {
-        if !folder.is_dir() {
-            return Err(CliError::file(folder, "is not a directory with sources"));
-        }
-    }
+    crate::sources::places(sources)?;
     let env = |name: &str| env::var(name).ok();
     let name = file.expand(std::process::id(), SystemTime::now(), env);
     let name = name.map_err(CliError::failed)?;

@@ -139,11 +139,7 @@ fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Neare
 
 /// Where the decision is that an edge is an outcome of.
 pub(super) fn branch(map: &MethodMap, edge: EdgeRef) -> Place {
-    let bci = map.blocks[edge.from.index()].last;
-    Place {
-        bci,
-        line: map.line(bci),
-    }
+    crate::view::place(map, map.blocks[edge.from.index()].last)
 }
 
 fn way(map: &MethodMap, edge: EdgeRef) -> String {

@@ -676,7 +676,7 @@ fn leads(pair: &Pair, after: &Side, from: usize, target: usize, depth: usize) ->
 
 /// Instructions of an activation, without callees.
 fn own(side: &Side) -> f64 {
-    super::side::ratio(side.work, side.entries)
+    crate::findings::ratio(side.work, side.entries)
 }
 
 fn sum(counts: &[u64]) -> u64 {
@@ -751,7 +751,7 @@ fn paths(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
             all.entry(key).or_insert(([0; 2], there)).0[0] += count;
         }
     }
-    let per = |count: u64, side: &Side| super::side::ratio(count, side.entries);
+    let per = |count: u64, side: &Side| crate::findings::ratio(count, side.entries);
     let mut changes: Vec<(f64, PathChange)> = all
         .into_values()
         .map(|(count, path)| {

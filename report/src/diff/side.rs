@@ -8,6 +8,7 @@ use trodden_profile::{
 };
 
 use crate::decisions::Decisions;
+use crate::findings::{instructions, ratio};
 use crate::view::damage;
 
 /// A method in one of the profiles.
@@ -92,13 +93,7 @@ impl<'p> Side<'p> {
 
     /// Instructions of a block; in profiles without shapes about as many as its bytes allow.
     pub fn length(&self, block: usize) -> u64 {
-        match &self.map.shape {
-            Some(shape) => u64::from(shape.blocks[block].instructions),
-            None => {
-                let block = &self.map.blocks[block];
-                u64::from((block.end - block.start).div_ceil(2))
-            }
-        }
+        instructions(self.map, block)
     }
 
     /// Executions of a block per activation.
@@ -120,14 +115,6 @@ impl<'p> Side<'p> {
     /// Successors of a block.
     pub fn successors(&self, block: usize) -> &[BlockId] {
         self.map.graph.successors(BlockId::new(block))
-    }
-}
-
-pub(super) fn ratio(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 / whole as f64
     }
 }
 
