@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions};
+use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions, StackKind, Weight};
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
@@ -31,8 +31,14 @@ pub enum Format {
     Lcov,
     /// Coverage of lines and branches as JaCoCo's XML; the paths in a file beside.
     Jacoco,
-    /// Calling contexts as collapsed stacks, for flame graph viewers.
+    /// Calling contexts, or paths, as collapsed stacks, for flame graph viewers.
     Collapsed,
+    /// The same stacks for speedscope.
+    Speedscope,
+    /// The same stacks for pprof (go tool pprof, Pyroscope, Grafana), gzipped.
+    Pprof,
+    /// The same stacks for Firefox Profiler.
+    Firefox,
 }
 
 impl Format {
@@ -43,9 +49,8 @@ impl Format {
             Format::CoverageJson => Some(CoverageFormat::Json),
             Format::Lcov => Some(CoverageFormat::Lcov),
             Format::Jacoco => Some(CoverageFormat::Jacoco),
-            Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg | Format::Collapsed => {
-                None
-            }
+            Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
+            Format::Collapsed | Format::Speedscope | Format::Pprof | Format::Firefox => None,
         }
     }
 
@@ -59,6 +64,9 @@ impl Format {
             FileFormat::Dot => Some(Format::Dot),
             FileFormat::Svg => Some(Format::Svg),
             FileFormat::Collapsed => Some(Format::Collapsed),
+            FileFormat::Speedscope => Some(Format::Speedscope),
+            FileFormat::Pprof => Some(Format::Pprof),
+            FileFormat::Firefox => Some(Format::Firefox),
         }
     }
 }
@@ -72,8 +80,12 @@ pub struct RenderOptions {
     pub method: Option<String>,
     /// Directories with Java sources.
     pub sources: Vec<PathBuf>,
-    /// Text: everything about each method.
+    /// Text: everything about each method; stacks: the rare ones, too.
     pub all: bool,
+    /// What stacks are made of.
+    pub stacks: Option<StackKind>,
+    /// Which number of stacks comes first.
+    pub weight: Option<Weight>,
     /// Text: columns of the terminal.
     pub width: usize,
     /// Show decisions as what the bytecode did.
@@ -94,6 +106,8 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         sources: options.sources.clone(),
         bytecode: options.bytecode,
         all: options.all,
+        stacks: options.stacks,
+        weight: options.weight,
         width: options.width,
         kpaths: options.kpaths,
         contexts: options.contexts,
@@ -109,6 +123,9 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
             Ok(report.text(options.colour))
         }
         Format::Collapsed => report.collapsed(),
+        Format::Speedscope => report.speedscope(),
+        Format::Firefox => report.firefox(),
+        Format::Pprof => return report.pprof().map_err(CliError::failed),
     };
     text.map(String::into_bytes).map_err(CliError::failed)
 }

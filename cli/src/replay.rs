@@ -23,7 +23,8 @@ A trace that was cut off is replayed as far as it goes, with a warning.")]
 pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
-    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg, .collapsed.
+    /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg, .collapsed,
+    /// .speedscope.json, .pb.gz, .firefox.json.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]

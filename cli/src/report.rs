@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use trodden_profile::Profile;
 use trodden_profile::options::{FileFormat, Share, SubpathThreshold};
-use trodden_report::{ContextsOptions, KPathsOptions};
+use trodden_report::{ContextsOptions, KPathsOptions, StackKind, Weight};
 
 use crate::coverage::{self, CoverageArgs};
 use crate::error::CliError;
@@ -31,7 +31,7 @@ pub struct ReportArgs {
     /// At most this many methods, hottest first [default: depends on the format].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Text: everything about each method, not one screen.
+    /// Text: everything about each method, not one screen. Stacks: the rare ones as well, not in one frame.
     #[arg(long)]
     all: bool,
     /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
@@ -54,6 +54,20 @@ pub struct ReportArgs {
     /// (share:0.01).
     #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
     threshold: Option<SubpathThreshold>,
+    /// What stacks are made of [default: calls if the profile has calling contexts, else paths].
+    #[arg(
+        long,
+        value_enum,
+        help_heading = "Stacks (collapsed, speedscope, pprof, firefox)"
+    )]
+    stacks: Option<Stacks>,
+    /// Which number of a stack comes first; collapsed stacks have no other [default: executions].
+    #[arg(
+        long,
+        value_enum,
+        help_heading = "Stacks (collapsed, speedscope, pprof, firefox)"
+    )]
+    weight: Option<StackWeight>,
     #[command(flatten)]
     coverage: CoverageArgs,
     /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
@@ -62,6 +76,45 @@ pub struct ReportArgs {
     /// In collapsed stacks and the flame graph, tell call sites of the same method apart: a.B.m@LINE.
     #[arg(long, help_heading = "Calling contexts")]
     call_sites: bool,
+}
+
+/// What stacks are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Stacks {
+    /// Calling contexts: who called whom.
+    Calls,
+    /// Package, class, method; each path is a leaf.
+    Paths,
+    /// Package, class, method.
+    Methods,
+}
+
+impl From<Stacks> for StackKind {
+    fn from(stacks: Stacks) -> Self {
+        match stacks {
+            Stacks::Calls => StackKind::Calls,
+            Stacks::Paths => StackKind::Paths,
+            Stacks::Methods => StackKind::Methods,
+        }
+    }
+}
+
+/// A number of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StackWeight {
+    /// How often paths ran.
+    Executions,
+    /// Bytecode instructions that they executed.
+    Instructions,
+}
+
+impl From<StackWeight> for Weight {
+    fn from(weight: StackWeight) -> Self {
+        match weight {
+            StackWeight::Executions => Weight::Executions,
+            StackWeight::Instructions => Weight::Instructions,
+        }
+    }
 }
 
 /// A percentage of at most so much, as a share.
@@ -103,6 +156,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
         sources,
         bytecode: args.bytecode,
         all: args.all,
+        stacks: args.stacks.map(StackKind::from),
+        weight: args.weight.map(Weight::from),
         width: output::width(),
         colour,
         kpaths: KPathsOptions {

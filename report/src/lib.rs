@@ -21,6 +21,7 @@ pub mod coverage;
 mod decisions;
 mod diff;
 mod dot;
+mod exports;
 mod findings;
 mod html;
 mod html_method;
@@ -53,6 +54,7 @@ pub use diff::{
     BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, Odds, PathChange,
     Reason, Summary,
 };
+pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
 pub use kpaths::KPathsOptions;
 pub use pattern::{MethodPattern, PatternError};
@@ -69,8 +71,12 @@ pub struct ReportOptions {
     /// At most this many methods, hottest first; 0 leaves it to the format (text 10, HTML 50, DOT and SVG 1,
     /// JSON all).
     pub top: usize,
-    /// Text: everything about each method, not the first screen.
+    /// Text: everything about each method, not the first screen. Stacks: those as well that are below 0.01 % of the total.
     pub all: bool,
+    /// What stacks are made of; calls if the profile has calling contexts, else paths.
+    pub stacks: Option<StackKind>,
+    /// Which number of stacks comes first; executions.
+    pub weight: Option<Weight>,
     /// Text: columns of the terminal; 0 for 100.
     pub width: usize,
     /// At most this many paths per method; 0 leaves it to the format (text 5, HTML 25, JSON all).
@@ -105,6 +111,22 @@ pub enum ReportError {
     /// Only contexts can be shown like that.
     #[error("the profile has no calling contexts (record it with --profile contexts)")]
     NoContexts,
+    /// Nothing in the profile has stacks.
+    #[error(
+        "the profile has no stacks: {0}; profiles with stacks are recorded with --profile paths, kpaths, structural or contexts"
+    )]
+    NoStacks(String),
+    /// Stacks have no such number.
+    #[error("{wanted} are not known: the stacks of this profile have {known}")]
+    NoWeight {
+        /// What was asked for.
+        wanted: &'static str,
+        /// What there is.
+        known: String,
+    },
+    /// The writer failed.
+    #[error("cannot write the report: {0}")]
+    Write(#[from] std::io::Error),
     /// The JSON writer failed.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -180,15 +202,36 @@ impl<'p> Report<'p> {
         self.shown(|view| text::write(view, &extent, color))
     }
 
-    /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, the count being its own calls.
+    /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, or per path, the count being its own.
     ///
     /// # Errors
-    /// If the profile has no contexts.
+    /// If the profile has no stacks, or not those that were asked for.
     pub fn collapsed(&self) -> Result<String, ReportError> {
-        self.shown(|view| {
-            let contexts = view.contexts.as_ref().ok_or(ReportError::NoContexts)?;
-            Ok(contexts::collapsed_lines(contexts))
-        })
+        self.shown(|view| Ok(exports::collapsed(&exports::of(view, &self.options)?)))
+    }
+
+    /// The same stacks in speedscope's file format.
+    ///
+    /// # Errors
+    /// If the profile has no stacks, or not those that were asked for.
+    pub fn speedscope(&self) -> Result<String, ReportError> {
+        self.shown(|view| Ok(exports::speedscope(&exports::of(view, &self.options)?, view)?))
+    }
+
+    /// The same stacks for pprof: a gzipped protocol buffer.
+    ///
+    /// # Errors
+    /// If the profile has no stacks, or not those that were asked for.
+    pub fn pprof(&self) -> Result<Vec<u8>, ReportError> {
+        self.shown(|view| Ok(exports::pprof(&exports::of(view, &self.options)?, view)?))
+    }
+
+    /// The same stacks for Firefox Profiler, as JSON in its processed profile format.
+    ///
+    /// # Errors
+    /// If the profile has no stacks, or not those that were asked for.
+    pub fn firefox(&self) -> Result<String, ReportError> {
+        self.shown(|view| Ok(exports::firefox(&exports::of(view, &self.options)?, view)?))
     }
 
     /// What stands out, the weightiest first; at most ten.

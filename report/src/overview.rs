@@ -8,7 +8,7 @@ use trodden_profile::RunInfo;
 use crate::findings::{self, Finding};
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, route, wrap};
 use crate::view::{MethodView, PathView, View};
-use crate::words::{self, percent, thousands};
+use crate::words::{self, cut, percent, thousands};
 
 /// Most lines.
 const MOST_LINES: usize = 60;
@@ -171,14 +171,4 @@ fn shell_safe(name: &str) -> String {
         true => pattern,
         false => format!("'{pattern}'"),
     }
-}
-
-/// The beginning, if it is too long.
-fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
-    out.push('…');
-    out
 }

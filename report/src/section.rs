@@ -6,6 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::ReportOptions;
 use crate::compare::{CompareError, Compared, Pair};
+use crate::exports::Export;
 use crate::text::Page;
 use crate::view::{MethodView, View};
 use crate::{contexts, kpaths, structural, subpaths};
@@ -77,6 +78,11 @@ pub(crate) trait ReportSection: Sync {
 
     /// For Graphviz, behind a method's graph; `index` is the method's number in the picture.
     fn dot_of_method(&self, _: &View, _: &MethodView, _index: usize, _: &Extent, _: &mut String) {}
+
+    /// Its stacks, for other tools.
+    fn stacks(&self, _: &View) -> Option<Export> {
+        None
+    }
 
     /// For JSON, about the profile.
     fn json<'v>(&self, _: &'v View<'v>, _: &Extent) -> Option<Json<'v>> {

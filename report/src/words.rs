@@ -25,6 +25,16 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// The beginning, if it is too long.
+pub(crate) fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let mut out: String = text.chars().take(width.saturating_sub(1)).collect();
+    out.push('…');
+    out
+}
+
 /// The internal name with dots.
 pub(crate) fn dotted(class: &str) -> String {
     class.replace('/', ".")

@@ -7,7 +7,7 @@ use serde_json::Value;
 use trodden_profile::BlockExit::Return;
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{ContextNode, ContextTree, Contexts, Profile};
-use trodden_report::{ContextsOptions, Report, ReportError, ReportOptions};
+use trodden_report::{ContextsOptions, Report, ReportError, ReportOptions, StackKind};
 
 type Node = (u32, u32, Option<u16>, Option<(u64, u64)>);
 
@@ -121,7 +121,26 @@ fn collapsed_stacks_have_each_contexts_own_calls() {
 fn without_contexts_there_are_no_stacks() {
     let profile = Profile::default();
     let report = Report::new(&profile, &ReportOptions::default()).unwrap();
-    assert!(matches!(report.collapsed(), Err(ReportError::NoContexts)));
+    let error = report.collapsed().unwrap_err();
+    assert!(matches!(error, ReportError::NoStacks(_)), "{error}");
+    let error = error.to_string();
+    assert!(
+        error.contains("no path was counted") && error.contains("--profile paths"),
+        "{error}"
+    );
+    let asked = ReportOptions {
+        stacks: Some(StackKind::Calls),
+        ..ReportOptions::default()
+    };
+    let report = Report::new(&profile, &asked).unwrap();
+    for error in [
+        report.collapsed().unwrap_err(),
+        report.speedscope().unwrap_err(),
+        report.pprof().unwrap_err(),
+        report.firefox().unwrap_err(),
+    ] {
+        assert!(matches!(error, ReportError::NoContexts), "{error}");
+    }
 }
 
 #[test]
@@ -181,10 +200,16 @@ fn html_has_a_flame_graph_of_its_own() {
 fn a_deep_recursion_is_cut() {
     let nodes: Vec<Node> = (1..=20_000).map(|depth| (depth, 1, Some(0), exact(1))).collect();
     let profile = profile(None, &nodes);
-    let report = report(&profile, ContextsOptions::default());
-    let stacks = report.collapsed().unwrap();
+    let everything = ReportOptions {
+        all: true,
+        ..ReportOptions::default()
+    };
+    let stacks = Report::new(&profile, &everything).unwrap().collapsed().unwrap();
     assert_eq!(stacks.lines().count(), 1025);
     assert!(stacks.contains("[deeper] 18976\n"), "{}", &stacks[..200]);
+    let report = report(&profile, ContextsOptions::default());
+    // Each of them is below 0.01 %, and two of them are that much.
+    assert_eq!(report.collapsed().unwrap().lines().count(), 513);
     assert!(report.html().unwrap().len() < 1 << 20);
     assert!(report.text(false).len() < 1 << 14);
 }

@@ -100,6 +100,8 @@ fn formats(profile: &Profile) -> Vec<(&'static str, String)> {
         ("dot", report.dot().unwrap()),
         ("svg", report.svg().unwrap()),
         ("collapsed", report.collapsed().unwrap()),
+        ("speedscope", report.speedscope().unwrap()),
+        ("firefox", report.firefox().unwrap()),
         ("coverage", coverage.text(20, false)),
         ("coverage-json", coverage.json().unwrap()),
         ("lcov", coverage.lcov()),

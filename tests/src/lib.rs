@@ -39,6 +39,7 @@ pub mod obedient;
 pub mod pages;
 pub mod process;
 pub mod profile;
+pub mod readers;
 pub mod recorded;
 pub mod stress;
 pub mod structural;

@@ -36,7 +36,8 @@ pub struct RunArgs {
     #[command(flatten)]
     profile: ProfileArgs,
     /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format:
-    /// .trodden, .html, .json, .txt, .dot, .svg, .collapsed, .trace.
+    /// .trodden, .html, .json, .txt, .dot, .svg, .collapsed, .speedscope.json, .pb.gz,
+    /// .firefox.json, .trace.
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<String>,
     /// Directory with Java sources for the report's annotated code; may be repeated.

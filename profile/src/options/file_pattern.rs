@@ -39,13 +39,28 @@ pub enum FileFormat {
     Dot,
     /// `.svg`: a flow graph as a picture.
     Svg,
-    /// `.collapsed`: calling contexts as collapsed stacks.
+    /// `.collapsed`: calling contexts, or paths, as collapsed stacks.
     Collapsed,
+    /// `.speedscope.json`: the same for speedscope.
+    Speedscope,
+    /// `.pb.gz`, `.pprof`: the same for pprof.
+    Pprof,
+    /// `.firefox.json`: the same for Firefox Profiler.
+    Firefox,
 }
 
 impl FileFormat {
     /// The format that a file name's extension asks for.
     pub fn of(name: &str) -> Self {
+        for (ending, format) in [
+            (".speedscope.json", FileFormat::Speedscope),
+            (".firefox.json", FileFormat::Firefox),
+            (".pb.gz", FileFormat::Pprof),
+        ] {
+            if name.ends_with(ending) {
+                return format;
+            }
+        }
         match name.rsplit_once('.').map(|(_, extension)| extension) {
             Some("trace") => FileFormat::Trace,
             Some("json") => FileFormat::Json,
@@ -54,6 +69,7 @@ impl FileFormat {
             Some("dot") => FileFormat::Dot,
             Some("svg") => FileFormat::Svg,
             Some("collapsed") => FileFormat::Collapsed,
+            Some("pprof") => FileFormat::Pprof,
             _ => FileFormat::Trodden,
         }
     }

@@ -1,9 +1,12 @@
-//! Collapsed stacks: `frame;frame;frame COUNT`, as flame graph viewers read them.
+//! Contexts as stacks of names, as flame graphs and other tools want them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use trodden_profile::options::ContextWeight;
+
 use super::ContextsView;
+use crate::exports::{Export, Frame, FrameKind, Node, Unit, Value};
 use crate::words;
 
 /// Deepest stacks: what is called beyond is counted in one more frame, `[deeper]`. A recursion of a million activations would be
@@ -15,6 +18,8 @@ const DEEPER: &str = "[deeper]";
 #[derive(Debug, Default)]
 pub(crate) struct Stacks {
     names: Vec<String>,
+    /// Parallel to the names: source file, and the method's first line.
+    places: Vec<(Option<String>, Option<u32>)>,
     nodes: Vec<Stack>,
 }
 
@@ -39,10 +44,11 @@ impl Stacks {
         let only_hot = view.options.phi.is_some() || view.pattern.is_some();
         for (at, node) in view.nodes().iter().enumerate() {
             path.truncate(node.depth as usize - 1);
-            let mut intern = |name: String, names: &mut Vec<String>| {
-                let next = names.len() as u32;
+            let mut intern = |name: String, place, stacks: &mut Stacks| {
+                let next = stacks.names.len() as u32;
                 *numbers.entry(name).or_insert_with_key(|name| {
-                    names.push(name.clone());
+                    stacks.names.push(name.clone());
+                    stacks.places.push(place);
                     next
                 })
             };
@@ -51,7 +57,7 @@ impl Stacks {
                 parent.unwrap_or(0)
             } else {
                 let name = if node.depth > deepest {
-                    intern(DEEPER.to_owned(), &mut stacks.names)
+                    intern(DEEPER.to_owned(), (None, None), &mut stacks)
                 } else {
                     let line = view.options.call_sites.then(|| view.call_line(at)).flatten();
                     *of_methods
@@ -63,7 +69,7 @@ impl Stacks {
                                 // Writing to a String cannot fail.
                                 let _ = write!(name, "@{line}");
                             }
-                            intern(name.replace(';', ":"), &mut stacks.names)
+                            intern(name.replace(';', ":"), view.place(node), &mut stacks)
                         })
                 };
                 let next = stacks.nodes.len() as u32;
@@ -136,11 +142,46 @@ impl Stacks {
     }
 }
 
-/// The whole output.
-pub(crate) fn lines(view: &ContextsView) -> String {
-    let mut out = Stacks::of(view, DEEPEST).lines(0).join("\n");
-    if !out.is_empty() {
-        out.push('\n');
-    }
-    out
+/// All of them, for other tools.
+pub(crate) fn export(view: &ContextsView) -> Export {
+    let stacks = Stacks::of(view, DEEPEST);
+    let contexts = view.contexts;
+    let (names, unit) = match contexts.weight {
+        ContextWeight::Calls => (["calls", "calls-at-least", "calls-in-bursts"], Unit::Count),
+        ContextWeight::Time => (["time", "time-at-least", "time-in-bursts"], Unit::Nanoseconds),
+        ContextWeight::Alloc => (
+            ["allocated", "allocated-at-least", "allocated-in-bursts"],
+            Unit::Bytes,
+        ),
+    };
+    let name = match (&contexts.bursts, contexts.is_exact()) {
+        (Some(_), _) => names[2],
+        (None, false) => names[1],
+        (None, true) => names[0],
+    };
+    let mut export = Export {
+        values: vec![Value { name, unit }],
+        leaves: "contexts",
+        notes: vec![view.summary()],
+        ..Export::default()
+    };
+    let frames = stacks.names.into_iter().zip(stacks.places);
+    let frames = frames.map(|(name, (file, line))| Frame {
+        kind: if name == DEEPER {
+            FrameKind::Group
+        } else {
+            FrameKind::Method
+        },
+        name,
+        file,
+        line,
+    });
+    export.frames = frames.collect();
+    let nodes = stacks.nodes.iter().map(|stack| Node {
+        parent: stack.parent,
+        frame: stack.name,
+        own: [stack.calls, 0],
+    });
+    export.nodes = nodes.collect();
+    export
 }

@@ -12,13 +12,15 @@ use trodden_profile::{ContextNode, Contexts, MethodMap, PathDescription, PhiOutO
 use maud::Markup;
 
 use crate::compare::{CompareError, Compared, Pair};
+use crate::exports::Export;
 use crate::pattern::MethodPattern;
 use crate::section::{Extent, Json, ReportSection};
+use crate::source::below;
 use crate::text::Page;
 use crate::view::View;
 use crate::words;
 
-pub(crate) use collapsed::{Stacks, lines as collapsed_lines};
+pub(crate) use collapsed::Stacks;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -91,6 +93,17 @@ impl<'p> ContextsView<'p> {
     pub fn method(&self, node: &ContextNode) -> (&'p str, &'p MethodMap) {
         let class = &self.profile.classes[node.class as usize].map;
         (&class.name, &class.methods[node.method as usize])
+    }
+
+    /// Source file of the method that a context runs, `demo/App.java`, and the method's first line.
+    pub(crate) fn place(&self, node: &ContextNode) -> (Option<String>, Option<u32>) {
+        let class = &self.profile.classes[node.class as usize].map;
+        let file = class.source_file.as_deref();
+        let file = file
+            .and_then(|file| below(&class.name, file))
+            .map(|path| path.display().to_string());
+        let lines = &class.methods[node.method as usize].lines;
+        (file, lines.iter().map(|entry| entry.line).min())
     }
 
     /// Source line of the call that began a context.
@@ -226,6 +239,10 @@ impl ReportSection for Kind {
     fn html(&self, view: &View, extent: &Extent) -> Markup {
         let contexts = view.contexts.as_ref();
         contexts.map_or_else(Markup::default, |contexts| html::section(contexts, extent.top))
+    }
+
+    fn stacks(&self, view: &View) -> Option<Export> {
+        view.contexts.as_ref().map(collapsed::export)
     }
 
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {

@@ -1,0 +1,242 @@
+//! Stacks for other tools: collapsed lines, speedscope, pprof, Firefox Profiler. One model, [`Export`], written by each format.
+//!
+//! What stands in a stack depends on what was recorded. Calling contexts are call stacks. Paths have no callers: their stack is
+//! package, class, method and, as the leaf, the path in the source's terms.
+
+mod bound;
+mod collapsed;
+mod firefox;
+mod paths;
+mod pprof;
+mod speedscope;
+
+use std::collections::HashMap;
+
+use trodden_profile::RunInfo;
+
+use crate::ReportError;
+use crate::ReportOptions;
+use crate::section::SECTIONS;
+use crate::view::View;
+use crate::words;
+
+pub(crate) use collapsed::write as collapsed;
+pub(crate) use firefox::write as firefox;
+pub(crate) use pprof::write as pprof;
+pub(crate) use speedscope::write as speedscope;
+
+/// What stacks are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackKind {
+    /// Calling contexts: who called whom.
+    Calls,
+    /// Package, class, method; the path is the leaf.
+    Paths,
+    /// Package, class, method.
+    Methods,
+}
+
+/// Which number of a stack comes first; collapsed stacks have no other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// How often paths ran.
+    Executions,
+    /// Bytecode instructions that they executed.
+    Instructions,
+}
+
+/// Contexts or paths with less than one part in so many of the total are told together.
+const PARTS: u128 = 10_000;
+
+/// A number that each stack has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Value {
+    /// `executions`; `estimated-executions`, `path-samples`, `calls-at-least` where it is no exact count.
+    pub name: &'static str,
+    pub unit: Unit,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Count,
+    Nanoseconds,
+    Bytes,
+}
+
+/// What a frame stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FrameKind {
+    /// A package, a class, or several things together.
+    Group,
+    Method,
+    Path,
+}
+
+/// One frame.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Frame {
+    pub name: String,
+    pub kind: FrameKind,
+    /// `demo/Shop.java`.
+    pub file: Option<String>,
+    /// Where it begins.
+    pub line: Option<u32>,
+}
+
+impl Frame {
+    /// One that stands for several things.
+    pub fn group(name: impl Into<String>) -> Self {
+        Frame {
+            name: name.into(),
+            kind: FrameKind::Group,
+            file: None,
+            line: None,
+        }
+    }
+}
+
+/// One stack: a frame below another stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Node {
+    /// Comes before this one.
+    pub parent: Option<u32>,
+    pub frame: u32,
+    /// Parallel to [`Export::values`]: without those of stacks below. The second is 0 where there is only one.
+    pub own: [u64; 2],
+}
+
+/// All stacks of a profile.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Export {
+    /// One or two.
+    pub values: Vec<Value>,
+    pub frames: Vec<Frame>,
+    pub nodes: Vec<Node>,
+    /// What the leaves are, for what is told together: `contexts`.
+    pub leaves: &'static str,
+    /// How the numbers came about, in sentences.
+    pub notes: Vec<String>,
+    /// The numbers of frames, and of nodes by parent and frame, of those that were looked up.
+    pub numbers: HashMap<Frame, u32>,
+    pub known: HashMap<(Option<u32>, u32), u32>,
+}
+
+impl Export {
+    /// The number of a frame.
+    pub fn frame(&mut self, frame: Frame) -> u32 {
+        let next = self.frames.len() as u32;
+        *self.numbers.entry(frame).or_insert_with_key(|frame| {
+            self.frames.push(frame.clone());
+            next
+        })
+    }
+
+    /// The stack with this frame below another.
+    pub fn node(&mut self, parent: Option<u32>, frame: u32) -> u32 {
+        let next = self.nodes.len() as u32;
+        *self.known.entry((parent, frame)).or_insert_with(|| {
+            self.nodes.push(Node {
+                parent,
+                frame,
+                own: [0; 2],
+            });
+            next
+        })
+    }
+
+    /// Adds numbers to a stack's own.
+    pub fn add(&mut self, node: u32, own: [u64; 2]) {
+        let sum = &mut self.nodes[node as usize].own;
+        *sum = [0, 1].map(|at| sum[at].saturating_add(own[at]));
+    }
+
+    /// Sums over all stacks.
+    pub fn totals(&self) -> [u128; 2] {
+        let sum = |at: usize| self.nodes.iter().map(|node| u128::from(node.own[at])).sum();
+        [sum(0), sum(1)]
+    }
+
+    /// The stacks that have numbers of their own.
+    pub fn samples(&self) -> impl Iterator<Item = (u32, &Node)> {
+        let all = (0..).zip(&self.nodes);
+        all.filter(|(_, node)| node.own != [0; 2])
+    }
+
+    /// The frames of a stack, its leaf first.
+    pub fn stack(&self, node: u32) -> Vec<u32> {
+        let mut frames = Vec::new();
+        let mut at = Some(node);
+        while let Some(node) = at {
+            let node = &self.nodes[node as usize];
+            frames.push(node.frame);
+            at = node.parent;
+        }
+        frames
+    }
+}
+
+/// The stacks of a profile, as the options ask for.
+///
+/// # Errors
+/// If it has none, or not those that were asked for.
+pub(crate) fn of(view: &View, options: &ReportOptions) -> Result<Export, ReportError> {
+    let calls = || SECTIONS.into_iter().find_map(|kind| kind.stacks(view));
+    let paths = |with_paths| (!view.methods.is_empty()).then(|| paths::of(view, options, with_paths));
+    let mut export = match options.stacks {
+        Some(StackKind::Calls) => calls().ok_or(ReportError::NoContexts)?,
+        Some(StackKind::Paths) => paths(true).ok_or_else(|| nothing(view))?,
+        Some(StackKind::Methods) => paths(false).ok_or_else(|| nothing(view))?,
+        None => calls().or_else(|| paths(true)).ok_or_else(|| nothing(view))?,
+    };
+    if let Some(weight) = options.weight {
+        first(&mut export, weight)?;
+    }
+    export.notes.insert(0, format!("Command: {}", title(view.run)));
+    // Hot contexts only, by their own threshold: what else there is was not asked for.
+    let all = options.all || options.contexts.phi.is_some();
+    Ok(bound::within(export, if all { 0 } else { PARTS }))
+}
+
+fn nothing(view: &View) -> ReportError {
+    let kinds = SECTIONS.iter().filter(|kind| kind.is_in(view));
+    let kinds: Vec<&str> = kinds.map(|kind| kind.key()).collect();
+    ReportError::NoStacks(match kinds.is_empty() {
+        true => "no path was counted".to_owned(),
+        false => format!("it has only {}", kinds.join(" and ")),
+    })
+}
+
+/// Puts a number first.
+fn first(export: &mut Export, weight: Weight) -> Result<(), ReportError> {
+    let wanted = match weight {
+        Weight::Executions => ["executions", "samples"],
+        Weight::Instructions => ["instructions"; 2],
+    };
+    let is_wanted = |value: &Value| wanted.iter().any(|name| value.name.ends_with(name));
+    match export.values.iter().position(is_wanted) {
+        Some(0) => Ok(()),
+        Some(_) => {
+            export.values.swap(0, 1);
+            export.nodes.iter_mut().for_each(|node| node.own.swap(0, 1));
+            Ok(())
+        }
+        None => Err(ReportError::NoWeight {
+            wanted: wanted[0],
+            known: export
+                .values
+                .iter()
+                .map(|value| value.name)
+                .collect::<Vec<_>>()
+                .join(" and "),
+        }),
+    }
+}
+
+/// The program's name in a profile: its command, or that it is not known.
+pub(crate) fn title(run: &RunInfo) -> String {
+    match run.command.as_str() {
+        "" => "Java program".to_owned(),
+        command => words::cut(command, 100),
+    }
+}

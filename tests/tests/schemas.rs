@@ -1,0 +1,246 @@
+//! The JSON Schemas of docs/schema against what the program really writes, of all kinds of profile, judged by Ajv.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, artefacts, build, process, readers};
+
+const LIMIT: Duration = Duration::from_secs(300);
+const SCHEMAS: [&str; 4] = ["report", "coverage", "diff", "compare"];
+
+/// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
+const RECORDINGS: [(&str, &[&str]); 9] = [
+    ("exact", &["--probe", "counters"]),
+    ("cut", &["--probe", "counters", "--cut-paths", "count"]),
+    ("auto", &["--probe", "auto"]),
+    ("sampled", &["--probe", "yieldpoint", "--interval", "1ms"]),
+    ("kpaths", &["--profile", "kpaths+paths", "--k", "3"]),
+    (
+        "contexts",
+        &[
+            "--profile",
+            "contexts",
+            "--algorithm",
+            "exact",
+            "--call-paths",
+            "on",
+        ],
+    ),
+    ("hot-contexts", &["--profile", "contexts", "--phi", "0.01"]),
+    ("subpaths", &["--profile", "subpaths"]),
+    ("structural", &["--profile", "structural"]),
+];
+
+fn schema(name: &str) -> PathBuf {
+    Path::new(build::ROOT).join(format!("../docs/schema/trodden-{name}.schema.json"))
+}
+
+/// Runs the command line and keeps what it prints.
+fn written(folder: &Path, file: &str, arguments: &[&str], profiles: &[&PathBuf]) -> Result<PathBuf> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    command.arg(arguments[0]).args(profiles).args(&arguments[1..]);
+    let text = process::run(&mut command, LIMIT)?.success()?.stdout;
+    let out = folder.join(file);
+    fs::write(&out, text)?;
+    Ok(out)
+}
+
+/// Documents by schema, of a program with branches, switches, calls and recursion.
+fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
+    let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
+    let classes = folder.join("classes");
+    let source = Path::new(build::ROOT).join("exports/demo/shop/Shop.java");
+    let mut javac = jdk.command("javac");
+    javac.args(["-g", "-d"]).arg(&classes).arg(source);
+    process::run(&mut javac, LIMIT)?.success()?;
+    let mut reports = Vec::new();
+    let mut profiles = Vec::new();
+    for (name, options) in RECORDINGS {
+        let profile = folder.join(name).with_extension("trodden");
+        let mut run = Command::new(&artefacts::artefacts()?.cli);
+        run.args(["run", "--quiet", "--include", "demo.*"]).args(options);
+        run.env("TRODDEN_AGENT", &artefacts::artefacts()?.agent);
+        run.arg("-o")
+            .arg(&profile)
+            .arg("--")
+            .arg(jdk.command("java").get_program());
+        run.arg("-cp").arg(&classes).arg("demo.shop.Shop");
+        process::run(&mut run, LIMIT)?.success()?;
+        let report = ["report", "--format", "json"];
+        reports.push(written(folder, &format!("{name}.json"), &report, &[&profile])?);
+        profiles.push(profile);
+    }
+    let of = |name: &str| {
+        let at = RECORDINGS.iter().position(|one| one.0 == name);
+        &profiles[at.expect("a recording")]
+    };
+    let coverage = ["report", "--format", "coverage-json"];
+    let class_files = [
+        "report",
+        "--format",
+        "coverage-json",
+        "--classes",
+        &classes.to_string_lossy(),
+    ];
+    let compare = ["compare", "--format", "json"];
+    let diff = ["diff", "--format", "json", "--threshold", "0"];
+    let mut compared = Vec::new();
+    for (one, other) in [
+        ("exact", "exact"),
+        ("exact", "sampled"),
+        ("exact", "auto"),
+        ("kpaths", "kpaths"),
+        ("contexts", "contexts"),
+        ("contexts", "hot-contexts"),
+        ("subpaths", "subpaths"),
+        ("structural", "structural"),
+    ] {
+        let file = format!("compare-{one}-{other}.json");
+        compared.push(written(folder, &file, &compare, &[of(one), of(other)])?);
+    }
+    Ok(vec![
+        ("report", reports),
+        (
+            "coverage",
+            vec![
+                written(folder, "coverage.json", &coverage, &[of("exact")])?,
+                written(folder, "coverage-classes.json", &class_files, &[of("cut")])?,
+            ],
+        ),
+        (
+            "diff",
+            vec![
+                written(folder, "same.json", &diff, &[of("exact"), of("exact")])?,
+                written(folder, "diff.json", &diff, &[of("exact"), of("sampled")])?,
+            ],
+        ),
+        ("compare", compared),
+    ])
+}
+
+#[test]
+fn what_is_written_is_what_the_schemas_say() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let all = documents(folder.path())?;
+    assert_eq!(all.len(), SCHEMAS.len());
+    for (name, documents) in &all {
+        let Some(said) = readers::validate(&schema(name), documents)? else {
+            return Ok(());
+        };
+        for (document, said) in documents.iter().zip(said) {
+            let text = fs::read_to_string(document)?;
+            assert_eq!(said, "ok", "{name}: {}: {text}", document.display());
+        }
+    }
+    // Each kind's own key was really there.
+    for (file, key) in [
+        ("kpaths", "/kpaths/methods/0/trees/0/0/path"),
+        ("contexts", "/contexts/tree/0/calls"),
+        ("subpaths", "/subpaths/subpaths/0/steps/0"),
+        ("structural", "/methods/0/structural/0/paths/0/steps/0/kind"),
+        ("exact", "/methods/0/paths/0/steps/0/condition"),
+        ("compare-kpaths-kpaths", "/kpaths/levels/0"),
+        ("compare-contexts-contexts", "/contexts/hot_edge_coverage/0"),
+        ("compare-structural-structural", "/structural/path_accuracy"),
+        ("compare-subpaths-subpaths", "/subpaths/right"),
+        ("coverage", "/methods/0/paths"),
+    ] {
+        let text = fs::read_to_string(folder.path().join(format!("{file}.json")))?;
+        let json: Value = serde_json::from_str(&text)?;
+        assert!(json.pointer(key).is_some(), "{file} has no {key}");
+    }
+    a_schema_refuses_what_is_not_so(folder.path(), &all)
+}
+
+/// A field that nobody described, one that is missing, a number where a text is: each breaks each schema.
+fn a_schema_refuses_what_is_not_so(folder: &Path, all: &[(&str, Vec<PathBuf>)]) -> Result<()> {
+    for (name, documents) in all {
+        let text = fs::read_to_string(&documents[0])?;
+        let good: Value = serde_json::from_str(&text)?;
+        let keys: Vec<String> = good.as_object().ok_or("an object")?.keys().cloned().collect();
+        let mut spoilt = Vec::new();
+        let mut unknown = good.clone();
+        unknown["nobody_described_this"] = json!(1);
+        spoilt.push(unknown);
+        for key in &keys {
+            let mut missing = good.clone();
+            missing.as_object_mut().ok_or("an object")?.remove(key);
+            spoilt.push(missing);
+            let mut other = good.clone();
+            other[key] = json!({"not": "so"});
+            spoilt.push(other);
+        }
+        if let Some(first) = good["methods"].get(0) {
+            let mut deeper = good.clone();
+            deeper["methods"][0]["nobody_described_this"] = json!(1);
+            spoilt.push(deeper);
+            assert!(first.get("class").is_some());
+            let mut missing = good.clone();
+            missing["methods"][0]
+                .as_object_mut()
+                .ok_or("an object")?
+                .remove("class");
+            spoilt.push(missing);
+        }
+        let mut files = Vec::new();
+        for (at, document) in spoilt.iter().enumerate() {
+            let file = folder.join(format!("{name}-spoilt-{at}.json"));
+            fs::write(&file, document.to_string())?;
+            files.push(file);
+        }
+        for (at, said) in readers::validate(&schema(name), &files)?
+            .unwrap_or_default()
+            .iter()
+            .enumerate()
+        {
+            assert_ne!(said, "ok", "{name}: accepted: {}", spoilt[at]);
+        }
+    }
+    Ok(())
+}
+
+/// Every object that is ours is closed, and everything is described.
+#[test]
+fn the_schemas_leave_nothing_open() -> Result<()> {
+    let folder = Path::new(build::ROOT).join("../docs/schema");
+    let mut found = 0;
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        found += 1;
+        let schema: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+        assert!(schema["description"].is_string());
+        look(&schema, &path.display().to_string());
+    }
+    assert_eq!(found, SCHEMAS.len());
+    Ok(())
+}
+
+fn look(schema: &Value, place: &str) {
+    if let Some(properties) = schema["properties"].as_object() {
+        assert_eq!(schema["type"], "object", "{place}");
+        assert_eq!(schema["additionalProperties"], false, "{place}");
+        for (name, property) in properties {
+            let described = ["description", "$ref", "const"]
+                .iter()
+                .any(|key| !property[*key].is_null());
+            // Counters by a name that says all.
+            let plain = place.ends_with("/summary/properties/methods");
+            assert!(described || plain, "{place}: {name}");
+        }
+    }
+    match schema {
+        Value::Object(map) => map
+            .iter()
+            .for_each(|(key, value)| look(value, &format!("{place}/{key}"))),
+        Value::Array(list) => list.iter().for_each(|value| look(value, place)),
+        _ => (),
+    }
+}
