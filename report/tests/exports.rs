@@ -1,4 +1,5 @@
-//! Stacks for other tools, of a made-up profile: what they hold; real tools read them in `tests/tests/exports.rs`.
+//! Stacks for other tools, of a made-up profile: what they hold; real tools read them in
+//! `tests/tests/exports.rs`.
 
 mod common;
 

@@ -44,8 +44,8 @@ fn source(file: &str) -> PathBuf {
     Path::new(build::ROOT).join("exports/readers").join(file)
 }
 
-/// What Ajv says of documents against a JSON Schema: `ok`, or what is wrong, for each; `None`, with the reason printed, if Ajv cannot
-/// be had.
+/// What Ajv says of documents against a JSON Schema: `ok`, or what is wrong, for each; `None`, with the
+/// reason printed, if Ajv cannot be had.
 ///
 /// # Errors
 /// If the schema is not one, or a file cannot be read.

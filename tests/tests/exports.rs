@@ -1,5 +1,6 @@
-//! Stacks for other tools, read by these tools: speedscope (in a browser) and its JSON Schema, `go tool pprof`, Firefox
-//! Profiler's command line, and flame graphs' lines. A tool that cannot be had is named, and the test ends there.
+//! Stacks for other tools, read by these tools: speedscope (in a browser) and its JSON Schema, `go tool
+//! pprof`, Firefox Profiler's command line, and flame graphs' lines. A tool that cannot be had is named, and
+//! the test ends there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -167,7 +168,8 @@ fn speedscope_opens_them() -> Result<()> {
         for found in readers::validate(&schema, &[file])?.unwrap_or_default() {
             assert_eq!(found, "ok", "{name}");
         }
-        // As its own command line does it: a script that hands the file over, and the page that loads the script.
+        // As its own command line does it: a script that hands the file over, and the page that loads the
+        // script.
         let script = recorded.folder.path().join(format!("{name}.js"));
         let bytes: Vec<String> = text.bytes().map(|byte| byte.to_string()).collect();
         let code = format!(

@@ -1,4 +1,5 @@
-//! The JSON Schemas of docs/schema against what the program really writes, of all kinds of profile, judged by Ajv.
+//! The JSON Schemas of docs/schema against what the program really writes, of all kinds of profile, judged by
+//! Ajv.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -187,7 +188,8 @@ fn what_is_written_is_what_the_schemas_say() -> Result<()> {
 /// A field that nobody described, one that is missing, a number where a text is: each breaks each schema.
 fn a_schema_refuses_what_is_not_so(folder: &Path, all: &[(&str, Vec<PathBuf>)]) -> Result<()> {
     for (name, documents) in all {
-        // The first diff is that of a profile with itself and has no methods. The first of the others have no optional key.
+        // The first diff is that of a profile with itself and has no methods. The first of the others have no
+        // optional key.
         let text = fs::read_to_string(&documents[usize::from(*name == "diff")])?;
         let good: Value = serde_json::from_str(&text)?;
         let keys: Vec<String> = good.as_object().ok_or("an object")?.keys().cloned().collect();

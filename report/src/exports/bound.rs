@@ -2,8 +2,9 @@
 
 use super::{Export, Frame, Node};
 
-/// Tells all stacks together that have less than one part in `parts` of each total, below the deepest stack where they are that
-/// much in sum. So there are at most twice `parts` lines for each value, and nothing is lost. 0 parts leave all as they are.
+/// Tells all stacks together that have less than one part in `parts` of each total, below the deepest stack
+/// where they are that much in sum. So there are at most twice `parts` lines for each value, and nothing is
+/// lost. 0 parts leave all as they are.
 pub(super) fn within(mut export: Export, parts: u128) -> Export {
     if parts == 0 {
         return compact(export);

@@ -2,7 +2,8 @@
 
 use super::Export;
 
-/// A line per stack that has a number of its own, sorted. A semicolon in a name is a colon here: there is no way to write it.
+/// A line per stack that has a number of its own, sorted. A semicolon in a name is a colon here: there is no
+/// way to write it.
 pub(crate) fn write(export: &Export) -> String {
     let names: Vec<String> = export
         .frames

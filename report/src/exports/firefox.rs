@@ -1,7 +1,7 @@
 //! Firefox Profiler: its *processed profile format*, version 60, one thread per value over shared tables.
 //!
-//! The viewer brings older versions up to its own, and refuses newer ones; 60 is the first with shared tables. Its samples need
-//! times: here they are numbered, and the x axis means nothing.
+//! The viewer brings older versions up to its own, and refuses newer ones; 60 is the first with shared
+//! tables. Its samples need times: here they are numbered, and the x axis means nothing.
 
 use serde_json::{Value as Json, json};
 

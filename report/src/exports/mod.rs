@@ -1,7 +1,8 @@
-//! Stacks for other tools: collapsed lines, speedscope, pprof, Firefox Profiler. One model, [`Export`], written by each format.
+//! Stacks for other tools: collapsed lines, speedscope, pprof, Firefox Profiler. One model, [`Export`],
+//! written by each format.
 //!
-//! What stands in a stack depends on what was recorded. Calling contexts are call stacks. Paths have no callers: their stack is
-//! package, class, method and, as the leaf, the path in the source's terms.
+//! What stands in a stack depends on what was recorded. Calling contexts are call stacks. Paths have no
+//! callers: their stack is package, class, method and, as the leaf, the path in the source's terms.
 
 mod bound;
 mod collapsed;
@@ -102,7 +103,8 @@ pub(crate) struct Node {
     /// Comes before this one.
     pub parent: Option<u32>,
     pub frame: u32,
-    /// Parallel to [`Export::values`]: without those of stacks below. The second is 0 where there is only one.
+    /// Parallel to [`Export::values`]: without those of stacks below. The second is 0 where there is only
+    /// one.
     pub own: [u64; 2],
 }
 

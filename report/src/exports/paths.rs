@@ -102,8 +102,8 @@ fn method_node(export: &mut Export, method: &MethodView) -> u32 {
     export.node(parent, frame)
 }
 
-/// Viewers that list frames by name must not take two paths for one: the method is in the name, with its package and parameters
-/// where the short name is another's as well.
+/// Viewers that list frames by name must not take two paths for one: the method is in the name, with its
+/// package and parameters where the short name is another's as well.
 fn path_frame(method: &MethodView, path: &PathView, names: &mut HashSet<String>) -> Frame {
     let stopped = match path.description.end_kind {
         trodden_profile::EndKind::Stopped => format!(
