@@ -33,7 +33,7 @@ fn each_path_is_a_leaf_below_its_method() {
         .iter()
         .map(|m| m.paths.len() + m.partial.len());
     assert_eq!(lines.len(), paths.sum::<usize>());
-    let price = "demo;demo.Shop;demo.Shop.price(int[]);Shop.price #";
+    let price = "demo;demo.Shop;demo.Shop.price(int[], int);Shop.price #";
     assert!(lines.iter().any(|line| line.starts_with(price)), "{lines:#?}");
     let methods = ReportOptions {
         stacks: Some(StackKind::Methods),
