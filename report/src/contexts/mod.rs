@@ -3,6 +3,7 @@
 mod collapsed;
 mod compare;
 mod html;
+mod icicle;
 mod json;
 mod text;
 
@@ -18,7 +19,7 @@ use crate::text::Page;
 use crate::view::View;
 use crate::words;
 
-pub(crate) use collapsed::{Stacks, lines as collapsed_lines};
+pub(crate) use collapsed::lines as collapsed_lines;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
