@@ -16,26 +16,23 @@ use crate::{html_method, svg};
 use methods::Anchors;
 pub(crate) use routes::Routes;
 
-const STYLE: &str = concat!(
+const STYLES: [&str; 4] = [
+    svg::STYLE,
     include_str!("assets/page.css"),
     include_str!("assets/overview.css"),
     include_str!("assets/method.css"),
-    include_str!("assets/contexts.css"),
-    include_str!("assets/print.css")
-);
-/// The parts share a scope of their own.
-const SCRIPT: &str = concat!(
-    "\"use strict\";\n(() => {\n",
+];
+const PRINTED: &str = include_str!("assets/print.css");
+/// Parts of the script; they share a scope of their own.
+const SCRIPTS: [&str; 6] = [
     include_str!("assets/shared.js"),
     include_str!("assets/tree.js"),
     include_str!("assets/table.js"),
     include_str!("assets/methods.js"),
     include_str!("assets/method.js"),
     include_str!("assets/graph.js"),
-    include_str!("assets/contexts.js"),
-    include_str!("assets/page.js"),
-    "})();\n"
-);
+];
+const BEGIN: &str = include_str!("assets/page.js");
 /// Bytes of all methods' sections at most, unless more of them were asked for: a page that has 5,000 methods stays below 3 MB.
 const SECTIONS_BYTES: usize = 2_000_000;
 /// Methods that are open when the page loads.
@@ -70,7 +67,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                 title { (title) }
                 // An empty icon, so that no browser goes looking for one.
                 link rel="icon" href="data:,";
-                style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
+                style { (PreEscaped(style(view))) }
             }
             body {
                 a.skip href="#methods" { "Skip to the hot methods" }
@@ -90,7 +87,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                 }
                 p #said .unseen aria-live="polite" {}
                 footer { "Written by Trodden " (view.run.version) ". This file needs no network; keep or send it as it is." }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(script(view))) }
             }
         }
     }
@@ -119,6 +116,24 @@ fn sections(view: &View, sources: &Sources, extent: &Extent, anchors: &Anchors) 
         all.push(section);
     }
     all
+}
+
+/// Ours, and that of the kinds of data that are in the profile.
+fn style(view: &View) -> String {
+    let kinds = SECTIONS
+        .iter()
+        .filter(|kind| kind.is_in(view))
+        .map(|kind| kind.style());
+    STYLES.into_iter().chain(kinds).chain([PRINTED]).collect()
+}
+
+fn script(view: &View) -> String {
+    let kinds = SECTIONS
+        .iter()
+        .filter(|kind| kind.is_in(view))
+        .map(|kind| kind.script());
+    let parts: String = SCRIPTS.into_iter().chain(kinds).chain([BEGIN]).collect();
+    format!("\"use strict\";\n(() => {{\n{parts}}})();\n")
 }
 
 fn run(view: &View) -> Markup {

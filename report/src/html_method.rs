@@ -36,6 +36,21 @@ pub(crate) fn section(
 ) -> Markup {
     let source = sources.find(view.class, view.source_file);
     let prefix = format!("m{}-", spot.rank);
+    let body = html! {
+        div.grid {
+            div.paths {
+                (paths(view, limit))
+                (unobserved(view))
+                (unreadable(view))
+                (branches(view))
+            }
+            div.side {
+                div.code { (source_or_lines(view, source.as_deref(), sources.given())) }
+                div.picture { (picture(view, &prefix)) }
+            }
+        }
+        (kinds)
+    };
     html! {
         details.method id={ "m" (spot.rank) } open[spot.open] {
             summary {
@@ -44,19 +59,8 @@ pub(crate) fn section(
                 span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
                     (thousands(view.map.num_paths())) " possible paths seen" }
             }
-            div.grid {
-                div.paths {
-                    (paths(view, limit))
-                    (unobserved(view))
-                    (unreadable(view))
-                    (branches(view))
-                }
-                div.side {
-                    div.code { (source_or_lines(view, source.as_deref(), sources.given())) }
-                    div.picture { (picture(view, &prefix)) }
-                }
-            }
-            (kinds)
+            // Of a closed one a browser with script makes elements when it is opened; without script it does so at once.
+            @if spot.open { (body) } @else { noscript { (body) } }
         }
     }
 }

@@ -27,12 +27,14 @@ fn json(profile: &Profile) -> Value {
     serde_json::from_str(&report(profile).json().unwrap()).unwrap()
 }
 
+/// The page as a browser without script has it: with the elements of all methods.
 fn html(profile: &Profile) -> String {
     let options = ReportOptions {
         sources: vec![common::sources()],
         ..ReportOptions::default()
     };
-    Report::new(profile, &options).unwrap().html().unwrap()
+    let page = Report::new(profile, &options).unwrap().html().unwrap();
+    page.replace("<noscript>", "").replace("</noscript>", "")
 }
 
 fn select(page: &Html, selector: &str) -> Vec<String> {

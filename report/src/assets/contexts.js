@@ -224,3 +224,4 @@
       showCallers(methods.reduce((best, method) => (method.own > best.own ? method : best)));
     }
   };
+  contexts();

@@ -61,9 +61,11 @@
       { passive: false },
     );
     // A box in a closed section has no size yet; one that the reader zoomed stays so.
-    new ResizeObserver(() => {
+    const refit = () => {
       if (scale === null && box.clientWidth > 0) {
         fit();
       }
-    }).observe(box);
+    };
+    // In a frame of its own: what it does to the page's size must not call it again in this one.
+    new ResizeObserver(() => requestAnimationFrame(refit)).observe(box);
   };

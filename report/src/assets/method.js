@@ -59,8 +59,8 @@
     }
   };
 
-  const paths = () => {
-    for (const path of document.querySelectorAll(".path[role=button]")) {
+  const paths = (root) => {
+    for (const path of root.querySelectorAll(".path[role=button]")) {
       onPress(path, (event) => {
         choose(path);
         const hop = event.target.closest(".hop");
@@ -79,7 +79,7 @@
       });
     }
     // A path's number in a tree chooses that path, if the method's list has it.
-    for (const step of document.querySelectorAll("[data-goto]")) {
+    for (const step of root.querySelectorAll("[data-goto]")) {
       const number = step.dataset.goto;
       const path = step.closest(".method").querySelector(`.path[role=button][data-path="${number}"]`);
       if (path) {
@@ -92,5 +92,22 @@
           choose(path);
         });
       }
+    }
+  };
+
+  // What a reader can do in a method, or in all that are there.
+  const wire = (root) => {
+    paths(root);
+    root.querySelectorAll(".graph").forEach((box) => box.querySelector("svg") && zoomable(box));
+  };
+
+  // The elements of a method that was closed at first: our own markup, which the browser kept as text.
+  const fill = (method) => {
+    const kept = method.querySelector(":scope > noscript");
+    if (kept) {
+      const holder = make("div", {});
+      holder.innerHTML = kept.textContent;
+      kept.replaceWith(holder);
+      wire(holder);
     }
   };

@@ -19,9 +19,9 @@
     const byAnchor = new Map(methods.map((method) => [method.anchor, method]));
     const link = (method) => `#${method.anchor.replaceAll("%", "%25")}`;
 
-    const shareCell = (method) => [bar(method.share), make("span", {}, percent(method.share))];
     // A long name breaks behind its dots.
     const dotted = (name) => name.split(/(?<=\.)/).flatMap((part) => [part, make("wbr", {})]);
+    const shareCell = (method) => [bar(method.share), make("span", {}, percent(method.share))];
     const nameCell = (method) => [
       make(
         "a",
@@ -69,7 +69,7 @@
       return {
         name: methodsBelow ? `${text}, ${many}, ${numbers}` : `${text}, ${numbers}`,
         label: () => [
-          make("span", { class: "label" }, text),
+          make("span", { class: "label" }, ...dotted(text)),
           make("span", { class: "soft", title: `${numbers}${methodsBelow ? `, ${many}` : ""}` }, make("span", { class: "many" }, methodsBelow ? many : ""), bar(share), percent(share)),
         ],
         ...rest,

@@ -2,9 +2,10 @@
   document.documentElement.classList.add("scripted");
   document.querySelectorAll("table.sortable:not(#all-methods, #context-methods)").forEach(sortableTable);
   const tellElsewhere = allMethods();
-  contexts();
-  paths();
-  document.querySelectorAll(".graph").forEach((box) => box.querySelector("svg") && zoomable(box));
+  wire(document);
+  for (const method of document.querySelectorAll("details.method")) {
+    method.addEventListener("toggle", () => method.open && fill(method));
+  }
 
   // A link to a method opens it, or tells what is known of it.
   const reveal = () => {
@@ -16,6 +17,7 @@
       elsewhere.hidden = true;
     }
     if (method) {
+      fill(method);
       method.open = true;
       method.scrollIntoView({ behavior: "instant" });
       method.querySelector("summary").focus({ preventScroll: true });

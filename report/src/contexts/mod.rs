@@ -229,6 +229,14 @@ impl ReportSection for Kind {
         contexts.map_or_else(Markup::default, |contexts| html::section(contexts, extent.top))
     }
 
+    fn script(&self) -> &'static str {
+        include_str!("../assets/contexts.js")
+    }
+
+    fn style(&self) -> &'static str {
+        include_str!("../assets/contexts.css")
+    }
+
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
         let contexts = view.contexts.as_ref()?;
         Some(Box::new(json::document(contexts, extent.top)))
