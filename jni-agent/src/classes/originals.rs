@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions};
-use trodden_source::{Classes, recover};
+use trodden_source::{Classes, LabelTables, recover};
 
 use crate::jvm::guard::catch;
 use crate::locks::{lock, read, write};
@@ -22,11 +22,12 @@ type Key = (String, [u8; 32]);
 pub struct Originals {
     classes: RwLock<FxHashMap<Key, Arc<Original>>>,
     /// By name: the classes in which compilers keep the labels of `switch` over enums.
-    tables: RwLock<FxHashMap<String, Arc<[u8]>>>,
+    tables: RwLock<LabelTables>,
 }
 
+/// Conditions of code that was instrumented ahead are all in `found` from the beginning.
 struct Original {
-    bytes: Arc<[u8]>,
+    bytes: Option<Arc<[u8]>>,
     found: Mutex<Found>,
 }
 
@@ -43,7 +44,7 @@ impl Originals {
         let key = (map.name.clone(), map.sha256);
         if !read(&self.classes).contains_key(&key) {
             let original = Arc::new(Original {
-                bytes: bytes.into(),
+                bytes: Some(bytes.into()),
                 found: Mutex::default(),
             });
             write(&self.classes).entry(key).or_insert(original);
@@ -52,14 +53,22 @@ impl Originals {
 
     /// Keeps the bytes of any class, if labels of an enum's `switch` stand there.
     pub fn keep_table(&self, name: &str, bytes: &[u8]) {
-        // Compilers number these classes: `Outer$1`.
-        let numbered = name
-            .rsplit('$')
-            .next()
-            .is_some_and(|id| id.starts_with(|c: char| c.is_ascii_digit()));
-        if numbered && bytes.windows(SWITCH_MAP.len()).any(|part| part == SWITCH_MAP) {
-            write(&self.tables).insert(name.to_owned(), bytes.into());
+        if LabelTables::are_in(name, bytes) {
+            write(&self.tables).keep(name, bytes);
         }
+    }
+
+    /// Takes the conditions of a class that was instrumented ahead, by position of the method.
+    pub fn adopt(&self, map: &Arc<ClassMap>, methods: BTreeMap<usize, MethodConditions>) {
+        let key = (map.name.clone(), map.sha256);
+        let original = Arc::new(Original {
+            bytes: None,
+            found: Mutex::new(Found {
+                map: Some(Arc::clone(map)),
+                methods,
+            }),
+        });
+        write(&self.classes).entry(key).or_insert(original);
     }
 
     /// What the branches of methods that ran decide, as far as that is known.
@@ -77,18 +86,19 @@ impl Originals {
                 continue;
             };
             let mut found = lock(&original.found);
-            if !found.map.as_ref().is_some_and(|map| Arc::ptr_eq(map, &class.map)) {
+            let bytes = original.bytes.as_deref();
+            if bytes.is_some() && !found.map.as_ref().is_some_and(|map| Arc::ptr_eq(map, &class.map)) {
                 *found = Found {
                     map: Some(Arc::clone(&class.map)),
                     methods: BTreeMap::new(),
                 };
             }
-            if wanted.iter().any(|method| !found.methods.contains_key(method)) {
+            if let Some(bytes) = bytes
+                && wanted.iter().any(|method| !found.methods.contains_key(method))
+            {
                 let new = |method: usize| wanted.contains(&method) && !found.methods.contains_key(&method);
                 // A class whose conditions cannot be recovered has none; its counts are as good as ever.
-                let recovered = catch("recovering conditions", || {
-                    recover(&original.bytes, &class.map, self, new)
-                });
+                let recovered = catch("recovering conditions", || recover(bytes, &class.map, self, new));
                 let recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
                 let mut recovered = recovered.into_iter().map(Some).collect::<Vec<_>>();
                 for &method in &wanted {
@@ -113,13 +123,11 @@ impl Originals {
     }
 }
 
-/// What javac calls the tables.
-const SWITCH_MAP: &[u8] = b"$SwitchMap$";
-
 impl Classes for Originals {
     fn class(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        let table = read(&self.tables).get(name).map(|bytes| bytes.to_vec());
-        table.map(Cow::Owned)
+        let tables = read(&self.tables);
+        let table = tables.class(name)?;
+        Some(Cow::Owned(table.into_owned()))
     }
 }
 

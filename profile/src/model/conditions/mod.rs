@@ -1,13 +1,13 @@
 //! What branches decide, in the source's terms.
 
-mod codec;
+pub(crate) mod codec;
 mod merge;
 
 use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, FlowGraph};
 
-use super::map::EdgeLabel;
+use super::map::{ClassMap, EdgeLabel};
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
@@ -231,6 +231,14 @@ impl MethodConditions {
     }
 }
 
+/// Checks that they are of blocks that a method has, in order, with one outcome per edge.
+///
+/// # Errors
+/// What does not fit, and of which method.
+pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) -> Result<(), String> {
+    check_method(class, method as usize, of).map_err(|problem| problem.to_string())
+}
+
 /// Conditions as a kind of data.
 pub(crate) struct Kind;
 
@@ -281,40 +289,56 @@ impl Section for Kind {
 /// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
 fn check(profile: &Profile) -> Result<(), Problem> {
     for (&(class, method), of) in &profile.conditions {
-        let problem = |what: String| {
-            let class = profile.classes.get(class as usize);
-            let method = class.and_then(|c| c.map.methods.get(method as usize));
-            Err(Problem {
-                class: class.map(|c| c.map.name.clone()),
-                method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
-                what,
-            })
-        };
         let found = profile.classes.get(class as usize);
-        let Some(map) = found.and_then(|c| c.map.methods.get(method as usize)) else {
-            return problem(format!(
-                "conditions of method {method} of class {class}, which is not there"
-            ));
-        };
-        let ascending = |blocks: Vec<u32>| {
-            let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
-            there && blocks.is_sorted_by(|a, b| a < b)
-        };
-        if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
-            return problem("the conditions are not of its blocks, or not in order".to_owned());
-        }
-        if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
-            return problem("what the compiler made is not of its blocks, or not in order".to_owned());
-        }
-        for condition in &of.conditions {
-            let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
-            if condition.outcomes.len() != edges {
-                return problem(format!(
-                    "the condition of block {} has {} outcomes, the block {edges} edges",
-                    condition.block,
-                    condition.outcomes.len()
-                ));
+        match found.filter(|class| (method as usize) < class.map.methods.len()) {
+            Some(class) => check_method(&class.map, method as usize, of)?,
+            None => {
+                return Err(Problem {
+                    class: found.map(|class| class.map.name.clone()),
+                    method: None,
+                    what: format!("conditions of method {method} of class {class}, which is not there"),
+                });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Those of one method of a class.
+pub(in crate::model) fn check_method(
+    class: &ClassMap,
+    method: usize,
+    of: &MethodConditions,
+) -> Result<(), Problem> {
+    let problem = |what: String| {
+        let method = class.methods.get(method);
+        Err(Problem {
+            class: Some(class.name.clone()),
+            method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
+            what,
+        })
+    };
+    let Some(map) = class.methods.get(method) else {
+        return problem(format!("conditions of method {method}, which is not there"));
+    };
+    let ascending = |blocks: Vec<u32>| {
+        let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
+        there && blocks.is_sorted_by(|a, b| a < b)
+    };
+    if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
+        return problem("the conditions are not of its blocks, or not in order".to_owned());
+    }
+    if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
+        return problem("what the compiler made is not of its blocks, or not in order".to_owned());
+    }
+    for condition in &of.conditions {
+        let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
+        if condition.outcomes.len() != edges {
+            return problem(format!(
+                "the condition of block {} has {} outcomes, the block {edges} edges",
+                condition.block,
+                condition.outcomes.len()
+            ));
         }
     }
     Ok(())
