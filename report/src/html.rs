@@ -208,8 +208,20 @@ fn guide(view: &View) -> Markup {
                 p { "The " strong { "share" } " says how much of the work a path stands for: how often it ran, times the decisions it makes, out of all \
                     decisions of the whole program (“of this method”: out of the method’s own). Paths without any decision have a count but no share." }
                 p { (words::how_counted(view.run)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
-                    picture; at first the hottest is marked." }
+                    picture; at first the hottest is marked. The arrow keys left and right go along its steps. A path that begins like one above it \
+                    shows only where it leaves that one until it is chosen; what the other does not have is " b { "bold" } "." }
             }
+        }
+    }
+}
+
+/// A search field; `found` says how many there are.
+pub(crate) fn search(id: &str, found: &str) -> Markup {
+    html! {
+        p.search.with-script {
+            label for=(id) { "Search " }
+            input type="search" id=(id) aria-controls=(found) placeholder="class, method or package; press /" autocomplete="off" spellcheck="false";
+            " " output id=(found) for=(id) aria-live="polite" {}
         }
     }
 }

@@ -343,6 +343,8 @@ fn contexts_work_in_a_browser() {
         tell('callers',all('#callers > li').map(l=>l.getAttribute('aria-label')).join('|'));
         tell('chosen',all('#icicle .chosen').map(e=>e.textContent).join());
         all('#callers .item')[0].click();
+        const search=document.getElementById('context-search');search.value='DEMO fill';search.dispatchEvent(new Event('input'));
+        tell('found',document.getElementById('context-found').textContent+' '+all('#context-methods tbody tr').map(r=>r.cells[0].textContent).join());
         tell('above',all('#callers ul li').map(l=>l.getAttribute('aria-label')).join('|'))"
     );
     let page = played(&browser, &page, "", &play);
@@ -369,6 +371,7 @@ fn contexts_work_in_a_browser() {
         "demo.Shop.price(int[], int), 60 calls, 60.0 %|demo.Shop.fill(byte[]), 10 calls, 10.0 %"
     );
     assert_eq!(told("chosen"), "Shop.grade,Shop.grade");
+    assert_eq!(told("found"), "1 of 3 Shop.fill");
     assert_eq!(
         told("above"),
         "no caller: where a thread’s chain begins, 60 calls, 60.0 %"

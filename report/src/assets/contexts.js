@@ -195,7 +195,12 @@
       }
     };
 
-    const methods = data.methods.map(([name, own, inclusive]) => ({ name, own: Number(own), inclusive: Number(inclusive) }));
+    const methods = data.methods.map(([name, own, inclusive]) => ({
+      name,
+      own: Number(own),
+      inclusive: Number(inclusive),
+      lower: data.names[name].toLowerCase(),
+    }));
     const nameCell = (method) => {
       const full = data.names[method.name];
       const button = make(
@@ -220,6 +225,7 @@
       ],
       methods,
     );
+    searchBox(document.getElementById("context-search"), methods, (found) => table.show(found));
     if (methods.length) {
       showCallers(methods.reduce((best, method) => (method.own > best.own ? method : best)));
     }

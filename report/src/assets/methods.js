@@ -89,28 +89,9 @@
       );
     tree.show(packages(methods), methods.length <= 30);
 
-    // The search keeps methods whose name has all the words.
-    const search = document.getElementById("search");
-    const find = () => {
-      const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const found = words.length ? methods.filter((method) => words.every((word) => method.lower.includes(word))) : methods;
+    searchBox(document.getElementById("search"), methods, (found) => {
       table.show(found);
       tree.show(packages(found), found.length <= 30);
-      document.getElementById("found").textContent = words.length
-        ? `${thousands(found.length)} of ${thousands(methods.length)}`
-        : "";
-    };
-    search.addEventListener("input", find);
-    if (search.value) {
-      find();
-    }
-    addEventListener("keydown", (event) => {
-      const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
-      if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-        event.preventDefault();
-        search.focus();
-        search.select();
-      }
     });
 
     // A method without a section: its numbers, and how to see the rest.

@@ -27,10 +27,35 @@
     });
   };
 
+  // A search keeps the rows whose `lower` has all the words. `show` gets them, and whether there were words.
+  const searchBox = (input, rows, show) => {
+    const output = document.getElementById(input.getAttribute("aria-controls"));
+    const find = () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = words.length ? rows.filter((row) => words.every((word) => row.lower.includes(word))) : rows;
+      show(found);
+      output.textContent = words.length ? `${thousands(found.length)} of ${thousands(rows.length)}` : "";
+    };
+    input.addEventListener("input", find);
+    // A browser that comes back to the page fills it in.
+    if (input.value) {
+      find();
+    }
+  };
+  addEventListener("keydown", (event) => {
+    const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
+    const search = document.querySelector("input[type=search]");
+    if (search && event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      search.focus();
+      search.select();
+    }
+  });
+
   // A table whose rows are made when the reader comes to them. A column has `value` (for the order) and `cell` (what is shown).
   class LazyTable {
     constructor(table, columns, rows) {
-      const batch = 100;
+      const batch = 60;
       this.table = table;
       this.columns = columns;
       this.rows = rows;

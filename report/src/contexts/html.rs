@@ -5,8 +5,7 @@ use trodden_profile::options::ContextWeight;
 
 use super::ContextsView;
 use super::icicle::Icicle;
-use crate::html::bar;
-use crate::html::embed;
+use crate::html::{bar, embed, search};
 use crate::words::{percent, thousands};
 
 /// Rows of the table of methods that stand in the page; the script makes the others.
@@ -77,6 +76,7 @@ fn methods(view: &ContextsView, icicle: &Icicle, unit: &str) -> Markup {
             }
             div {
                 h3 { "Methods" }
+                (search("context-search", "context-found"))
                 div.scrolled tabindex="0" role="region" aria-label="Methods in chains of calls" { table.sortable #context-methods {
                     thead { tr {
                         th scope="col" data-type="text" { "Method" }

@@ -127,8 +127,7 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
             @if view.methods.is_empty() {
                 p.empty { "No path was counted. Did the program run code that the include and exclude patterns allow, and long enough to be sampled?" }
             } @else {
-                p.search { label for="search" { "Search " } input type="search" #search placeholder="class, method or package; press /" autocomplete="off" spellcheck="false";
-                    " " output #found for="search" aria-live="polite" {} }
+                (super::search("search", "found"))
                 div.overview {
                     div.tree-box hidden {
                         h3 #tree-title { "By package and class" }
