@@ -338,7 +338,7 @@ fn contexts_work_in_a_browser() {
         at('all').focus();press('ArrowDown');press('ArrowRight');
         tell('focus',document.activeElement.textContent);
         tell('told',document.getElementById('icicle-told').textContent);
-        const button=all('#context-methods button').find(b=>b.textContent==='Shop.grade');button.click();
+        const button=all('#context-methods button').find(b=>b.textContent==='Shop.grade(int)');button.click();
         tell('title',document.getElementById('callers-title').textContent);
         tell('callers',all('#callers > li').map(l=>l.getAttribute('aria-label')).join('|'));
         tell('chosen',all('#icicle .chosen').map(e=>e.textContent).join());
@@ -365,13 +365,13 @@ fn contexts_work_in_a_browser() {
         "{}",
         told("told")
     );
-    assert_eq!(told("title"), "Who called Shop.grade");
+    assert_eq!(told("title"), "Who called Shop.grade(int)");
     assert_eq!(
         told("callers"),
         "demo.Shop.price(int[], int), 60 calls, 60.0 %|demo.Shop.fill(byte[]), 10 calls, 10.0 %"
     );
     assert_eq!(told("chosen"), "Shop.grade,Shop.grade");
-    assert_eq!(told("found"), "1 of 3 Shop.fill");
+    assert_eq!(told("found"), "1 of 3 Shop.fill(byte[])");
     assert_eq!(
         told("above"),
         "no caller: where a thread’s chain begins, 60 calls, 60.0 %"

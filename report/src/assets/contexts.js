@@ -8,6 +8,8 @@
     const share = (value) => value / total;
     // `a.b.C.m(int)` as `C.m`.
     const short = (name) => name.split("(")[0].split(".").slice(-2).join(".");
+    // With its parameters, where overloads stand one below the other.
+    const signed = (name) => short(name) + name.slice(name.split("(")[0].length);
     const root = { parent: null, name: null, own: 0, children: [] };
     const chains = data.chains.map(([parent, name, own, rest]) => ({ parent, name, own: Number(own), rest: Number(rest), children: [] }));
     chains.forEach((chain) => {
@@ -170,7 +172,7 @@
         .map(([name, group]) =>
           name === null
             ? line("(begins here)", "no caller: where a thread’s chain begins", group.value)
-            : line(short(data.names[name]), data.names[name], group.value, () => above(group.parts)),
+            : line(signed(data.names[name]), data.names[name], group.value, () => above(group.parts)),
         );
     };
     const showCallers = (method) => {
@@ -187,7 +189,7 @@
       if (rest > 0) {
         items.push(line("in small chains", "in chains that are too small for this page", rest));
       }
-      document.getElementById("callers-title").textContent = `Who called ${short(data.names[method.name])}`;
+      document.getElementById("callers-title").textContent = `Who called ${signed(data.names[method.name])}`;
       document.getElementById("callers-box").hidden = false;
       callers.show(items, false);
       for (const button of table.table.querySelectorAll("tbody button")) {
@@ -206,7 +208,7 @@
       const button = make(
         "button",
         { type: "button", class: "link", title: full, "data-name": method.name, "aria-pressed": String(method.name === chosen) },
-        short(full),
+        signed(full),
       );
       button.addEventListener("click", () => showCallers(method));
       return [button];
