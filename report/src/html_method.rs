@@ -235,7 +235,7 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
             tr.never[outcome.count == Some(0)] {
                 @if i == 0 {
                     th.where scope="rowgroup" rowspan=(outcomes.len()) title={ "bytecode " (branch.at.bci) } {
-                        (place(branch.at)) @if branch.undercounted { "*" }
+                        span.place data-at=[branch.at.line] { (place(branch.at)) } @if branch.undercounted { "*" }
                         @if let Some(asked) = &asked { br; code { (asked) } }
                     }
                 }

@@ -288,6 +288,8 @@ fn paths_and_graphs_work_in_a_browser() {
         tell('pressed',paths[1].getAttribute('aria-pressed'));
         paths[0].querySelectorAll('.hop')[1].click();
         tell('hop',all('#m1 .source tr.at').map(r=>r.dataset.line).join());
+        all('#m1 .branches .place')[1].focus();press('Enter');
+        tell('place',document.activeElement.textContent+' '+all('#m1 .source tr.at').map(r=>r.dataset.line).join());
         const box=document.querySelector('#m1 .graph'), svg=box.querySelector('svg');
         box.previousElementSibling.querySelectorAll('button')[2].click();
         tell('fits',svg.getBoundingClientRect().height<=box.clientHeight&&svg.getBoundingClientRect().width<=box.clientWidth);
@@ -310,6 +312,9 @@ fn paths_and_graphs_work_in_a_browser() {
     assert_eq!(told("pressed"), "true");
     assert!(!told("step").is_empty() && !told("said").is_empty());
     assert_eq!(told("hop"), "9");
+    let place = told("place");
+    let (said, line) = place.rsplit_once(' ').unwrap();
+    assert_eq!(said, format!("line {line}"));
     for key in [
         "fits", "button", "key", "wheel", "plain", "back", "folded", "unfolded",
     ] {

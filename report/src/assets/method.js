@@ -78,6 +78,12 @@
         }
       });
     }
+    // Where a branch is: its line.
+    for (const place of root.querySelectorAll(".branches .place[data-at]")) {
+      place.setAttribute("role", "button");
+      place.tabIndex = 0;
+      onPress(place, () => at(place.closest(".method"), place));
+    }
     // A path's number in a tree chooses that path, if the method's list has it.
     for (const step of root.querySelectorAll("[data-goto]")) {
       const number = step.dataset.goto;
