@@ -78,6 +78,7 @@ fn coverage(profile: &Profile) -> Coverage {
         instructions: vec![0],
     });
     let known = KnownClass {
+        conditions: Vec::new(),
         methods: methods.collect(),
         map,
         release: None,

@@ -35,7 +35,14 @@ struct Original {
 #[derive(Default)]
 struct Found {
     map: Option<Arc<ClassMap>>,
-    methods: BTreeMap<usize, MethodConditions>,
+    /// In full of methods that ran, otherwise only [marks](MethodConditions::marks).
+    methods: BTreeMap<usize, Recovered>,
+}
+
+#[derive(Clone)]
+enum Recovered {
+    Full(MethodConditions),
+    Marks(MethodConditions),
 }
 
 impl Originals {
@@ -65,22 +72,20 @@ impl Originals {
             bytes: None,
             found: Mutex::new(Found {
                 map: Some(Arc::clone(map)),
-                methods,
+                methods: methods
+                    .into_iter()
+                    .map(|(method, of)| (method, Recovered::Full(of)))
+                    .collect(),
             }),
         });
         write(&self.classes).entry(key).or_insert(original);
     }
 
-    /// What the branches of methods that ran decide, as far as that is known.
+    /// What the branches of methods that ran decide, as far as that is known; of other methods which ones the
+    /// compiler made.
     pub fn conditions(&self, classes: &[ClassProfile], ran: impl Fn(usize, usize) -> bool) -> Conditions {
         let mut all = Conditions::new();
         for (position, class) in classes.iter().enumerate() {
-            let wanted: Vec<usize> = (0..class.map.methods.len())
-                .filter(|&m| ran(position, m))
-                .collect();
-            if wanted.is_empty() {
-                continue;
-            }
             let key = (class.map.name.clone(), class.map.sha256);
             let Some(original) = read(&self.classes).get(&key).cloned() else {
                 continue;
@@ -93,33 +98,46 @@ impl Originals {
                     methods: BTreeMap::new(),
                 };
             }
-            if let Some(bytes) = bytes
-                && wanted.iter().any(|method| !found.methods.contains_key(method))
-            {
-                let new = |method: usize| wanted.contains(&method) && !found.methods.contains_key(&method);
-                // A class whose conditions cannot be recovered has none; its counts are as good as ever.
-                let recovered = catch("recovering conditions", || recover(bytes, &class.map, self, new));
-                let recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
-                let mut recovered = recovered.into_iter().map(Some).collect::<Vec<_>>();
-                for &method in &wanted {
-                    let of = recovered
-                        .get_mut(method)
-                        .and_then(Option::take)
-                        .unwrap_or_default();
-                    found.methods.entry(method).or_insert(of);
-                }
+            let ran = |method: usize| ran(position, method);
+            if let Some(bytes) = bytes {
+                self.recover_into(&mut found, bytes, &class.map, ran);
             }
-            for method in wanted {
-                if let Some(of) = found
-                    .methods
-                    .get(&method)
-                    .filter(|of| **of != MethodConditions::default())
-                {
-                    all.insert((position as u32, method as u32), of.clone());
+            for (&method, of) in &found.methods {
+                let of = match of {
+                    Recovered::Full(of) if ran(method) => of.clone(),
+                    Recovered::Full(of) | Recovered::Marks(of) => of.marks(),
+                };
+                if of != MethodConditions::default() {
+                    all.insert((position as u32, method as u32), of);
                 }
             }
         }
         all
+    }
+
+    fn recover_into(&self, found: &mut Found, bytes: &[u8], map: &ClassMap, ran: impl Fn(usize) -> bool) {
+        let known = |method: usize| match found.methods.get(&method) {
+            Some(Recovered::Full(_)) => true,
+            Some(Recovered::Marks(_)) => !ran(method),
+            None => false,
+        };
+        let new: Vec<usize> = (0..map.methods.len()).filter(|&method| !known(method)).collect();
+        if new.is_empty() {
+            return;
+        }
+        // A class whose conditions cannot be recovered has none; its counts are as good as ever.
+        let recovered = catch("recovering conditions", || {
+            recover(bytes, map, self, |method| new.binary_search(&method).is_ok())
+        });
+        let mut recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
+        for method in new {
+            let of = recovered.get_mut(method).map(std::mem::take).unwrap_or_default();
+            let of = match ran(method) {
+                true => Recovered::Full(of),
+                false => Recovered::Marks(of.marks()),
+            };
+            found.methods.insert(method, of);
+        }
     }
 }
 

@@ -97,11 +97,15 @@ pub enum CompilerMade {
     KotlinLateinit,
     /// Code of an inline function that stands in the file of another one.
     KotlinInlined,
+    /// A constructor without parameters that does nothing: private, so that nobody makes instances, or an enum's.
+    EmptyConstructor,
+    /// Marked as generated: by an annotation that is called `Generated` or the like, on the method or its class.
+    MarkedGenerated,
 }
 
 impl CompilerMade {
     /// All of them, in the order of their numbers in files.
-    pub const ALL: [CompilerMade; 15] = [
+    pub const ALL: [CompilerMade; 17] = [
         CompilerMade::Assert,
         CompilerMade::StringSwitch,
         CompilerMade::EnumSwitch,
@@ -117,6 +121,8 @@ impl CompilerMade {
         CompilerMade::KotlinCoroutine,
         CompilerMade::KotlinLateinit,
         CompilerMade::KotlinInlined,
+        CompilerMade::EmptyConstructor,
+        CompilerMade::MarkedGenerated,
     ];
 
     /// A short name: `assert`, `string-switch`, …
@@ -137,6 +143,8 @@ impl CompilerMade {
             CompilerMade::KotlinCoroutine => "kotlin-coroutine",
             CompilerMade::KotlinLateinit => "kotlin-lateinit",
             CompilerMade::KotlinInlined => "kotlin-inlined",
+            CompilerMade::EmptyConstructor => "empty-constructor",
+            CompilerMade::MarkedGenerated => "marked-generated",
         }
     }
 }
@@ -219,6 +227,24 @@ impl MethodConditions {
     pub fn of_block(&self, block: u32) -> Option<&Condition> {
         let at = self.conditions.binary_search_by_key(&block, |c| c.block).ok()?;
         Some(&self.conditions[at])
+    }
+
+    /// Only what says that the compiler made it: no texts, and none of the source's own conditions.
+    pub fn marks(&self) -> MethodConditions {
+        let made = self
+            .conditions
+            .iter()
+            .filter(|condition| condition.made.is_some());
+        let mark = |condition: &Condition| Condition {
+            text: None,
+            outcomes: vec![Outcome::Unknown; condition.outcomes.len()],
+            ..condition.clone()
+        };
+        MethodConditions {
+            conditions: made.map(mark).collect(),
+            made: self.made.clone(),
+            method: self.method,
+        }
     }
 
     /// Did the compiler make this block on its own?
