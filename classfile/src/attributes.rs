@@ -2,6 +2,7 @@
 
 use super::class::Attribute;
 use super::code::Code;
+use super::pool::Pool;
 use super::reader::{Read, Reader, fault, put_u2};
 
 /// Moves bytecode indices from old code to new. Both tables have an entry per byte of the old code and one
@@ -150,6 +151,21 @@ pub fn type_annotations(mut reader: Reader, mover: &Mover, out: &mut Vec<u8>) ->
     }
     reader.finish("the type annotations")?;
     Ok(())
+}
+
+/// Descriptors of the types of annotations (RuntimeVisibleAnnotations, RuntimeInvisibleAnnotations); of those
+/// in front of the first malformed one.
+pub fn annotation_types<'a>(attribute: &Attribute<'a>, pool: &Pool<'a>) -> Vec<&'a [u8]> {
+    let mut reader = attribute.reader();
+    let mut types = Vec::new();
+    for _ in 0..reader.u2().unwrap_or(0) {
+        let mut ahead = reader;
+        types.extend(ahead.u2().ok().and_then(|index| pool.utf8(index)));
+        if annotation(&mut reader, 0).is_err() {
+            break;
+        }
+    }
+    types
 }
 
 /// Deepest nesting of annotations that is followed.

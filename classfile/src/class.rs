@@ -66,7 +66,7 @@ pub struct Attributes<'a> {
 
 impl<'a> Attributes<'a> {
     /// All attributes.
-    pub fn iter(self, pool: &Pool<'a>) -> impl Iterator<Item = Attribute<'a>> {
+    pub fn iter<'p>(self, pool: &'p Pool<'a>) -> impl Iterator<Item = Attribute<'a>> + use<'a, 'p> {
         let mut reader = self.reader;
         let count = reader.u2().unwrap_or(0);
         (0..count).map_while(move |_| Attribute::read(&mut reader, pool).ok())
@@ -88,6 +88,15 @@ pub struct Method<'a> {
     pub offset: usize,
     /// The Code attribute.
     pub code: Option<Attribute<'a>>,
+}
+
+impl<'a> Method<'a> {
+    /// The attributes of the method, its Code among them.
+    pub fn attributes<'p>(&self, pool: &'p Pool<'a>) -> impl Iterator<Item = Attribute<'a>> + use<'a, 'p> {
+        // They were read before; flags, name and descriptor stand in front.
+        let reader = Reader::new(&self.raw[6..], self.offset + 6);
+        Attributes { reader }.iter(pool)
+    }
 }
 
 /// A class file, taken apart as far as probes need it.

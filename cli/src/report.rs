@@ -73,7 +73,7 @@ pub struct ReportArgs {
     /// From which share of all calls on a context is hot [default: as it was counted; 1e-4 if all were].
     #[arg(long, value_name = "SHARE", help_heading = "Calling contexts")]
     phi: Option<Share>,
-    /// In collapsed stacks and the flame graph, tell call sites of the same method apart: a.B.m@LINE.
+    /// In collapsed stacks and the icicle, tell call sites of the same method apart: a.B.m@LINE.
     #[arg(long, help_heading = "Calling contexts")]
     call_sites: bool,
 }

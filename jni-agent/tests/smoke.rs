@@ -359,7 +359,7 @@ fn commands_of_a_live_process() {
         let dir = tempfile::tempdir().unwrap();
         compile(&home, dir.path());
         let mut child = Command::new(home.join("bin/java"))
-            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "60000"])
+            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "600000"])
             .current_dir(dir.path())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

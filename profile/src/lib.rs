@@ -35,8 +35,8 @@ pub use model::{
     MethodAccuracy, MethodConditions, MethodCounts, MethodMap, MethodOverlap, MethodShape, OFTEN,
     Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place, Problem, Profile, RankedSubpath,
     ReadError, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun,
-    Subpaths, WriteError, compare, flow, is_control, kpaths_overlap, least_rotation, merge, printable,
-    printable_lines, same_paths, subpath_accuracy,
+    Subpaths, WriteError, check_conditions, compare, flow, is_control, kpaths_overlap, least_rotation, merge,
+    printable, printable_lines, same_paths, subpath_accuracy,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

@@ -46,7 +46,7 @@ proptest! {
         }
         let mut writer = MapsWriter::default();
         for class in &profile.classes {
-            writer.add(&class.map).unwrap();
+            writer.add(&class.map, &[]).unwrap();
         }
         prop_assert_eq!(writer.finish(&profile.run, &profile.skipped).unwrap(), profile.to_bytes().unwrap());
     }

@@ -2,55 +2,12 @@
 
 mod common;
 
+use common::conditions::any_conditions;
 use common::*;
-use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
-use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{
-    CompilerMade, Condition, ConditionKind, MethodConditions, MethodMap, Outcome, Profile, merge,
+    CompilerMade, Condition, ConditionKind, MapsWriter, MethodConditions, Outcome, Profile, merge,
 };
-
-fn any_outcome() -> impl Strategy<Value = Outcome> {
-    prop_oneof![
-        Just(Outcome::Unknown),
-        Just(Outcome::Yes),
-        Just(Outcome::No),
-        Just(Outcome::Again),
-        Just(Outcome::Done),
-        "case [A-Z\"]{0,8}".prop_map(Outcome::Case),
-    ]
-}
-
-fn any_made() -> impl Strategy<Value = Option<CompilerMade>> {
-    option::of(prop::sample::select(&CompilerMade::ALL[..]))
-}
-
-fn any_condition(block: u32, edges: usize) -> impl Strategy<Value = Condition> {
-    let kind = prop::sample::select(&ConditionKind::ALL[..]);
-    let text = option::of("[a-z!<>= ()é…]{0,20}");
-    let outcomes = vec(any_outcome(), edges);
-    (kind, text, outcomes, any_made()).prop_map(move |(kind, text, outcomes, made)| Condition {
-        block,
-        kind,
-        text,
-        outcomes,
-        made,
-    })
-}
-
-/// Conditions for all blocks of a method.
-fn any_conditions(map: &MethodMap) -> BoxedStrategy<MethodConditions> {
-    let edges = (0..map.num_blocks()).map(|b| (b as u32, map.graph.successors(BlockId::new(b)).len()));
-    let conditions: Vec<_> = edges.map(|(block, edges)| any_condition(block, edges)).collect();
-    (conditions, any_made(), any_made())
-        .prop_map(|(conditions, method, made)| MethodConditions {
-            conditions,
-            made: made.map(|made| (0, made)).into_iter().collect(),
-            method,
-        })
-        .boxed()
-}
 
 fn with_conditions() -> impl Strategy<Value = Profile> {
     let of_first = |profile: Profile| {
@@ -71,6 +28,20 @@ proptest! {
     fn files_hold_conditions(profile in with_conditions()) {
         let bytes = profile.to_bytes().unwrap();
         prop_assert_eq!(Profile::read(&bytes).unwrap(), profile);
+    }
+
+    #[test]
+    fn maps_written_class_by_class_hold_them(mut profile in with_conditions()) {
+        let mut writer = MapsWriter::default();
+        for (number, class) in profile.classes.iter_mut().enumerate() {
+            class.counts.iter_mut().for_each(|counts| *counts = Default::default());
+            let of = |method: usize| profile.conditions.get(&(number as u32, method as u32)).cloned();
+            let conditions: Vec<_> = (0..class.map.methods.len()).map_while(of).collect();
+            writer.add(&class.map, &conditions).unwrap();
+        }
+        // Nothing is written about a method of which nothing is known.
+        profile.conditions.retain(|_, of| *of != MethodConditions::default());
+        prop_assert_eq!(writer.finish(&profile.run, &profile.skipped).unwrap(), profile.to_bytes().unwrap());
     }
 
     #[test]

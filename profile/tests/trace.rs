@@ -2,17 +2,19 @@
 
 mod common;
 
+use common::conditions::any_conditions;
 use common::*;
 use proptest::prelude::*;
 use trodden_profile::events::{Event, EventKinds, MAX_METHOD, ThreadInfo, Word};
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, TraceWriter, Truncation};
-use trodden_profile::{ClassMap, Profile, ReadError, RunInfo, Skipped};
+use trodden_profile::{ClassMap, MethodConditions, Profile, ReadError, RunInfo, Skipped};
 
 /// What a trace holds, in order.
 #[derive(Clone, Debug, PartialEq)]
 enum Item {
     Run(RunInfo),
     Class(u32, ClassMap),
+    Conditions(u32, Vec<(u32, MethodConditions)>),
     Skipped(Vec<Skipped>),
     Start(ThreadInfo),
     Words(u64, Vec<u64>),
@@ -26,6 +28,10 @@ fn items(bytes: &[u8]) -> Result<(Vec<Item>, Option<Truncation>), TraceError> {
         items.push(match item {
             TraceItem::Run(run) => Item::Run(run),
             TraceItem::Class { first_method, map } => Item::Class(first_method, (*map).clone()),
+            TraceItem::Conditions {
+                first_method,
+                methods,
+            } => Item::Conditions(first_method, methods),
             TraceItem::Skipped(entries) => Item::Skipped(entries),
             TraceItem::ThreadStart(thread) => Item::Start(thread),
             TraceItem::Words { thread, words } => Item::Words(thread, words.to_vec()),
@@ -43,6 +49,7 @@ fn written(items: &[Item], kinds: EventKinds) -> Vec<u8> {
     for item in between {
         match item {
             Item::Class(first, map) => trace.define_class(*first, map).unwrap(),
+            Item::Conditions(first, methods) => trace.conditions(*first, methods).unwrap(),
             Item::Skipped(entries) => trace.skipped(entries).unwrap(),
             Item::Start(thread) => trace.thread_start(thread).unwrap(),
             Item::Words(thread, words) => trace.chunk(*thread, words).unwrap(),
@@ -81,6 +88,7 @@ fn any_items() -> impl Strategy<Value = Vec<Item>> {
         Toggle(u64, String, bool),
         Words(u64, Vec<u64>),
         Class(u32, ClassMap),
+        Conditions(u32, u32, MethodConditions),
         Skipped(String),
     }
     let step = prop_oneof![
@@ -92,6 +100,8 @@ fn any_items() -> impl Strategy<Value = Vec<Item>> {
             map.methods.iter_mut().for_each(|method| method.shape = None);
             Step::Class(first, map)
         }),
+        1 => (any::<u32>(), 0..9u32, any_method("m").prop_flat_map(|map| any_conditions(&map)))
+            .prop_map(|(first, method, of)| Step::Conditions(first, method, of)),
         1 => "[a-z/]{1,9}".prop_map(Step::Skipped),
     ];
     (any_run(), prop::collection::vec(step, 0..20), any_run()).prop_map(|(first, steps, last)| {
@@ -110,6 +120,9 @@ fn any_items() -> impl Strategy<Value = Vec<Item>> {
                 Step::Words(id, words) if live.contains(&id) => items.push(Item::Words(id, words)),
                 Step::Words(..) => {}
                 Step::Class(first, map) => items.push(Item::Class(first, map)),
+                Step::Conditions(first, method, of) => {
+                    items.push(Item::Conditions(first, vec![(method, of)]))
+                }
                 Step::Skipped(class) => {
                     let (method, reason) = (None, "no code".to_owned());
                     items.push(Item::Skipped(vec![Skipped {

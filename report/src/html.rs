@@ -1,24 +1,44 @@
 //! The HTML page: one file, no network, readable without its script, understandable without the papers.
 //! All text goes through maud, which escapes it; only our own style sheet and script go in raw.
 
+pub(crate) mod embed;
+mod methods;
+mod routes;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::findings;
 use crate::section::{Extent, SECTIONS};
 use crate::source::Sources;
-use crate::view::{MethodView, Reasons, View};
-use crate::words::{self, Counts, percent, thousands};
+use crate::view::{Reasons, View};
+use crate::words::{self, Counts, thousands};
 use crate::{html_method, svg};
+use methods::Anchors;
+pub(crate) use routes::Routes;
 
-const STYLE: &str = include_str!("assets/page.css");
-const SCRIPT: &str = include_str!("assets/page.js");
-/// Methods in the table at most: a page with 5,000 rows has about 2 MB.
-const LISTED_METHODS: usize = 5_000;
+const STYLES: [&str; 4] = [
+    svg::STYLE,
+    include_str!("assets/page.css"),
+    include_str!("assets/overview.css"),
+    include_str!("assets/method.css"),
+];
+const PRINTED: &str = include_str!("assets/print.css");
+/// Parts of the script; they share a scope of their own.
+const SCRIPTS: [&str; 6] = [
+    include_str!("assets/shared.js"),
+    include_str!("assets/tree.js"),
+    include_str!("assets/table.js"),
+    include_str!("assets/methods.js"),
+    include_str!("assets/method.js"),
+    include_str!("assets/graph.js"),
+];
+const BEGIN: &str = include_str!("assets/page.js");
+/// Bytes of all methods' sections at most, unless more of them were asked for: a page that has 5,000 methods stays below 3 MB.
+const SECTIONS_BYTES: usize = 2_000_000;
 /// Methods that are open when the page loads.
 const OPEN: usize = 3;
 
 pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
-    let Extent { top, paths, .. } = *extent;
     let has_paths = view.counts_paths() || view.standing_alone().any(|kind| kind.is_of_paths());
     let of_kinds = |of_paths: bool| {
         let kinds = SECTIONS
@@ -26,7 +46,13 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
             .filter(move |kind| kind.is_of_paths() == of_paths);
         html! { @for kind in kinds { (kind.html(view, extent)) } }
     };
-    let shown = &view.methods[..view.methods.len().min(top)];
+    let anchors = Anchors::of(view);
+    let sections = if view.counts_paths() {
+        sections(view, sources, extent, &anchors)
+    } else {
+        Vec::new()
+    };
+    let full = sections.len();
     let title = match view.run.command.split(' ').next() {
         Some(command) if !command.is_empty() => format!("Path profile of {command}"),
         _ => "Path profile".to_owned(),
@@ -41,7 +67,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                 title { (title) }
                 // An empty icon, so that no browser goes looking for one.
                 link rel="icon" href="data:,";
-                style { (PreEscaped(svg::STYLE)) (PreEscaped(STYLE)) }
+                style { (PreEscaped(style(view))) }
             }
             body {
                 a.skip href="#methods" { "Skip to the hot methods" }
@@ -51,25 +77,63 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                     (run(view))
                 }
                 main {
-                    (findings(view, shown.len()))
+                    (findings(view, &anchors, full))
                     (of_kinds(false))
                     @if has_paths { (guide(view)) }
                     (of_kinds(true))
-                    @if view.counts_paths() { (table(view, shown)) }
-                    @for (index, method) in shown.iter().enumerate() {
-                        @let kinds = html! { @for kind in SECTIONS { (kind.html_of_method(view, method, extent)) } };
-                        (html_method::section(method, index + 1, index < OPEN, sources, paths, Some(kinds)))
-                    }
+                    @if view.counts_paths() { (methods::section(view, &anchors, full)) }
+                    @for section in &sections { (section) }
                     (skipped(view))
                 }
+                p #said .unseen aria-live="polite" {}
                 footer { "Written by Trodden " (view.run.version) ". This file needs no network; keep or send it as it is." }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(script(view))) }
             }
         }
     }
     .into_string();
     page.push('\n');
     page
+}
+
+/// The hottest methods, each in full: as many as were asked for, or as keep the page small.
+fn sections(view: &View, sources: &Sources, extent: &Extent, anchors: &Anchors) -> Vec<Markup> {
+    let mut all = Vec::new();
+    let mut bytes = 0;
+    let chosen = extent.options.top > 0 || extent.options.method.is_some();
+    for (index, method) in view.methods.iter().take(extent.top).enumerate() {
+        let kinds = html! { @for kind in SECTIONS { (kind.html_of_method(view, method, extent)) } };
+        let place = html_method::Spot {
+            rank: index + 1,
+            anchor: anchors.of_method(index),
+            open: index < OPEN,
+        };
+        let section = html_method::section(method, &place, sources, extent.paths, kinds);
+        bytes += section.0.len();
+        if !chosen && bytes > SECTIONS_BYTES && !all.is_empty() {
+            break;
+        }
+        all.push(section);
+    }
+    all
+}
+
+/// Ours, and that of the kinds of data that are in the profile.
+fn style(view: &View) -> String {
+    let kinds = SECTIONS
+        .iter()
+        .filter(|kind| kind.is_in(view))
+        .map(|kind| kind.style());
+    STYLES.into_iter().chain(kinds).chain([PRINTED]).collect()
+}
+
+fn script(view: &View) -> String {
+    let kinds = SECTIONS
+        .iter()
+        .filter(|kind| kind.is_in(view))
+        .map(|kind| kind.script());
+    let parts: String = SCRIPTS.into_iter().chain(kinds).chain([BEGIN]).collect();
+    format!("\"use strict\";\n(() => {{\n{parts}}})();\n")
 }
 
 fn run(view: &View) -> Markup {
@@ -106,7 +170,7 @@ fn command(text: &str) -> Markup {
 }
 
 /// What stands out.
-fn findings(view: &View, shown: usize) -> Markup {
+fn findings(view: &View, anchors: &Anchors, full: usize) -> Markup {
     let all = findings::find(view);
     html! {
         @if !all.is_empty() {
@@ -115,8 +179,9 @@ fn findings(view: &View, shown: usize) -> Markup {
                 ol.findings { @for finding in &all {
                     li data-kind=(finding.kind.name()) {
                         p {
-                            @match finding.method.filter(|&index| index < shown) {
-                                Some(index) => { a href={ "#" (anchor(&view.methods[index])) } { (finding.text) } }
+                            // The script tells of a method that has no section.
+                            @match finding.method {
+                                Some(index) => { a href=(anchors.link(index)) { (finding.text) } @if index >= full { " (not in full below)" } }
                                 None => { b { (finding.text) } }
                             }
                         }
@@ -126,11 +191,6 @@ fn findings(view: &View, shown: usize) -> Markup {
             }
         }
     }
-}
-
-/// What a method is called in links to it: `com.acme.Order.price(int)`. It stays the same from report to report.
-pub(crate) fn anchor(method: &MethodView) -> String {
-    method.title().replace(' ', "")
 }
 
 fn guide(view: &View) -> Markup {
@@ -148,53 +208,20 @@ fn guide(view: &View) -> Markup {
                 p { "The " strong { "share" } " says how much of the work a path stands for: how often it ran, times the decisions it makes, out of all \
                     decisions of the whole program (“of this method”: out of the method’s own). Paths without any decision have a count but no share." }
                 p { (words::how_counted(view.run)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
-                    picture; at first the hottest is marked." }
+                    picture; at first the hottest is marked. The arrow keys left and right go along its steps. A path that begins like one above it \
+                    shows only where it leaves that one until it is chosen; what the other does not have is " b { "bold" } "." }
             }
         }
     }
 }
 
-fn table(view: &View, shown: &[crate::MethodView]) -> Markup {
-    let listed = &view.methods[..view.methods.len().min(LISTED_METHODS)];
+/// A search field; `found` says how many there are.
+pub(crate) fn search(id: &str, found: &str) -> Markup {
     html! {
-        section #methods {
-            h2 { "Hot methods" }
-            @if shown.is_empty() {
-                p.empty { "No path was counted. Did the program run code that the include and exclude patterns allow, and long enough to be sampled?" }
-            } @else {
-                p.search { label { "Search " input type="search" #search placeholder="class, method or package; press /" autocomplete="off"; }
-                    " " output #found for="search" aria-live="polite" {} }
-                div.scroll { table.sortable {
-                    thead { tr {
-                        th scope="col" data-type="text" { "Method" }
-                        th.num scope="col" aria-sort="descending" { "Share" }
-                        th.num scope="col" { "Decisions" }
-                        th.num scope="col" { "Times " (Counts::of(view.run).participle()) }
-                        th.num scope="col" { "Paths seen" }
-                        th.num scope="col" { "Paths possible" }
-                    } }
-                    tbody {
-                        @for (index, method) in listed.iter().enumerate() {
-                            tr {
-                                td data-value=(method.title()) {
-                                    @let name = html! { span.package { (words::dotted(method.class)) "." } wbr; b { (method.signature()) } };
-                                    @if index < shown.len() { a href={ "#" (anchor(method)) } { (name) } } @else { (name) }
-                                }
-                                td.num data-value=(method.share) { (bar(method.share)) span { (percent(method.share)) } }
-                                td.num data-value=(method.flow) { (thousands(method.flow)) }
-                                td.num data-value=(method.count) { (thousands(method.count)) }
-                                td.num data-value=(method.paths.len()) { (thousands(method.paths.len() as u64)) }
-                                td.num data-value=(method.map.num_paths()) { (thousands(method.map.num_paths())) }
-                            }
-                        }
-                    }
-                } }
-                @if view.methods.len() > shown.len() {
-                    p.note { "Of the first " (thousands(shown.len() as u64)) " methods the paths are below (" code { "--top" } " for more"
-                        @if view.methods.len() > listed.len() { "; " (thousands((view.methods.len() - listed.len()) as u64)) " more ran and are left out here" }
-                        ")." }
-                }
-            }
+        p.search.with-script {
+            label for=(id) { "Search " }
+            input type="search" id=(id) aria-controls=(found) placeholder="class, method or package; press /" autocomplete="off" spellcheck="false";
+            " " output id=(found) for=(id) aria-live="polite" {}
         }
     }
 }

@@ -1,12 +1,12 @@
 //! One method on the HTML page: paths, branches, source, picture.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use trodden_numbering::EdgeRef;
 
 use crate::decisions::Decision;
-use crate::html::{anchor, bar};
+use crate::html::{Routes, bar};
 use crate::source::{SourceText, Sources};
 use crate::svg;
 use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
@@ -17,39 +17,50 @@ const AROUND: u32 = 2;
 /// Source lines of one method at most.
 const MAX_LINES: usize = 1500;
 
+/// Where on the page a method stands.
+pub(crate) struct Spot<'a> {
+    /// The hottest is number 1.
+    pub rank: usize,
+    /// What links to it say.
+    pub anchor: &'a str,
+    /// Is it open when the page loads?
+    pub open: bool,
+}
+
 pub(crate) fn section(
     view: &MethodView,
-    rank: usize,
-    open: bool,
+    spot: &Spot,
     sources: &Sources,
     limit: usize,
-    trees: Option<Markup>,
+    kinds: Markup,
 ) -> Markup {
     let source = sources.find(view.class, view.source_file);
-    let prefix = format!("m{rank}-");
+    let prefix = format!("m{}-", spot.rank);
+    let body = html! {
+        div.grid {
+            div.paths {
+                (paths(view, limit))
+                (unobserved(view))
+                (unreadable(view))
+                (branches(view))
+            }
+            div.side {
+                div.code { (source_or_lines(view, source.as_deref(), sources.given())) }
+                div.picture { (picture(view, &prefix)) }
+            }
+        }
+        (kinds)
+    };
     html! {
-        details.method id={ "m" (rank) } open[open] {
+        details.method id={ "m" (spot.rank) } open[spot.open] {
             summary {
-                span.anchor id=(anchor(view)) {}
-                h2 { span.rank { (rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
+                span.anchor id=(spot.anchor) {}
+                h2 { span.rank { (spot.rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
                 span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
                     (thousands(view.map.num_paths())) " possible paths seen" }
             }
-            div.grid {
-                div.paths {
-                    (paths(view, limit))
-                    (unobserved(view))
-                    (unreadable(view))
-                    (branches(view))
-                }
-                div.code {
-                    (source_or_lines(view, source.as_deref(), sources.given()))
-                }
-                div.picture {
-                    (picture(view, &prefix))
-                }
-            }
-            @if let Some(trees) = trees { (trees) }
+            // Of a closed one a browser with script makes elements when it is opened; without script it does so at once.
+            @if spot.open { (body) } @else { noscript { (body) } }
         }
     }
 }
@@ -59,7 +70,7 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
         h3 { "Paths" }
         @if view.paths.is_empty() && view.partial.is_empty() { p.note { "None of its counts can be read." } }
         ol.path-list {
-            @for (i, path) in view.paths.iter().take(limit).enumerate() { (path_row(view, path, i == 0)) }
+            (path_rows(view, &view.paths[..view.paths.len().min(limit)], true))
         }
         @if view.paths.len() > limit {
             p.note { "… and " (thousands((view.paths.len() - limit) as u64)) " more paths with "
@@ -72,16 +83,27 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
                  their last block."
             }
             ol.path-list {
-                @for (i, path) in view.partial.iter().take(limit).enumerate() {
-                    (path_row(view, path, i == 0 && view.paths.is_empty()))
-                }
+                (path_rows(view, &view.partial[..view.partial.len().min(limit)], view.paths.is_empty()))
             }
             @if view.partial.len() > limit { p.note { "… and " (thousands((view.partial.len() - limit) as u64)) " more." } }
         }
     }
 }
 
-fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
+/// `select`: the first is chosen when the page loads.
+fn path_rows(view: &MethodView, paths: &[PathView], select: bool) -> Markup {
+    let routes = Routes::of(paths, view.decisions());
+    html! { @for (at, path) in paths.iter().enumerate() { (path_row(view, paths, path, &routes, at, select && at == 0)) } }
+}
+
+fn path_row(
+    view: &MethodView,
+    paths: &[PathView],
+    path: &PathView,
+    routes: &Routes,
+    at: usize,
+    selected: bool,
+) -> Markup {
     let d = &path.description;
     let lines: Vec<String> = path.lines(view.map).iter().map(u32::to_string).collect();
     let blocks: Vec<String> = d.blocks.iter().map(|b| b.index().to_string()).collect();
@@ -90,6 +112,7 @@ fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
         .iter()
         .map(|e| format!("{}:{}", e.from.index(), e.index))
         .collect();
+    let (stops, told) = (&routes.stops[at], &routes.told[at]);
     html! {
         li { div.path.selected[selected] role="button" tabindex="0" aria-pressed=(selected) data-path=(path.number)
             data-lines=(lines.join(" ")) data-blocks=(blocks.join(" ")) data-edges=(edges.join(" ")) {
@@ -98,24 +121,40 @@ fn path_row(view: &MethodView, path: &PathView, selected: bool) -> Markup {
                 b { (percent(path.share_of_method)) } " of this method"
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
-            (route(view, path))
+            div.route {
+                span.end { (words::starts(d.start_kind, d.start)) }
+                @if let Some(like) = told.like.filter(|_| told.folded > 0) {
+                    span.arrow aria-hidden="true" { "→" }
+                    span.fold { (told.folded) " steps as path " (paths[like].number) }
+                    span.folded { @for stop in &stops[..told.folded] { (hop(view, stop, false)) } }
+                }
+                @for (stop, &differs) in stops.iter().zip(&told.differs).skip(told.folded) { (hop(view, stop, differs)) }
+                span.arrow aria-hidden="true" { "→" }
+                span.end.differs[told.ends_elsewhere] { (words::ends(d.end_kind, d.end)) }
+            }
         } }
     }
 }
 
+/// A path with all its steps.
 pub(crate) fn route(view: &MethodView, path: &PathView) -> Markup {
     let d = &path.description;
-    let stops = path.folded(view.decisions());
     html! {
         div.route {
             span.end { (words::starts(d.start_kind, d.start)) }
-            @for stop in &stops {
-                span.arrow aria-hidden="true" { "→" }
-                span.hop { (chip(stop)) @if let Some(edge) = stop.edge { (decision(view, edge)) } }
-            }
+            @for stop in &path.folded(view.decisions()) { (hop(view, stop, false)) }
             span.arrow aria-hidden="true" { "→" }
             span.end { (words::ends(d.end_kind, d.end)) }
         }
+    }
+}
+
+/// Some lines and what was decided at their end; the script scrolls to them.
+fn hop(view: &MethodView, stop: &Stop, differs: bool) -> Markup {
+    let line = (!stop.bytecode).then_some(stop.to);
+    html! {
+        span.arrow aria-hidden="true" { "→" }
+        span.hop.differs[differs] data-at=[line] { (chip(stop)) @if let Some(edge) = stop.edge { (decision(view, edge)) } }
     }
 }
 
@@ -192,11 +231,11 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
     let asked = view.decisions().of(branch.block).and_then(Decision::phrase);
     let is_switch = matches!(branch.fork, Fork::Switch(_));
     html! {
-        tbody { @for (i, outcome) in outcomes.iter().enumerate() {
+        tbody class=(Seen::of(view, branch).class()) { @for (i, outcome) in outcomes.iter().enumerate() {
             tr.never[outcome.count == Some(0)] {
                 @if i == 0 {
                     th.where scope="rowgroup" rowspan=(outcomes.len()) title={ "bytecode " (branch.at.bci) } {
-                        (place(branch.at)) @if branch.undercounted { "*" }
+                        span.place data-at=[branch.at.line] { (place(branch.at)) } @if branch.undercounted { "*" }
                         @if let Some(asked) = &asked { br; code { (asked) } }
                     }
                 }
@@ -232,13 +271,23 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
             .collect(),
         None => counts.keys().map(|&line| (line, None)).collect(),
     };
-    // Lines with a branch that only ever went one way.
-    let one_way = view.branches.iter().filter(|branch| {
-        let counts = &view.edges.edges[branch.block];
+    let mut ways: BTreeMap<u32, Seen> = BTreeMap::new();
+    for branch in &view.branches {
         let made = view.decisions().made(branch.block).is_some();
-        !made && !branch.undercounted && counts.contains(&0) && counts.iter().any(|&n| n > 0)
-    });
-    let partly: BTreeSet<u32> = one_way.filter_map(|branch| branch.at.line).collect();
+        if let (Some(line), false) = (branch.at.line, made) {
+            ways.entry(line).or_default().add(&Seen::of(view, branch));
+        }
+    }
+    let decides = !ways.is_empty();
+    // Code as far left as it goes: what all lines have is not worth the room.
+    let texts = lines
+        .iter()
+        .filter_map(|&(_, text)| text)
+        .filter(|text| !text.trim().is_empty());
+    let indent = texts
+        .map(|text| text.len() - text.trim_start_matches(' ').len())
+        .min()
+        .unwrap_or(0);
     let stale = source.is_some_and(|text| last as usize > text.lines.len());
     html! {
         h3 { "Source" @if let Some(file) = view.source_file { " " span.soft { (file) } } }
@@ -247,21 +296,29 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
                 @else { "Line numbers only: give --sources to see the text." } }
         }
         @if stale { p.note { "The file is shorter than the class file says: it is another version." } }
-        div.scroll { table.source.bare[source.is_none()] {
-            thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } th scope="col" { "Code" } } }
+        div.scroll.lines tabindex="0" role="region" aria-label="Source lines" { table.source.bare[source.is_none()] {
+            thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } @if decides { th scope="col" { "Ways" } } th scope="col" { "Code" } } }
             tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
                 @let known = counts.get(line);
                 @let count = known.copied().flatten();
-                tr.on-path[on_path.contains(line)].never[count == Some(0)].partly[partly.contains(line)]
-                    .ran[count.is_some_and(|n| n > 0) && !partly.contains(line)] data-line=(line) {
+                @let here = ways.get(line);
+                @let partly = here.is_some_and(|seen| seen.class() == "partly");
+                tr.on-path[on_path.contains(line)].never[count == Some(0)].partly[partly && count != Some(0)]
+                    .ran[count.is_some_and(|n| n > 0) && !partly] data-line=(line) {
                     td.line { (line) }
                     td.num { @if let Some(&count) = known { (words::count(count)) } }
+                    @if decides { td { @if let Some(seen) = here { span class={ "ways " (seen.class()) } title=(seen.words()) { (seen.short()) } } } }
                     td.text style=[count.map(|c| format!("--heat:{:.3}", c as f64 / most as f64))] {
-                        @match text { Some(text) => { code { (text) } } None => { @if let Some(count) = count { (bar(count as f64 / most as f64)) } } }
+                        @match text { Some(text) => { code { (text.get(indent..).unwrap_or_default()) } } None => { @if let Some(count) = count { (bar(count as f64 / most as f64)) } } }
                     }
                 }
             } }
         } }
+        p.key {
+            span.swatch.ran { "ran" } " " span.swatch.partly { "ran, a decision there went only some of its ways" } " " span.swatch.never { "never ran" } " "
+            span.swatch.on-path { "on the chosen path" }
+            @if decides { " · " span.ways.partly { "1/2" } " one of two ways was seen" }
+        }
         @if lines.len() > MAX_LINES { p.note { "Only the first " (MAX_LINES) " lines are shown." } }
     }
 }
@@ -274,10 +331,67 @@ fn picture(view: &MethodView, prefix: &str) -> Markup {
                 @if svg::hidden_blocks(view) > 0 {
                     p.note { "This method has " (view.map.blocks.len()) " blocks; only the hot part is drawn." }
                 }
-                div.scroll.graph tabindex="0" aria-label="Control-flow graph, scrollable" { (svg) }
-                p.note { "Boxes are pieces of straight-line code; the darker, the more often they ran. Dashed: never ran." }
+                div.graph tabindex="0" role="group" aria-label="Control-flow graph: plus and minus zoom, 0 fits it into its box, arrows scroll" { (svg) }
+                p.note { "Boxes are pieces of straight-line code; the darker, the more often they ran. Dashed: never ran. "
+                    span.with-script { kbd { "+" } " " kbd { "−" } " " kbd { "0" } " or Ctrl and the wheel zoom." } }
             }
             None => p.note { "The path map of this method is damaged and cannot be drawn." }
+        }
+    }
+}
+
+/// How many outcomes of decisions were seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Seen {
+    seen: usize,
+    all: usize,
+    /// Are there outcomes of which the probes do not tell?
+    unknown: bool,
+}
+
+impl Seen {
+    fn of(view: &MethodView, branch: &BranchView) -> Self {
+        let counts = branch.outcomes(view);
+        Seen {
+            seen: counts
+                .iter()
+                .filter(|outcome| outcome.count.is_some_and(|count| count > 0))
+                .count(),
+            all: counts.len(),
+            unknown: counts.iter().any(|outcome| outcome.count.is_none()),
+        }
+    }
+
+    fn add(&mut self, other: &Seen) {
+        self.seen += other.seen;
+        self.all += other.all;
+        self.unknown |= other.unknown;
+    }
+
+    /// The colour: red, yellow, green, or none.
+    fn class(self) -> &'static str {
+        match (self.unknown, self.seen) {
+            (true, _) => "unknown",
+            (_, 0) => "never",
+            (_, seen) if seen < self.all => "partly",
+            _ => "ran",
+        }
+    }
+
+    fn short(self) -> String {
+        match self.unknown {
+            true => format!("?/{}", self.all),
+            false => format!("{}/{}", self.seen, self.all),
+        }
+    }
+
+    fn words(self) -> String {
+        match self.unknown {
+            true => "how its decisions went is not known".to_owned(),
+            false => format!(
+                "{} of {} outcomes of its decisions were seen",
+                self.seen, self.all
+            ),
         }
     }
 }

@@ -72,7 +72,7 @@ struct Finding<'a> {
     text: String,
     evidence: String,
     /// Of the program's executed work.
-    share: f64,
+    share: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -217,6 +217,7 @@ fn listed<'a>(all: &Reasons<'a>) -> Vec<Skipped<'a>> {
 
 pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, ReportError> {
     let run = view.run;
+    let found = findings::find(view);
     let document = Document {
         format: "trodden-report",
         version: 1,
@@ -240,7 +241,7 @@ pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, R
             methods: view.totals.methods,
             unreadable: view.totals.unreadable,
         },
-        findings: findings::find(view).iter().map(|f| finding(view, f)).collect(),
+        findings: found.iter().map(|f| finding(view, f)).collect(),
         methods: view
             .methods
             .iter()
@@ -259,13 +260,22 @@ pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, R
     Ok(printable_lines(&out).into_owned())
 }
 
-fn finding<'a>(view: &'a View, finding: &crate::Finding) -> Finding<'a> {
+fn finding<'a>(view: &'a View, finding: &'a crate::Finding) -> Finding<'a> {
     let method = finding.method.map(|index| &view.methods[index]);
+    let left = finding
+        .not_measured
+        .as_ref()
+        .map(|(class, method)| (class.as_str(), method.as_str()));
+    let left_name = left.and_then(|(_, method)| Some(method.split_at(method.find('(')?)));
     Finding {
         kind: finding.kind.name(),
-        class: method.map(|m| m.class),
-        name: method.map(|m| m.map.name.as_str()),
-        descriptor: method.map(|m| m.map.descriptor.as_str()),
+        class: method.map(|m| m.class).or(left.map(|(class, _)| class)),
+        name: method
+            .map(|m| m.map.name.as_str())
+            .or(left_name.map(|(name, _)| name)),
+        descriptor: method
+            .map(|m| m.map.descriptor.as_str())
+            .or(left_name.map(|(_, descriptor)| descriptor)),
         line: finding.line,
         text: finding.text.clone(),
         evidence: finding.evidence.clone(),

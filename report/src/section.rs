@@ -71,6 +71,16 @@ pub(crate) trait ReportSection: Sync {
         html! {}
     }
 
+    /// For the page: what draws its section, in the scope of `assets/shared.js` and the others.
+    fn script(&self) -> &'static str {
+        ""
+    }
+
+    /// For the page: how its section looks.
+    fn style(&self) -> &'static str {
+        ""
+    }
+
     /// For the page, in a method's section.
     fn html_of_method(&self, _: &View, _: &MethodView, _: &Extent) -> Markup {
         html! {}

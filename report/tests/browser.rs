@@ -21,17 +21,30 @@ fn chromium() -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// The page after the browser has read it and our script has run, and then `play`. Fails if there was an error.
-fn played(browser: &Path, page: &str, play: &str) -> Html {
+/// The page after the browser has read it and our script has run, and then `play`. Fails if there was an error, or the
+/// browser had anything to say on its console.
+fn played(browser: &Path, page: &str, fragment: &str, play: &str) -> Html {
     // Listens for errors before our script runs, and plays a reader after it.
-    let listen =
-        "<script>const errors=[];addEventListener('error',e=>errors.push(e.message));</script><style>";
-    let play = format!("<script>{play}document.body.dataset.errors=JSON.stringify(errors);</script></body>");
+    let listen = "<script>const errors=[];addEventListener('error',e=>errors.push(e.message));\
+        addEventListener('unhandledrejection',e=>errors.push(String(e.reason)));</script><style>";
+    let play = format!("<script>{play};document.body.dataset.errors=JSON.stringify(errors);</script></body>");
     let page = page.replacen("<style>", listen, 1).replacen("</body>", &play, 1);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
     std::fs::write(&file, page).unwrap();
-    let output = Command::new(browser)
+    let output = opened(browser, &file, fragment);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("CONSOLE"), "{said}");
+    let dom = String::from_utf8_lossy(&output.stdout);
+    let page = Html::parse_document(&dom);
+    assert_eq!(told(&page, "errors"), "[]", "{said}");
+    page
+}
+
+/// What the browser makes of a file, and says.
+fn opened(browser: &Path, file: &Path, fragment: &str) -> std::process::Output {
+    let folder = tempfile::tempdir().unwrap();
+    Command::new(browser)
         .args([
             "--headless",
             "--no-sandbox",
@@ -44,24 +57,29 @@ fn played(browser: &Path, page: &str, play: &str) -> Html {
             "--no-first-run",
             "--disable-dev-shm-usage",
         ])
-        .arg(format!(
-            "--user-data-dir={}",
-            folder.path().join("user").display()
-        ))
+        .args(["--enable-logging=stderr", "--window-size=1280,900"])
+        .arg(format!("--user-data-dir={}", folder.path().display()))
         .arg("--dump-dom")
-        .arg(format!("file://{}", file.display()))
+        .arg(format!("file://{}{fragment}", file.display()))
         .output()
-        .unwrap_or_else(|e| panic!("{}: {e}", browser.display()));
-    let dom = String::from_utf8_lossy(&output.stdout);
-    let page = Html::parse_document(&dom);
+        .unwrap_or_else(|e| panic!("{}: {e}", browser.display()))
+}
+
+/// What a play left behind as `document.body.dataset.KEY`.
+fn told(page: &Html, key: &str) -> String {
     let body = page.select(&Selector::parse("body").unwrap()).next().unwrap();
-    assert_eq!(
-        body.attr("data-errors"),
-        Some("[]"),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    page
+    let value = body.attr(&format!("data-{key}"));
+    value
+        .unwrap_or_else(|| panic!("nothing told of {key}"))
+        .to_owned()
+}
+
+fn page_of(profile: &Profile) -> String {
+    let options = ReportOptions {
+        sources: vec![common::sources()],
+        ..ReportOptions::default()
+    };
+    Report::new(profile, &options).unwrap().html().unwrap()
 }
 
 fn select(page: &Html, selector: &str) -> Vec<String> {
@@ -75,17 +93,12 @@ fn page_works_in_a_browser() {
         println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
         return;
     };
-    let options = ReportOptions {
-        sources: vec![common::sources()],
-        ..ReportOptions::default()
-    };
-    let profile = common::profile();
-    let page = Report::new(&profile, &options).unwrap().html().unwrap();
+    let page = page_of(&common::profile());
     let play = "document.querySelectorAll('.sortable th button')[0].click();\
         document.querySelectorAll('#m1 .path')[1].dispatchEvent(new KeyboardEvent('keydown',{key:'Enter',bubbles:true}));";
-    let page = played(&browser, &page, play);
+    let page = played(&browser, &page, "", play);
     let select = |selector: &str| select(&page, selector);
-    let rows = select(".sortable tbody tr td:first-child");
+    let rows = select("#all-methods tbody tr td:first-child");
     assert_eq!(rows.len(), 5);
     assert!(rows[0].starts_with("demo.Shop.fill"), "sorted by name: {rows:?}");
     let marked = select("#m1 .source tr.on-path");
@@ -128,17 +141,299 @@ fn trees_work_in_a_browser() {
     let play = "const step=document.querySelectorAll('.tree li .step')[1];step.click();\
         document.body.dataset.clicked=step.dataset.goto;\
         document.body.dataset.open=String(document.querySelectorAll('.tree')[1].open);";
-    let page = played(&browser, &page, play);
-    let body = page.select(&Selector::parse("body").unwrap()).next().unwrap();
-    let clicked = body.attr("data-clicked").unwrap();
-    assert_eq!(
-        body.attr("data-open"),
-        Some("true"),
-        "the click is not for the tree"
-    );
+    let page = played(&browser, &page, "", play);
+    let clicked = told(&page, "clicked");
+    assert_eq!(told(&page, "open"), "true", "the click is not for the tree");
     let chosen = format!("#m1 .path[aria-pressed=true][data-path='{clicked}']");
     assert_eq!(select(&page, &chosen).len(), 1);
     assert_eq!(select(&page, "#m1 .path[aria-pressed=true]").len(), 1);
     let marked = select(&page, ".step.on");
-    assert_eq!(marked, vec![clicked.to_owned(); 2]);
+    assert_eq!(marked, vec![clicked; 2]);
+}
+
+/// A key pressed on what has the focus.
+const PRESS: &str = "const press=(key)=>document.activeElement.dispatchEvent(new KeyboardEvent('keydown',{key,bubbles:true}));\
+    const tell=(key,value)=>document.body.dataset[key]=String(value);const all=(s)=>[...document.querySelectorAll(s)];";
+
+/// Search, tree and table of a program with many methods: rows and branches are made when they are looked at.
+#[test]
+fn many_methods_are_found_in_a_browser() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
+        return;
+    };
+    let page = page_of(&common::many_methods(3_000));
+    let play = format!(
+        "{PRESS}
+        const box=document.querySelector('#all-methods').closest('.scrolled');
+        tell('first',all('#all-methods tbody tr').length);
+        box.scrollTop=box.scrollHeight;box.dispatchEvent(new Event('scroll'));
+        tell('second',all('#all-methods tbody tr').length);
+        tell('packages',all('#tree > li').length);
+        document.querySelector('#tree .item').click();
+        tell('classes',all('#tree > li:first-child > ul > li').length);
+        press('ArrowDown');press('ArrowRight');press('ArrowDown');
+        tell('method',document.activeElement.getAttribute('aria-label'));
+        tell('level',document.activeElement.getAttribute('aria-level'));
+        press('Enter');
+        tell('hash',location.hash);
+        document.querySelector('#tree [aria-level=\"3\"]').focus();press('ArrowLeft');press('ArrowLeft');
+        tell('closed',all('#tree [aria-expanded=true]').length);
+        document.body.dispatchEvent(new KeyboardEvent('keydown',{{key:'/',bubbles:true}}));
+        tell('searching',document.activeElement.id);
+        const search=document.getElementById('search');
+        search.value='part3 METHOD2999';search.dispatchEvent(new Event('input'));
+        tell('none',document.getElementById('found').textContent);
+        search.value='class2980 METHOD2999';search.dispatchEvent(new Event('input'));
+        tell('found',document.getElementById('found').textContent);
+        tell('row',all('#all-methods tbody tr').map(r=>r.cells[0].textContent).join());
+        tell('leaf',all('#tree [aria-level=\"3\"]').map(r=>r.getAttribute('aria-label')).join('|'));
+        search.value='';search.dispatchEvent(new Event('input'));
+        const times=all('#all-methods th button')[3];times.click();times.click();
+        tell('least',document.querySelector('#all-methods tbody tr').cells[0].textContent);
+        tell('sorted',all('#all-methods th[aria-sort]').map(h=>h.textContent+h.getAttribute('aria-sort')).join())"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    let number = |key: &str| told(key).parse::<usize>().unwrap();
+    assert!((50..500).contains(&number("first")), "{}", told("first"));
+    assert!(number("second") > number("first"));
+    assert_eq!(number("packages"), 9);
+    // 150 classes in 9 packages, in turn.
+    assert_eq!(number("classes"), 17);
+    assert!(
+        told("method").starts_with("method0(int, String), "),
+        "{}",
+        told("method")
+    );
+    assert_eq!(told("level"), "3");
+    assert_eq!(told("hash"), "#demo.part0.Class0.method0(int,String)");
+    assert_eq!(select(&page, "details.method[open] span.anchor").len(), 3);
+    assert_eq!(told("closed"), "1", "the class is closed, the package is open");
+    assert_eq!(told("searching"), "search");
+    assert_eq!(told("none"), "0 of 3,000");
+    assert_eq!(told("found"), "1 of 3,000");
+    assert_eq!(told("row"), "demo.part5.Class2980.method2999(int, String)");
+    assert!(
+        told("leaf").starts_with("method2999(int, String), "),
+        "{}",
+        told("leaf")
+    );
+    assert!(told("least").contains("method2999("), "{}", told("least"));
+    assert_eq!(told("sorted"), "Times countedascending");
+}
+
+/// A page is opened at a method: one in full, one that is not, one whose name has what a link cannot have.
+#[test]
+fn links_open_methods_in_a_browser() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
+        return;
+    };
+    let page = page_of(&common::profile());
+    let grade = "#demo.Shop.fill(byte[])";
+    let opened = played(&browser, &page, grade, "");
+    assert_eq!(select(&opened, "#m4[open]").len(), 1);
+    assert_eq!(select(&opened, "#elsewhere[hidden]").len(), 1);
+
+    let many = page_of(&common::many_methods(300));
+    let link = "#demo.part1.Class200.method205(int,String)";
+    let opened = played(&browser, &many, link, "");
+    assert_eq!(
+        select(&opened, "#elsewhere:not([hidden]) h2"),
+        ["demo.part1.Class200.method205(int, String)"]
+    );
+    assert_eq!(
+        select(&opened, "#elsewhere-command"),
+        ["trodden report FILE --method 'demo.part1.Class200#method205' -o method.html"]
+    );
+    // Neither a method nor anything else.
+    let opened = played(&browser, &many, "#nothing%", "");
+    assert_eq!(select(&opened, "#elsewhere[hidden]").len(), 1);
+
+    let mut odd = common::price().count(&[1, 2, 5, 6], 5);
+    odd.rename("50%_off</script>'");
+    let profile = Profile {
+        classes: vec![common::class("demo/Odd", None, vec![odd])],
+        ..Profile::default()
+    };
+    let play = format!(
+        "{PRESS}const m=document.getElementById('m1');m.open=false;document.querySelector('#all-methods a').click();\
+        tell('open',m.open);m.open=false;document.querySelector('#tree [role=treeitem]').focus();press('End');press('Enter');"
+    );
+    // The second time the link is the page's own already.
+    let opened = played(&browser, &page_of(&profile), "", &play);
+    assert_eq!(told(&opened, "open"), "false", "links are followed later");
+    assert_eq!(select(&opened, "#m1[open]").len(), 1);
+    assert_eq!(select(&opened, "#all-methods tbody tr").len(), 1);
+}
+
+/// A path's lines are coloured and come into view; its steps can be walked; the graph fits, and can be zoomed.
+#[test]
+fn paths_and_graphs_work_in_a_browser() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
+        return;
+    };
+    let page = page_of(&common::profile());
+    let play = format!(
+        "{PRESS}
+        const paths=all('#m1 .path[role=button]');
+        paths[2].click();
+        tell('marked',all('#m1 .source tr.on-path').map(r=>r.dataset.line).join());
+        tell('wanted',paths[2].dataset.lines.split(' ').join());
+        paths[1].focus();press('ArrowRight');
+        tell('step',all('#m1 .source tr.at').map(r=>r.dataset.line).join());
+        tell('said',document.getElementById('said').textContent);
+        tell('pressed',paths[1].getAttribute('aria-pressed'));
+        paths[0].querySelectorAll('.hop')[1].click();
+        tell('hop',all('#m1 .source tr.at').map(r=>r.dataset.line).join());
+        all('#m1 .branches .place')[1].focus();press('Enter');
+        tell('place',document.activeElement.textContent+' '+all('#m1 .source tr.at').map(r=>r.dataset.line).join());
+        const box=document.querySelector('#m1 .graph'), svg=box.querySelector('svg');
+        box.previousElementSibling.querySelectorAll('button')[2].click();
+        tell('fits',svg.getBoundingClientRect().height<=box.clientHeight&&svg.getBoundingClientRect().width<=box.clientWidth);
+        const zoom=()=>Number(box.dataset.zoom);let z=zoom();
+        box.previousElementSibling.querySelectorAll('button')[0].click();tell('button',zoom()>z);z=zoom();
+        box.focus();press('+');tell('key',zoom()>z);z=zoom();
+        const wheel=new WheelEvent('wheel',{{deltaY:-100,ctrlKey:true,cancelable:true,bubbles:true}});box.dispatchEvent(wheel);
+        tell('wheel',zoom()>z&&wheel.defaultPrevented);z=zoom();
+        const plain=new WheelEvent('wheel',{{deltaY:-100,cancelable:true,bubbles:true}});box.dispatchEvent(plain);
+        tell('plain',zoom()===z&&!plain.defaultPrevented);
+        press('0');tell('back',zoom()<z);
+        const seen=(e)=>getComputedStyle(e).display!=='none';
+        const fold=document.querySelector('#m1 .fold');
+        tell('folded',fold?seen(fold)&&!seen(fold.nextElementSibling):'none');
+        if(fold){{fold.closest('.path').click();tell('unfolded',!seen(fold)&&seen(fold.nextElementSibling));}}"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    assert_eq!(told("marked"), told("wanted"));
+    assert_eq!(told("pressed"), "true");
+    assert!(!told("step").is_empty() && !told("said").is_empty());
+    assert_eq!(told("hop"), "9");
+    let place = told("place");
+    let (said, line) = place.rsplit_once(' ').unwrap();
+    assert_eq!(said, format!("line {line}"));
+    for key in [
+        "fits", "button", "key", "wheel", "plain", "back", "folded", "unfolded",
+    ] {
+        assert_eq!(told(key), "true", "{key}");
+    }
+}
+
+/// The icicle has a box per chain, the first caller on top; a box can be enlarged; callers are told.
+#[test]
+fn contexts_work_in_a_browser() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
+        return;
+    };
+    let page = page_of(&common::contexts());
+    let play = format!(
+        "{PRESS}
+        const at=(text)=>all('#icicle .call').find(e=>e.textContent===text);
+        const place=(text)=>at(text).getBoundingClientRect();
+        tell('boxes',all('#icicle .call').map(e=>e.textContent).join());
+        tell('order',place('all').top<place('Shop.price').top&&place('Shop.price').top<place('Shop.grade').top);
+        tell('full',at('Shop.grade').getAttribute('title'));
+        const before=place('Shop.grade').width;at('Shop.grade').click();
+        tell('enlarged',place('Shop.grade').width>before);
+        press('Escape');tell('back',Math.abs(place('Shop.grade').width-before)<1);
+        at('all').focus();press('ArrowDown');press('ArrowRight');
+        tell('focus',document.activeElement.textContent);
+        tell('told',document.getElementById('icicle-told').textContent);
+        const button=all('#context-methods button').find(b=>b.textContent==='Shop.grade(int)');button.click();
+        tell('title',document.getElementById('callers-title').textContent);
+        tell('callers',all('#callers > li').map(l=>l.getAttribute('aria-label')).join('|'));
+        tell('chosen',all('#icicle .chosen').map(e=>e.textContent).join());
+        all('#callers .item')[0].click();
+        const search=document.getElementById('context-search');search.value='DEMO fill';search.dispatchEvent(new Event('input'));
+        tell('found',document.getElementById('context-found').textContent+' '+all('#context-methods tbody tr').map(r=>r.cells[0].textContent).join());
+        tell('above',all('#callers ul li').map(l=>l.getAttribute('aria-label')).join('|'))"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    assert_eq!(told("boxes"), "all,Shop.price,Shop.grade,Shop.fill,Shop.grade");
+    assert_eq!(told("order"), "true");
+    assert_eq!(
+        told("full"),
+        "demo.Shop.grade(int): 60 calls (60.0 %), 60 of its own (60.0 %)"
+    );
+    assert_eq!(
+        (told("enlarged"), told("back")),
+        ("true".to_owned(), "true".to_owned())
+    );
+    assert_eq!(told("focus"), "Shop.fill");
+    assert!(
+        told("told").starts_with("demo.Shop.fill(byte[]): 30 calls"),
+        "{}",
+        told("told")
+    );
+    assert_eq!(told("title"), "Who called Shop.grade(int)");
+    assert_eq!(
+        told("callers"),
+        "demo.Shop.price(int[], int), 60 calls, 60.0 %|demo.Shop.fill(byte[]), 10 calls, 10.0 %"
+    );
+    assert_eq!(told("chosen"), "Shop.grade,Shop.grade");
+    assert_eq!(told("found"), "1 of 3 Shop.fill(byte[])");
+    assert_eq!(
+        told("above"),
+        "no caller: where a thread’s chain begins, 60 calls, 60.0 %"
+    );
+}
+
+/// Names as no compiler makes them: nothing of them runs, wherever the script puts them.
+#[test]
+fn hostile_names_do_nothing_in_a_browser() {
+    let Some(browser) = chromium() else {
+        println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
+        return;
+    };
+    let bad = "</script><img src=x onerror=errors.push(1)><script>errors.push(2)</script>\u{202e}\"'`${errors.push(3)}";
+    let mut profile = common::contexts();
+    let class = std::sync::Arc::get_mut(&mut profile.classes[0].map).unwrap();
+    class.name = format!("demo/{bad}");
+    for method in &mut class.methods {
+        method.name = format!("{}{bad}", method.name);
+    }
+    let mut paths = profile.clone();
+    paths.contexts = None;
+    let play = format!(
+        "{PRESS}const said=(text)=>document.body.textContent.includes(text);\
+        all('details').forEach(d=>{{d.open=true;d.dispatchEvent(new Event('toggle'));}});\
+        all('button').forEach(b=>b.click());all('[role=treeitem] .item, .call, .path').forEach(e=>e.click());\
+        all('[role=treeitem] .item').forEach(e=>e.click());tell('images',all('img').length);tell('shown',said('on'+'error'));\
+        tell('turned',said(String.fromCharCode(0x202e)))"
+    );
+    for profile in [profile, paths] {
+        let page = played(&browser, &page_of(&profile), "", &play);
+        assert_eq!(told(&page, "images"), "0");
+        assert_eq!(
+            (told(&page, "shown"), told(&page, "turned")),
+            ("true".to_owned(), "false".to_owned())
+        );
+    }
+}
+
+/// How long a page takes to open and to search, of a file of yours (`TRODDEN_PAGE`): `docs/reading-a-report.md` has figures.
+#[test]
+#[ignore = "measures a file; asserts no time"]
+fn times_of_a_page() {
+    let (Some(browser), Some(file)) = (chromium(), std::env::var_os("TRODDEN_PAGE")) else {
+        panic!("needs chromium, and a page in TRODDEN_PAGE");
+    };
+    let page = std::fs::read_to_string(file).unwrap();
+    let play = "addEventListener('load',()=>{
+        const search=document.getElementById('search');const times=[];
+        const opened=performance.now();
+        for(const words of ['a','parse','visit tree','nothing of the kind','']){const start=performance.now();search.value=words;
+          search.dispatchEvent(new Event('input'));document.body.offsetHeight;times.push((performance.now()-start).toFixed(1));}
+        const sort=performance.now();document.querySelectorAll('#all-methods th button')[0].click();document.body.offsetHeight;
+        document.body.dataset.times=JSON.stringify({opened_ms:opened.toFixed(0),search_ms:times,sort_ms:(performance.now()-sort).toFixed(1),
+          rows:document.querySelectorAll('tbody tr').length,elements:document.querySelectorAll('*').length});})";
+    for _ in 0..5 {
+        let played = played(&browser, &page, "", play);
+        println!("{} bytes, {}", page.len(), told(&played, "times"));
+    }
 }

@@ -175,25 +175,128 @@ fn json_has_callers_and_bounds() {
     assert_eq!(tree[2]["name"], "leaf");
 }
 
+fn page_data(page: &str) -> Value {
+    let page = Html::parse_document(page);
+    let data = page
+        .select(&Selector::parse("script#contexts-data").unwrap())
+        .next();
+    serde_json::from_str(&data.unwrap().text().collect::<String>()).unwrap()
+}
+
 #[test]
-fn html_has_a_flame_graph_of_its_own() {
+fn html_has_chains_and_the_sums_of_methods() {
     let profile = example();
-    let page = report(&profile, ContextsOptions::default()).html().unwrap();
-    let page = Html::parse_document(&page);
-    let frame = page
-        .select(&Selector::parse("iframe.flame").unwrap())
-        .next()
-        .unwrap();
-    let picture = frame.value().attr("srcdoc").unwrap();
-    assert!(picture.contains("demo.App.work (5,497 calls"), "{picture}");
-    assert!(
-        !picture.contains("src=\"http") && !picture.contains("href=\"http"),
-        "{picture}"
+    let text = report(&profile, ContextsOptions::default()).html().unwrap();
+    let data = page_data(&text);
+    let name = |at: &Value| {
+        data["names"][at.as_u64().unwrap() as usize]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    // The two calls of `work` are one chain, the overloads of `leaf` two.
+    let chains: Vec<(i64, String, u64, u64)> = data["chains"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| {
+            (
+                c[0].as_i64().unwrap(),
+                name(&c[1]),
+                c[2].as_u64().unwrap(),
+                c[3].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    let chain = |parent, name: &str, own| (parent, name.to_owned(), own, 0);
+    assert_eq!(
+        chains,
+        [
+            chain(-1, "demo.App.main(String[])", 1),
+            chain(0, "demo.App.work()", 107),
+            chain(1, "demo.App.leaf(int)", 5350),
+            chain(1, "demo.App.leaf(long)", 40)
+        ]
     );
-    let rows = page
-        .select(&Selector::parse("#contexts tbody tr").unwrap())
-        .count();
-    assert_eq!(rows, 6);
+    let methods: Vec<(String, u64, u64)> = data["methods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| (name(&m[0]), m[1].as_u64().unwrap(), m[2].as_u64().unwrap()))
+        .collect();
+    let method = |name: &str, own, inclusive| (name.to_owned(), own, inclusive);
+    assert_eq!(
+        methods,
+        [
+            method("demo.App.main(String[])", 1, 5498),
+            method("demo.App.work()", 107, 5497),
+            method("demo.App.leaf(int)", 5350, 5350),
+            method("demo.App.leaf(long)", 40, 40)
+        ]
+    );
+    assert_eq!(data["total"], 5498);
+    let page = Html::parse_document(&text);
+    let rows = |selector: &str| page.select(&Selector::parse(selector).unwrap()).count();
+    assert_eq!(rows("#contexts .chains tbody tr"), 6);
+    assert_eq!(rows("#context-methods tbody tr"), 4);
+}
+
+/// What a method calls by recursion is its own already.
+#[test]
+fn recursion_counts_once() {
+    let profile = profile(
+        None,
+        &[
+            (1, 0, None, exact(1)),
+            (2, 1, Some(0), exact(10)),
+            (3, 2, Some(0), exact(5)),
+            (4, 1, Some(0), exact(3)),
+        ],
+    );
+    let data = page_data(&report(&profile, ContextsOptions::default()).html().unwrap());
+    let sums: Vec<(u64, u64)> = data["methods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| (m[1].as_u64().unwrap(), m[2].as_u64().unwrap()))
+        .collect();
+    // main, work (10 + 3 own; 18 with leaf, whose call of work is in it), leaf (5; 8).
+    assert_eq!(sums, [(1, 19), (13, 18), (5, 8)]);
+}
+
+/// Of very many chains the page has the largest, the sums of methods have all.
+#[test]
+fn small_chains_are_left_out_and_told() {
+    // Each method calls two, fourteen levels deep.
+    fn grow(depth: u32, nodes: &mut Vec<Node>) {
+        for method in 0..2 {
+            let calls = 1 + nodes.len() as u64 % 5;
+            nodes.push((depth, method, None, exact(calls)));
+            if depth < 14 {
+                grow(depth + 1, nodes);
+            }
+        }
+    }
+    let mut nodes = Vec::new();
+    grow(1, &mut nodes);
+    assert_eq!(nodes.len(), (1 << 15) - 2);
+    let many = profile(None, &nodes);
+    let text = report(&many, ContextsOptions::default()).html().unwrap();
+    let data = page_data(&text);
+    let chains = data["chains"].as_array().unwrap();
+    assert!((10_000..=20_000).contains(&chains.len()), "{}", chains.len());
+    let sum = |key: usize| chains.iter().map(|c| c[key].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(data["total"].as_u64().unwrap(), sum(2) + sum(3));
+    assert!(sum(3) > 0);
+    let own: u64 = data["methods"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| m[1].as_u64().unwrap())
+        .sum();
+    assert_eq!(data["total"], own);
+    assert!(text.contains(" chains with less than "));
+    assert!(text.len() < 3 << 20, "{}", text.len());
 }
 
 #[test]

@@ -186,6 +186,7 @@ fn known_classes_and_loaded_ones() {
             instructions: (0..m.code_length).step_by(4).collect(),
         }];
         KnownClass {
+            conditions: Vec::new(),
             map: Arc::new(map),
             methods,
             release: None,

@@ -5,7 +5,8 @@ mod common;
 use common::{Method, class, run, sources};
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::{
-    CompilerMade, Condition, ConditionKind, MethodConditions, Outcome, PathForest, Profile,
+    BlockShape, Callee, CompilerMade, Condition, ConditionKind, MethodConditions, MethodShape, Outcome,
+    PathForest, Profile, Skipped,
 };
 use trodden_report::{Finding, FindingKind, Report, ReportOptions};
 
@@ -304,4 +305,73 @@ fn the_first_screen_fits_sixty_lines() {
         );
         assert!(text.contains("a → yes"), "{text}");
     }
+}
+
+#[test]
+fn what_was_not_measured_but_is_called_often() {
+    // Block 1 calls `Lexer.next`, blocks 0 and 3 something else.
+    let caller = || two_ifs().count(&[0, 1, 2, 4], 1_500).count(&[0, 2, 4], 10);
+    let mut profile = profile_of(vec![caller()], &[]);
+    let callee = Callee::new("demo/Lexer", "next", "(I)I");
+    let map = std::sync::Arc::make_mut(&mut profile.classes[0].map);
+    map.methods[0].shape = Some(MethodShape {
+        code: 1,
+        blocks: (0..5)
+            .map(|block| BlockShape {
+                opcodes: 1,
+                instructions: 3,
+                calls: u32::from(matches!(block, 0 | 1 | 3)),
+            })
+            .collect(),
+        calls: vec![
+            Callee::new("demo/Other", "next", "(I)I"),
+            callee,
+            Callee::new("demo/Lexer", "next", "(J)I"),
+        ],
+    });
+    let skipped = |class: &str, method: Option<&str>| Skipped {
+        class: class.to_owned(),
+        method: method.map(str::to_owned),
+        reason: "constant pool is full".to_owned(),
+    };
+    profile.skipped = vec![
+        skipped("demo/Lexer", None),
+        skipped("demo/Lexer", Some("idle()V")),
+        skipped("demo/Lexer", Some("next(I)I")),
+    ];
+    let found = findings(&profile);
+    let found = of_kind(&found, FindingKind::NotMeasured);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(
+        found[0].text,
+        "Lexer.next was not measured, and is called often: constant pool is full"
+    );
+    assert!(
+        found[0]
+            .evidence
+            .starts_with("measured methods called it at least 1,500 times"),
+        "{found:?}"
+    );
+    // Its share of the work is not known, so there is none.
+    assert_eq!((found[0].share, found[0].method), (None, None));
+    let json = Report::new(&profile, &ReportOptions::default())
+        .unwrap()
+        .json()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let all = json["findings"].as_array().unwrap();
+    let one = all.iter().find(|f| f["kind"] == "not-measured").unwrap();
+    assert_eq!(
+        (&one["class"], &one["name"]),
+        (&"demo/Lexer".into(), &"next".into())
+    );
+    assert!(one["share"].is_null(), "{one}");
+
+    // Called a little less often, it is not worth a sentence.
+    profile.classes[0].counts[0]
+        .paths
+        .values_mut()
+        .for_each(|count| *count = (*count).min(999));
+    let found = findings(&profile);
+    assert_eq!(of_kind(&found, FindingKind::NotMeasured), [] as [&Finding; 0]);
 }

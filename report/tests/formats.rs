@@ -27,12 +27,14 @@ fn json(profile: &Profile) -> Value {
     serde_json::from_str(&report(profile).json().unwrap()).unwrap()
 }
 
+/// The page as a browser without script has it: with the elements of all methods.
 fn html(profile: &Profile) -> String {
     let options = ReportOptions {
         sources: vec![common::sources()],
         ..ReportOptions::default()
     };
-    Report::new(profile, &options).unwrap().html().unwrap()
+    let page = Report::new(profile, &options).unwrap().html().unwrap();
+    page.replace("<noscript>", "").replace("</noscript>", "")
 }
 
 fn select(page: &Html, selector: &str) -> Vec<String> {
@@ -172,8 +174,12 @@ fn html_has_the_rows_and_escapes_names() {
     let page = Html::parse_document(&text);
     assert_eq!(select(&page, ".sortable tbody tr").len(), 5);
     assert_eq!(select(&page, "details.method").len(), 5);
-    // The script element must end where ours does, not inside a name.
-    assert_eq!(select(&page, "script").len(), 1);
+    // Script elements must end where ours do, not inside a name: one with data, one with the script.
+    assert_eq!(select(&page, "script").len(), 2);
+    let data: Value = serde_json::from_str(&select(&page, "script#methods-data")[0]).unwrap();
+    let class = data["methods"][2][0].as_u64().unwrap() as usize;
+    assert_eq!(data["methods"][2][1], "a\"b</script>(Y)");
+    assert_eq!(data["classes"][class][1], "A&B$<T>");
     assert_eq!(select(&page, "td i i, h2 i").len(), 0);
     assert_eq!(select(&page, "#m3 h2")[0], "3we<i>rd.A&B$<T>.a\"b</script>(Y)");
     assert!(select(&page, ".wide dd")[0].contains("--sort <input> & more"));
@@ -200,6 +206,135 @@ fn html_has_the_rows_and_escapes_names() {
             "the page must need no network: {outside}"
         );
     }
+}
+
+/// What the page's table and tree are drawn from says what the JSON report says.
+#[test]
+fn the_pages_data_is_that_of_the_report() {
+    let profile = common::profile();
+    let document = json(&profile);
+    let data = page_data(&html(&profile));
+    assert_eq!(data["flow"], document["totals"]["flow"]);
+    let methods = document["methods"].as_array().unwrap();
+    assert_eq!(data["full"], methods.len());
+    assert_eq!(data["methods"].as_array().unwrap().len(), methods.len());
+    for (row, method) in data["methods"].as_array().unwrap().iter().zip(methods) {
+        let class = &data["classes"][row[0].as_u64().unwrap() as usize];
+        let package = &data["packages"][class[0].as_u64().unwrap() as usize];
+        let name = format!("{}.{}", package.as_str().unwrap(), class[1].as_str().unwrap());
+        assert_eq!(method["class"].as_str().unwrap().replace('/', "."), name);
+        assert!(
+            row[1]
+                .as_str()
+                .unwrap()
+                .starts_with(method["name"].as_str().unwrap())
+        );
+        assert_eq!((&row[2], &row[3]), (&method["flow"], &method["count"]));
+        assert_eq!(row[4], method["paths"].as_array().unwrap().len());
+    }
+}
+
+fn page_data(page: &str) -> Value {
+    let page = Html::parse_document(page);
+    serde_json::from_str(&select(&page, "script#methods-data")[0]).unwrap()
+}
+
+/// Of two methods with the same simple names of parameters each has a link of its own, whichever is hotter.
+#[test]
+fn links_to_methods_are_unique_and_stay() {
+    let twin = |descriptor: &str, count: u64| {
+        let mut twin = common::Method::new("same", descriptor)
+            .block(&[3], trodden_profile::BlockExit::Branch, &[2, 1])
+            .block(&[4], trodden_profile::BlockExit::Return, &[])
+            .block(&[5], trodden_profile::BlockExit::Return, &[]);
+        twin.counts.paths.insert(0, count);
+        twin
+    };
+    let page = |first: u64, second: u64| {
+        let methods = vec![twin("(La/X;)V", first), twin("(Lb/X;)V", second)];
+        let profile = Profile {
+            classes: vec![common::class("demo/Twins", None, methods)],
+            ..Profile::default()
+        };
+        html(&profile)
+    };
+    for (first, second, of_first) in [(9, 7, "#m1"), (7, 9, "#m2")] {
+        let text = page(first, second);
+        let page = Html::parse_document(&text);
+        let ids = |selector: &str| {
+            let selector = Selector::parse(selector).unwrap();
+            let ids = page
+                .select(&selector)
+                .map(|e| e.value().attr("id").unwrap().to_owned());
+            ids.collect::<Vec<String>>()
+        };
+        let mut all = ids("span.anchor");
+        assert_eq!(ids(&format!("{of_first} span.anchor")), ["demo.Twins.same(X)"]);
+        all.sort();
+        assert_eq!(all, ["demo.Twins.same(Lb/X;)V", "demo.Twins.same(X)"]);
+        assert_eq!(page_data(&text)["anchors"].as_object().unwrap().len(), 1);
+    }
+}
+
+/// The page stays small: methods in full as long as there is room, and an honest word of the others.
+#[test]
+fn a_page_of_many_methods_stays_small() {
+    let profile = common::many_methods(5_000);
+    let text = html(&profile);
+    assert!(text.len() < 3 << 20, "{}", text.len());
+    let page = Html::parse_document(&text);
+    assert_eq!(page_data(&text)["methods"].as_array().unwrap().len(), 5_000);
+    let full = select(&page, "details.method").len();
+    assert_eq!(page_data(&text)["full"], full);
+    assert_eq!(select(&page, "#all-methods tbody tr").len(), full);
+    let said = format!("Of the first {full} of 5,000 methods the paths are below");
+    assert!(
+        select(&page, "#methods .note")
+            .iter()
+            .any(|note| note.contains(&said))
+    );
+    // Methods as large as they get: as many as there is room for.
+    let options = |top| ReportOptions {
+        top,
+        ..ReportOptions::default()
+    };
+    let large = common::large_methods(60);
+    let text = Report::new(&large, &options(0)).unwrap().html().unwrap();
+    let full = page_data(&text)["full"].as_u64().unwrap();
+    assert!(
+        text.len() < 3 << 20 && (1..50).contains(&full),
+        "{full} in {}",
+        text.len()
+    );
+    // Unless they are asked for.
+    let text = Report::new(&large, &options(50)).unwrap().html().unwrap();
+    assert_eq!(page_data(&text)["full"], 50);
+}
+
+/// The second path begins as the first, and leaves it at a decision.
+#[test]
+fn common_beginnings_are_folded_and_what_differs_stands_out() {
+    let page = Html::parse_document(&html(&common::profile()));
+    let folds = select(&page, "#m1 .path .fold");
+    assert!(
+        folds.iter().all(|fold| fold.contains(" steps as path ")),
+        "{folds:?}"
+    );
+    let differs = select(&page, "#m1 .path .differs");
+    assert!(!differs.is_empty());
+    // The hottest has none above it.
+    assert!(select(&page, "#m1 li:first-child .differs").is_empty());
+}
+
+/// Red, yellow and green tell how many outcomes of a decision were seen; what is not known has no colour.
+#[test]
+fn ways_of_decisions_are_counted() {
+    let page = Html::parse_document(&html(&common::profile()));
+    let ways = |method: &str, class: &str| select(&page, &format!("{method} .source td .ways.{class}"));
+    assert_eq!(ways("#m1", "never"), Vec::<String>::new());
+    assert!(!ways("#m1", "ran").is_empty());
+    let fill = select(&page, "#m4 .source td .ways");
+    assert_eq!(fill, ["?/2"], "its loop is not counted");
 }
 
 #[test]

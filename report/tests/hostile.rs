@@ -78,6 +78,7 @@ fn coverage(profile: &Profile) -> Coverage {
         instructions: vec![0],
     });
     let known = KnownClass {
+        conditions: Vec::new(),
         methods: methods.collect(),
         map,
         release: None,
@@ -124,6 +125,9 @@ fn no_format_lets_control_characters_through() {
         if ["html", "svg", "jacoco"].contains(&format) {
             assert!(!text.contains("<script>alert"), "{format}: {text}");
         }
+        if format == "html" {
+            data_is_data(&text);
+        }
         // The name, or its end where a column is narrow.
         let shown = text.contains("u001b]0") || text.contains("\\u007f");
         assert!(shown, "{format} shows the name: {text}");
@@ -133,6 +137,26 @@ fn no_format_lets_control_characters_through() {
         .unwrap()
         .text(true);
     assert!(coloured.contains("\u{1b}[") && !coloured.contains("\u{1b}]0;"));
+}
+
+/// What the page's script draws from ends where it should, is JSON, and has nothing that means something to HTML.
+fn data_is_data(page: &str) {
+    let kinds: Vec<&str> = page.split("<script").skip(1).collect();
+    assert_eq!(kinds.len(), 3, "methods, contexts, the script");
+    for id in ["methods-data", "contexts-data"] {
+        let start = format!("<script type=\"application/json\" id=\"{id}\">");
+        let (data, _) = page
+            .split_once(&start)
+            .unwrap()
+            .1
+            .split_once("</script>")
+            .unwrap();
+        assert!(!data.contains(['<', '>', '&']), "{id}: {data}");
+        assert!(
+            serde_json::from_str::<serde_json::Value>(data).is_ok(),
+            "{id}: {data}"
+        );
+    }
 }
 
 #[test]

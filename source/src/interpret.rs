@@ -191,36 +191,28 @@ fn u2(code: &Code, pc: u32) -> u16 {
 
 /// Slot and type of a load.
 fn load_slot(code: &Code, pc: u32, opcode: u8) -> Option<(u16, Type)> {
-    const TYPES: [Type; 5] = [b'I', b'J', b'F', b'D', b'L'];
-    let byte = |at: u32| code.bytes[at as usize];
-    match opcode {
-        op::ILOAD..=op::ALOAD => Some((u16::from(byte(pc + 1)), TYPES[usize::from(opcode - op::ILOAD)])),
-        op::ILOAD_0..=op::ALOAD_3 => {
-            let number = opcode - op::ILOAD_0;
-            Some((u16::from(number % 4), TYPES[usize::from(number / 4)]))
-        }
-        op::WIDE if (op::ILOAD..=op::ALOAD).contains(&byte(pc + 1)) => {
-            Some((u2(code, pc + 2), TYPES[usize::from(byte(pc + 1) - op::ILOAD)]))
-        }
-        _ => None,
-    }
+    slot_of(code, pc, opcode, op::ILOAD)
 }
 
 /// Slot and type of a store.
 pub fn store_slot(code: &Code, pc: u32, opcode: u8) -> Option<(u16, Type)> {
+    slot_of(code, pc, opcode, op::ISTORE)
+}
+
+/// Slot and type of an instruction of one family, whose first opcode is that for integers: five with an operand, then
+/// four short ones for each type.
+fn slot_of(code: &Code, pc: u32, opcode: u8, first: u8) -> Option<(u16, Type)> {
     const TYPES: [Type; 5] = [b'I', b'J', b'F', b'D', b'L'];
     let byte = |at: u32| code.bytes[at as usize];
-    match opcode {
-        op::ISTORE..=op::ASTORE => Some((u16::from(byte(pc + 1)), TYPES[usize::from(opcode - op::ISTORE)])),
-        op::ISTORE_0..=op::ASTORE_3 => {
-            let number = opcode - op::ISTORE_0;
-            Some((u16::from(number % 4), TYPES[usize::from(number / 4)]))
-        }
-        op::WIDE if (op::ISTORE..=op::ASTORE).contains(&byte(pc + 1)) => {
-            Some((u2(code, pc + 2), TYPES[usize::from(byte(pc + 1) - op::ISTORE)]))
-        }
-        _ => None,
+    let of = |opcode: u8| TYPES.get(usize::from(opcode.checked_sub(first)?)).copied();
+    if let Some(ty) = of(opcode) {
+        return Some((u16::from(byte(pc + 1)), ty));
     }
+    if opcode == op::WIDE {
+        return Some((u2(code, pc + 2), of(byte(pc + 1))?));
+    }
+    let number = usize::from(opcode.checked_sub(first)?).checked_sub(TYPES.len())?;
+    Some(((number % 4) as u16, *TYPES.get(number / 4)?))
 }
 
 struct Machine<'m, 'a> {

@@ -46,6 +46,39 @@ impl Classes for NoClasses {
     }
 }
 
+/// The classes in which compilers keep the labels of `switch` over enums, by internal name.
+#[derive(Clone, Debug, Default)]
+pub struct LabelTables(FxHashMap<String, Box<[u8]>>);
+
+impl LabelTables {
+    /// Keeps the bytes of a class if such labels stand there; says whether they do.
+    pub fn keep(&mut self, name: &str, bytes: &[u8]) -> bool {
+        let found = Self::are_in(name, bytes);
+        if found {
+            self.0.insert(name.to_owned(), bytes.into());
+        }
+        found
+    }
+
+    /// Do such labels stand in the class of this name?
+    pub fn are_in(name: &str, bytes: &[u8]) -> bool {
+        // javac numbers these classes: `Outer$1`. The name is asked first, as that is cheap.
+        let last = name.rsplit('$').next().unwrap_or_default();
+        let table: &[u8] = match last {
+            "WhenMappings" => b"$EnumSwitchMapping$",
+            _ if last.starts_with(|c: char| c.is_ascii_digit()) => b"$SwitchMap$",
+            _ => return false,
+        };
+        bytes.windows(table.len()).any(|part| part == table)
+    }
+}
+
+impl Classes for LabelTables {
+    fn class(&self, name: &str) -> Option<Cow<'_, [u8]>> {
+        self.0.get(name).map(|bytes| Cow::Borrowed(&bytes[..]))
+    }
+}
+
 /// Recovers the conditions of a class's methods: one entry per method of the map, in its order. Those that are not
 /// `wanted` (by position in the map), and those that the class does not have, stay empty.
 ///

@@ -1,17 +1,19 @@
 //! The event stream end to end: live analyses, traces and their replay, and what commands from outside do
 //! with them.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use trodden_profile::Profile;
+use trodden_profile::{MethodConditions, Profile};
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
 use crate::profile::{self, Counts, SUSPICIOUS, agent_flag, nothing_beside};
 use crate::stress::java;
+use crate::trace::MethodId;
 use crate::{Result, artefacts};
 
 /// The program of `stress/`.
@@ -132,6 +134,11 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
     let (outcome, counters) = live(jdk, "counters", arguments)?;
     same("counters", outcome)?;
     let counts = profile::counts(&counters);
+    // Counters show activations that are open at the end too: events do not know them as such.
+    let known = decisions(&counters, &counts);
+    if known.is_empty() {
+        return Err("the profile says nothing about conditions".into());
+    }
     let mut forests = None;
     let mut last = counters;
     for how in ["program", "agent", "trace"] {
@@ -143,6 +150,9 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
         whole(&found).map_err(|e| format!("{how}: {e}"))?;
         if profile::counts(&found) != counts {
             return Err(format!("{how}: {}", difference(&counts, &profile::counts(&found))).into());
+        }
+        if decisions(&found, &counts) != known {
+            return Err(format!("{how}: other conditions than with counters").into());
         }
         let sequences = profile::forests(&found)?;
         let single = sequences.iter().map(|(id, all)| {
@@ -160,6 +170,17 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
         last = found;
     }
     Ok((counts, last))
+}
+
+/// What decisions mean in methods that are counted.
+fn decisions(profile: &Profile, counts: &Counts) -> BTreeMap<MethodId, MethodConditions> {
+    let of = |(&(class, method), of): (&(u32, u32), &MethodConditions)| {
+        let class = &profile.classes[class as usize].map;
+        (MethodId::of(class, &class.methods[method as usize]), of.clone())
+    };
+    let all = profile.conditions.iter().map(of);
+    all.filter(|(id, _)| counts.get(id).is_some_and(|counts| !counts.is_empty()))
+        .collect()
 }
 
 /// The first method that was not counted as expected.

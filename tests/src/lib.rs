@@ -32,6 +32,7 @@ pub mod contexts_apps;
 pub mod events;
 pub mod expect;
 pub mod feasible;
+pub mod jacoco;
 pub mod javap;
 pub mod jdk;
 pub mod live;

@@ -77,7 +77,7 @@ pub fn read(file: &Path) -> Result<Recorded> {
                 let stack = stacks.remove(&thread).ok_or("the end of no thread")?;
                 stack.into_iter().for_each(|activation| sorted.end(activation));
             }
-            TraceItem::Run(_) | TraceItem::Skipped(_) => {}
+            TraceItem::Run(_) | TraceItem::Conditions { .. } | TraceItem::Skipped(_) => {}
         }
     }
     if let Some(truncation) = reader.truncation() {

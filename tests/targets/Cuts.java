@@ -1,7 +1,8 @@
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 
-// target uncounted=untilWaiting
+// target
 /**
  * Paths that are cut off: by exceptions of all kinds, and by the end of the JVM in the middle of a recursion, while another thread
  * waits. Every count is compared with the oracle's.
@@ -161,12 +162,6 @@ class Cuts {
         return r;
     }
 
-    static void untilWaiting(Thread thread) {
-        while (thread.getState() != Thread.State.WAITING) {
-            Thread.onSpinWait();
-        }
-    }
-
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < 40; i++) {
             int n = i;
@@ -194,12 +189,14 @@ class Cuts {
         dies.join();
         List<String> list = new ArrayList<>(List.of("abc", "def", "ghi"));
         Object never = new Object();
+        CountDownLatch entered = new CountDownLatch(1);
         Thread daemon = new Thread(() -> {
             int rounds = 0;
             for (String s : list) {
                 rounds += s.length();
                 if (rounds > 4) {
                     synchronized (never) {
+                        entered.countDown();
                         try {
                             never.wait();
                         } catch (InterruptedException e) {
@@ -211,7 +208,11 @@ class Cuts {
         });
         daemon.setDaemon(true);
         daemon.start();
-        untilWaiting(daemon);
+        // Whoever gets the monitor after that finds the other waiting: no loop, whose turns would depend on time.
+        entered.await();
+        synchronized (never) {
+            sink++;
+        }
         System.out.println(sink > 0);
         sink += exit(args.length + 10, list);
         System.out.println("never");

@@ -8,45 +8,12 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
+use trodden_tests::jacoco::{Jacoco, facts};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::{Result, artefacts, build};
 
 const LIMIT: Duration = Duration::from_secs(200);
-
-/// JaCoCo's command line, agent and DTD.
-struct Jacoco {
-    cli: PathBuf,
-    agent: PathBuf,
-    dtd: PathBuf,
-}
-
-impl Jacoco {
-    fn fetched() -> Result<Jacoco> {
-        let pom = Path::new(build::ROOT).join("coverage/pom.xml");
-        let folder = build::cached("jacoco", std::slice::from_ref(&pom), &[], |out| {
-            let mut maven = Command::new("mvn");
-            maven.args(["-q", "-B", "-f"]).arg(&pom);
-            maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
-            maven.arg("-DexcludeTransitive=true");
-            maven.arg(format!("-DoutputDirectory={}", out.display()));
-            process::run(&mut maven, Duration::from_secs(600))?.success()?;
-            let jar = fs::File::open(out.join("org.jacoco.cli-0.8.14-nodeps.jar"))?;
-            let mut jar = zip::ZipArchive::new(jar)?;
-            let dtd = "org/jacoco/cli/internal/report/xml/report.dtd";
-            std::io::copy(
-                &mut jar.by_name(dtd)?,
-                &mut fs::File::create(out.join("report.dtd"))?,
-            )?;
-            Ok(())
-        })?;
-        Ok(Jacoco {
-            cli: folder.join("org.jacoco.cli-0.8.14-nodeps.jar"),
-            agent: folder.join("org.jacoco.agent-0.8.14-runtime.jar"),
-            dtd: folder.join("report.dtd"),
-        })
-    }
-}
 
 /// The program of `tests/coverage`, compiled.
 struct Shop {
@@ -101,18 +68,8 @@ impl Shop {
 
     /// JaCoCo's own report.
     fn jacoco_report(&self, exec: &str) -> Result<String> {
-        let xml = self.path("theirs.xml");
-        let mut java = self.jdk.command("java");
-        java.arg("-jar")
-            .arg(&self.jacoco.cli)
-            .arg("report")
-            .arg(self.path(exec));
-        java.arg("--classfiles")
-            .arg(self.path("classes"))
-            .arg("--xml")
-            .arg(&xml);
-        process::run(&mut java, LIMIT)?.success()?;
-        Ok(fs::read_to_string(xml)?)
+        self.jacoco
+            .report(&self.jdk, &self.path(exec), &self.path("classes"))
     }
 
     fn trodden(&self, arguments: &[&str]) -> Result<Outcome> {
@@ -138,49 +95,6 @@ impl Shop {
 
 fn sources() -> PathBuf {
     Path::new(build::ROOT).join("coverage")
-}
-
-/// All counters and lines of a JaCoCo report, by where they stand.
-fn facts(xml: &str) -> BTreeMap<String, String> {
-    let mut stack: Vec<String> = Vec::new();
-    let mut facts = BTreeMap::new();
-    for tag in xml.split('<').skip(1) {
-        let tag = tag.split_once('>').map_or(tag, |(tag, _)| tag);
-        let (open, alone) = match tag.strip_suffix('/') {
-            Some(tag) => (tag, true),
-            None => (tag, false),
-        };
-        let (name, attributes) = open.split_once(' ').unwrap_or((open, ""));
-        let attribute = |wanted: &str| {
-            let start = format!("{wanted}=\"");
-            let from = attributes.find(&start)? + start.len();
-            attributes[from..].split('"').next()
-        };
-        match name {
-            "counter" => {
-                let key = format!("{} {}", stack.join("/"), attribute("type").unwrap_or_default());
-                facts.insert(key, attributes.to_owned());
-            }
-            "line" => {
-                let key = format!("{} line {}", stack.join("/"), attribute("nr").unwrap_or_default());
-                facts.insert(key, attributes.to_owned());
-            }
-            "package" | "class" | "sourcefile" | "method" if !alone => {
-                let line = attribute("line")
-                    .map(|line| format!(" from {line}"))
-                    .unwrap_or_default();
-                let own = [attribute("name"), attribute("desc")]
-                    .map(Option::unwrap_or_default)
-                    .concat();
-                stack.push(format!("{name} {own}{line}"));
-            }
-            "/package" | "/class" | "/sourcefile" | "/method" => {
-                stack.pop();
-            }
-            _ => {}
-        }
-    }
-    facts
 }
 
 #[test]
@@ -315,23 +229,6 @@ fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("where one was cut off"), "{text}");
     Ok(())
-}
-
-/// The document without what decisions mean in the source's terms.
-fn without_conditions(mut document: Value) -> Value {
-    match &mut document {
-        Value::Object(fields) => {
-            fields.retain(|name, _| name != "condition" && name != "outcome");
-            fields
-                .values_mut()
-                .for_each(|value| *value = without_conditions(value.take()));
-        }
-        Value::Array(values) => values
-            .iter_mut()
-            .for_each(|value| *value = without_conditions(value.take())),
-        _ => {}
-    }
-    document
 }
 
 /// What the program's source says about its paths.
@@ -540,7 +437,7 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
         "shop.Shop",
     ]);
     process::run(&mut java, LIMIT)?.success()?;
-    // Path maps of code that was instrumented ahead hold no conditions; open paths are not read.
+    // All is the same, conditions too; only open paths are not read.
     let mut ahead = shop.json("ahead.trodden")?;
     let not_counted = ahead["not_counted"].take();
     assert!(
@@ -549,8 +446,9 @@ fn ahead_and_without_single_path_methods() -> Result<()> {
             .is_some_and(|text| text.contains("open-paths=read")),
         "{not_counted}"
     );
-    let mut same = without_conditions(expected.clone());
+    let mut same = expected.clone();
     same["not_counted"].take();
+    assert!(ahead.to_string().contains("\"condition\":\""));
     assert_eq!(ahead, same);
 
     let flag = shop

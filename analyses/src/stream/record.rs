@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::events::ThreadInfo;
 use trodden_profile::trace::{PackedChunk, TraceCounts, TraceWriter};
-use trodden_profile::{ClassMap, RunInfo, Skipped, WriteError};
+use trodden_profile::{ClassMap, MethodConditions, RunInfo, Skipped, WriteError};
 
 use super::Recorder;
 
@@ -43,6 +43,11 @@ impl<W: Write + Send> TraceRecorder<W> {
     /// The path map of a class; see [`TraceWriter::define_class`].
     pub fn define_class(&self, first_method: u32, class: &ClassMap) {
         self.with(|writer| writer.define_class(first_method, class));
+    }
+
+    /// What is known of the decisions of a class's methods; see [`TraceWriter::conditions`].
+    pub fn conditions(&self, first_method: u32, methods: &[(u32, MethodConditions)]) {
+        self.with(|writer| writer.conditions(first_method, methods));
     }
 
     /// What was left as it was.

@@ -1,12 +1,12 @@
 //! A trace through a pipeline, as if the program ran again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
 use std::sync::Arc;
 
 use trodden_profile::events::EventKinds;
 use trodden_profile::trace::{TraceError, TraceItem, TraceReader, Truncation};
-use trodden_profile::{Profile, RunInfo, facts};
+use trodden_profile::{ClassMap, MethodConditions, Profile, RunInfo, check_conditions, facts};
 
 use super::{Pipeline, StreamError, ThreadStream};
 use crate::{MethodTable, MethodsTaken};
@@ -21,6 +21,9 @@ pub enum ReplayError {
     /// Its classes contradict each other.
     #[error("the trace is inconsistent: {0}")]
     Classes(#[from] MethodsTaken),
+    /// What decisions mean does not fit its classes.
+    #[error("the trace is inconsistent: {0}")]
+    Conditions(String),
     /// It lacks what the analyses need.
     #[error("the trace has no {missing}: it was recorded for another kind of profile")]
     Kinds {
@@ -56,6 +59,7 @@ pub fn replay<R: Read>(
     let mut methods = MethodTable::default();
     let mut threads: HashMap<u64, ThreadStream> = HashMap::new();
     let (mut run, mut skipped) = (RunInfo::default(), Vec::new());
+    let mut decisions = Decisions::default();
     loop {
         progress(trace.offset());
         let Some(item) = trace.next_item()? else { break };
@@ -65,8 +69,13 @@ pub fn replay<R: Read>(
                 if let Some(shared) = pipeline.methods() {
                     shared.insert_class(first_method, Arc::clone(&map))?;
                 }
+                decisions.classes.insert(first_method, Arc::clone(&map));
                 methods.insert_class(first_method, map)?;
             }
+            TraceItem::Conditions {
+                first_method,
+                methods,
+            } => decisions.add(first_method, methods)?,
             TraceItem::Skipped(entries) => skipped.extend(entries),
             TraceItem::ThreadStart(info) => {
                 threads.insert(info.id, pipeline.open(info));
@@ -91,10 +100,49 @@ pub fn replay<R: Read>(
     if truncation.is_some() {
         profile.run.facts.set(facts::TRUNCATED, "true");
     }
+    decisions.put_into(&mut profile);
     skipped.sort();
     skipped.dedup();
     profile.skipped = skipped;
     Ok(Replayed { profile, truncation })
+}
+
+/// What decisions mean, by class.
+#[derive(Default)]
+struct Decisions {
+    /// By the id of the first method.
+    classes: HashMap<u32, Arc<ClassMap>>,
+    /// By name and hash of the class, then by position of the method.
+    known: HashMap<(String, [u8; 32]), BTreeMap<u32, MethodConditions>>,
+}
+
+impl Decisions {
+    fn add(&mut self, first_method: u32, methods: Vec<(u32, MethodConditions)>) -> Result<(), ReplayError> {
+        let class = self.classes.get(&first_method).ok_or_else(|| {
+            ReplayError::Conditions(format!(
+                "conditions of a class with method {first_method}, which is not there"
+            ))
+        })?;
+        let known = self.known.entry((class.name.clone(), class.sha256)).or_default();
+        for (method, of) in methods {
+            check_conditions(class, method, &of).map_err(ReplayError::Conditions)?;
+            known.insert(method, of);
+        }
+        Ok(())
+    }
+
+    /// As in a profile that the agent writes: for methods that ran.
+    fn put_into(mut self, profile: &mut Profile) {
+        let ran = profile.methods_that_ran();
+        for (position, class) in profile.classes.iter().enumerate() {
+            let key = (class.map.name.clone(), class.map.sha256);
+            for (method, of) in self.known.remove(&key).unwrap_or_default() {
+                if ran.contains(&(position, method as usize)) {
+                    profile.conditions.insert((position as u32, method), of);
+                }
+            }
+        }
+    }
 }
 
 /// What a stream lacks, in words.

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use trodden_instrumenter::{InstrumentOptions, Instrumenter, Preparation, ProbeKind, SkipReason, outline};
 use trodden_profile::ClassMap;
 use trodden_report::coverage::{KnownClass, KnownMethod};
+use trodden_source::{NoClasses, recover};
 
 use crate::error::CliError;
 use crate::instrument;
@@ -48,6 +49,8 @@ fn one(instrumenter: &Instrumenter, class: &instrument::ClassFile) -> Result<Kno
             })
         }
     };
+    // Without them, what the compiler made is counted as the programmer's: no reason to fail.
+    let conditions = recover(&class.bytes, &map, &NoClasses, |_| true).unwrap_or_default();
     let methods = methods.into_iter().map(|m| KnownMethod {
         name: m.name,
         descriptor: m.descriptor,
@@ -57,6 +60,7 @@ fn one(instrumenter: &Instrumenter, class: &instrument::ClassFile) -> Result<Kno
     Ok(KnownClass {
         map,
         methods: methods.collect(),
+        conditions,
         release: class.release,
     })
 }

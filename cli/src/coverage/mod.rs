@@ -27,6 +27,10 @@ pub struct CoverageArgs {
     /// Classes, or Class#method, that are not.
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
+    /// Count what compilers make on their own, too: branches behind assert, switches over strings, try with
+    /// resources, copies of finally, records' and enums' methods … JaCoCo leaves the same out.
+    #[arg(long)]
+    compiler_made: bool,
     /// Most paths of a method that are counted into sums.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     path_cap: u64,
@@ -47,7 +51,7 @@ pub enum CoverageFormat {
 impl CoverageArgs {
     /// Was anything given that only coverage has a use for?
     pub fn any(&self) -> bool {
-        !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty()
+        !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty() || self.compiler_made
     }
 
     /// The coverage in a profile.
@@ -79,6 +83,7 @@ impl CoverageArgs {
             cap: self.path_cap,
             sources: sources.to_vec(),
             name: self.name.clone(),
+            compiler_made: self.compiler_made,
         };
         Coverage::new(profile, known.as_deref(), keep, &options).map_err(|e| CliError::file(file, e))
     }

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use trodden_instrumenter::{
     ClassIds, InstrumentOptions, Instrumenter, Preparation, Prepared, Shim, SkipReason,
 };
-use trodden_profile::{ClassMap, CounterLayout, MapsWriter, Skipped};
+use trodden_profile::{ClassMap, CounterLayout, MapsWriter, MethodConditions, Skipped};
+use trodden_source::{LabelTables, recover};
 
 use super::archive::Packed;
 use super::input::{Found, Policy};
@@ -27,6 +28,8 @@ pub struct Work<'a> {
     /// Are the classes to be written, or just numbered?
     writes: bool,
     ids: Ids,
+    /// Labels of `switch` over enums, from the classes that came so far.
+    tables: LabelTables,
     /// The path maps of all classes that take probes, without counts.
     pub maps: MapsWriter,
     /// What is left alone.
@@ -65,6 +68,7 @@ impl<'a> Work<'a> {
             unit,
             writes,
             ids: Ids::default(),
+            tables: LabelTables::default(),
             maps: MapsWriter::default(),
             skipped: Vec::new(),
             seen: 0,
@@ -93,8 +97,23 @@ impl Visit for Work<'_> {
             .par_iter()
             .map(|(class, _)| prepare(&instrumenters[class.prefix.as_str()], class, policy))
             .collect();
+        for (class, _) in &classes {
+            self.tables.keep(&class.name, &class.bytes);
+        }
+        let (tables, ids) = (&self.tables, &self.ids);
+        let conditions: Vec<Vec<MethodConditions>> = verdicts
+            .par_iter()
+            .zip(&classes)
+            .map(|(verdict, (class, _))| match verdict {
+                Ok((Some(ready), _)) if !ids.of.contains_key(&ready.map().sha256) => {
+                    // A class whose conditions cannot be recovered has none; its counts are as good as ever.
+                    recover(&class.bytes, ready.map(), tables, |_| true).unwrap_or_default()
+                }
+                _ => Vec::new(),
+            })
+            .collect();
         let mut prepared = Vec::with_capacity(classes.len());
-        for verdict in verdicts {
+        for (verdict, conditions) in verdicts.into_iter().zip(conditions) {
             // The first in order is reported, whichever processor came first.
             let (ready, skipped) = verdict.map_err(CliError::Failed)?;
             self.seen += 1;
@@ -109,7 +128,7 @@ impl Visit for Work<'_> {
             self.guided += ready.guided();
             let (ids, new) = self.ids.of(map)?;
             if new {
-                self.maps.add(map).map_err(CliError::failed)?;
+                self.maps.add(map, &conditions).map_err(CliError::failed)?;
             }
             prepared.push(Some((ready, ids)));
         }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
 use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions};
-use trodden_source::{Classes, recover};
+use trodden_source::{Classes, LabelTables, recover};
 
 use crate::jvm::guard::catch;
 use crate::locks::{lock, read, write};
@@ -22,11 +22,12 @@ type Key = (String, [u8; 32]);
 pub struct Originals {
     classes: RwLock<FxHashMap<Key, Arc<Original>>>,
     /// By name: the classes in which compilers keep the labels of `switch` over enums.
-    tables: RwLock<FxHashMap<String, Arc<[u8]>>>,
+    tables: RwLock<LabelTables>,
 }
 
+/// Conditions of code that was instrumented ahead are all in `found` from the beginning.
 struct Original {
-    bytes: Arc<[u8]>,
+    bytes: Option<Arc<[u8]>>,
     found: Mutex<Found>,
 }
 
@@ -34,7 +35,14 @@ struct Original {
 #[derive(Default)]
 struct Found {
     map: Option<Arc<ClassMap>>,
-    methods: BTreeMap<usize, MethodConditions>,
+    /// In full of methods that ran, otherwise only [marks](MethodConditions::marks).
+    methods: BTreeMap<usize, Recovered>,
+}
+
+#[derive(Clone)]
+enum Recovered {
+    Full(MethodConditions),
+    Marks(MethodConditions),
 }
 
 impl Originals {
@@ -43,7 +51,7 @@ impl Originals {
         let key = (map.name.clone(), map.sha256);
         if !read(&self.classes).contains_key(&key) {
             let original = Arc::new(Original {
-                bytes: bytes.into(),
+                bytes: Some(bytes.into()),
                 found: Mutex::default(),
             });
             write(&self.classes).entry(key).or_insert(original);
@@ -52,74 +60,92 @@ impl Originals {
 
     /// Keeps the bytes of any class, if labels of an enum's `switch` stand there.
     pub fn keep_table(&self, name: &str, bytes: &[u8]) {
-        // Compilers number these classes: `Outer$1`.
-        let numbered = name
-            .rsplit('$')
-            .next()
-            .is_some_and(|id| id.starts_with(|c: char| c.is_ascii_digit()));
-        if numbered && bytes.windows(SWITCH_MAP.len()).any(|part| part == SWITCH_MAP) {
-            write(&self.tables).insert(name.to_owned(), bytes.into());
+        if LabelTables::are_in(name, bytes) {
+            write(&self.tables).keep(name, bytes);
         }
     }
 
-    /// What the branches of methods that ran decide, as far as that is known.
+    /// Takes the conditions of a class that was instrumented ahead, by position of the method.
+    pub fn adopt(&self, map: &Arc<ClassMap>, methods: BTreeMap<usize, MethodConditions>) {
+        let key = (map.name.clone(), map.sha256);
+        let original = Arc::new(Original {
+            bytes: None,
+            found: Mutex::new(Found {
+                map: Some(Arc::clone(map)),
+                methods: methods
+                    .into_iter()
+                    .map(|(method, of)| (method, Recovered::Full(of)))
+                    .collect(),
+            }),
+        });
+        write(&self.classes).entry(key).or_insert(original);
+    }
+
+    /// What the branches of methods that ran decide, as far as that is known; of other methods which ones the
+    /// compiler made.
     pub fn conditions(&self, classes: &[ClassProfile], ran: impl Fn(usize, usize) -> bool) -> Conditions {
         let mut all = Conditions::new();
         for (position, class) in classes.iter().enumerate() {
-            let wanted: Vec<usize> = (0..class.map.methods.len())
-                .filter(|&m| ran(position, m))
-                .collect();
-            if wanted.is_empty() {
-                continue;
-            }
             let key = (class.map.name.clone(), class.map.sha256);
             let Some(original) = read(&self.classes).get(&key).cloned() else {
                 continue;
             };
             let mut found = lock(&original.found);
-            if !found.map.as_ref().is_some_and(|map| Arc::ptr_eq(map, &class.map)) {
+            let bytes = original.bytes.as_deref();
+            if bytes.is_some() && !found.map.as_ref().is_some_and(|map| Arc::ptr_eq(map, &class.map)) {
                 *found = Found {
                     map: Some(Arc::clone(&class.map)),
                     methods: BTreeMap::new(),
                 };
             }
-            if wanted.iter().any(|method| !found.methods.contains_key(method)) {
-                let new = |method: usize| wanted.contains(&method) && !found.methods.contains_key(&method);
-                // A class whose conditions cannot be recovered has none; its counts are as good as ever.
-                let recovered = catch("recovering conditions", || {
-                    recover(&original.bytes, &class.map, self, new)
-                });
-                let recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
-                let mut recovered = recovered.into_iter().map(Some).collect::<Vec<_>>();
-                for &method in &wanted {
-                    let of = recovered
-                        .get_mut(method)
-                        .and_then(Option::take)
-                        .unwrap_or_default();
-                    found.methods.entry(method).or_insert(of);
-                }
+            let ran = |method: usize| ran(position, method);
+            if let Some(bytes) = bytes {
+                self.recover_into(&mut found, bytes, &class.map, ran);
             }
-            for method in wanted {
-                if let Some(of) = found
-                    .methods
-                    .get(&method)
-                    .filter(|of| **of != MethodConditions::default())
-                {
-                    all.insert((position as u32, method as u32), of.clone());
+            for (&method, of) in &found.methods {
+                let of = match of {
+                    Recovered::Full(of) if ran(method) => of.clone(),
+                    Recovered::Full(of) | Recovered::Marks(of) => of.marks(),
+                };
+                if of != MethodConditions::default() {
+                    all.insert((position as u32, method as u32), of);
                 }
             }
         }
         all
     }
-}
 
-/// What javac calls the tables.
-const SWITCH_MAP: &[u8] = b"$SwitchMap$";
+    fn recover_into(&self, found: &mut Found, bytes: &[u8], map: &ClassMap, ran: impl Fn(usize) -> bool) {
+        let known = |method: usize| match found.methods.get(&method) {
+            Some(Recovered::Full(_)) => true,
+            Some(Recovered::Marks(_)) => !ran(method),
+            None => false,
+        };
+        let new: Vec<usize> = (0..map.methods.len()).filter(|&method| !known(method)).collect();
+        if new.is_empty() {
+            return;
+        }
+        // A class whose conditions cannot be recovered has none; its counts are as good as ever.
+        let recovered = catch("recovering conditions", || {
+            recover(bytes, map, self, |method| new.binary_search(&method).is_ok())
+        });
+        let mut recovered = recovered.ok().and_then(Result::ok).unwrap_or_default();
+        for method in new {
+            let of = recovered.get_mut(method).map(std::mem::take).unwrap_or_default();
+            let of = match ran(method) {
+                true => Recovered::Full(of),
+                false => Recovered::Marks(of.marks()),
+            };
+            found.methods.insert(method, of);
+        }
+    }
+}
 
 impl Classes for Originals {
     fn class(&self, name: &str) -> Option<Cow<'_, [u8]>> {
-        let table = read(&self.tables).get(name).map(|bytes| bytes.to_vec());
-        table.map(Cow::Owned)
+        let tables = read(&self.tables);
+        let table = tables.class(name)?;
+        Some(Cow::Owned(table.into_owned()))
     }
 }
 

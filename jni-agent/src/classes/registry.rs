@@ -6,14 +6,14 @@
 //! disagree: the registry is *damaged*, gives out no more ids, and shows what was there before. See
 //! `jvm/guard.rs` for what a panic becomes.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
 use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, Profile, Skipped, facts, same_paths};
+use trodden_profile::{ClassMap, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths};
 
 use crate::classes::originals::Originals;
 use crate::locks::{read, write};
@@ -316,11 +316,20 @@ impl Registry {
         let left = |s: &&Skipped| s.reason != instrumented || !names.contains(s.class.as_str());
         let mut skipped: BTreeSet<Skipped> = inner.skipped.iter().filter(left).cloned().collect();
         skipped.extend(map.skipped);
-        for class in map.classes {
-            let key = (inner.current, class.map.sha256, class.map.name.clone(), 0);
-            plan.add(key, class.map, None)?;
+        let mut conditions: Vec<BTreeMap<usize, MethodConditions>> = Vec::new();
+        conditions.resize_with(map.classes.len(), BTreeMap::new);
+        for ((class, method), of) in map.conditions {
+            conditions[class as usize].insert(method as usize, of);
+        }
+        let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
+        for class in &classes {
+            let key = (inner.current, class.sha256, class.name.clone(), 0);
+            plan.add(key, Arc::clone(class), None)?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
+        for (class, methods) in classes.iter().zip(conditions) {
+            self.originals.adopt(class, methods);
+        }
         let cut_paths = map.run.facts.get(facts::CUT_PATHS);
         inner.without_cut_paths |= cut_paths.is_none_or(|value| value != "count");
         Ok(bases)

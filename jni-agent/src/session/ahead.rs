@@ -69,12 +69,7 @@ fn start(
     probe: &str,
     options: &str,
 ) -> Result<(), String> {
-    // The options come without an action; there is only one. Asked before the probe is added, which means
-    // nothing to the others.
-    let given = AgentCommand::parse(options).map(|command| command.action);
-    if let Some(action) = given.ok().filter(|action| *action != Action::Start) {
-        return Err(format!("{action} makes no sense among its options"));
-    }
+    // The options come without an action; there is only one.
     let command = AgentCommand::parse_ahead(options, probe).map_err(|e| e.to_string())?;
     let AgentCommand { action, mut options } = command;
     if action != Action::Start {

@@ -257,7 +257,7 @@ fn dump_streams(
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
 }
 
-/// What the branches of methods that ran decide.
+/// What the branches of methods that ran decide, and what of the others the compiler made.
 fn add_conditions(agent: &Agent, profile: &mut Profile) {
     let ran = profile.methods_that_ran();
     let originals = &agent.host.registry.originals;

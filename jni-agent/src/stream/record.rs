@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use trodden_analyses::stream::{Recorder, TraceRecorder};
-use trodden_profile::RunInfo;
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::output::Growing;
 use trodden_profile::trace::TraceWriter;
+use trodden_profile::{ClassProfile, RunInfo};
 
 use crate::classes::registry::Registry;
 use crate::locks::lock;
@@ -83,10 +83,32 @@ impl TraceFile {
     pub fn finish(&self, run: &RunInfo) -> Result<(), String> {
         self.define_classes();
         self.recorder.skipped(&self.registry.skipped());
+        self.define_conditions();
         match self.recorder.finish(run) {
             Ok(Some(_)) => self.growing.place().map_err(|e| about(&self.file, e)),
             Ok(None) => Err(about(&self.file, "the trace is complete already")),
             Err(e) => Err(about(self.growing.part(), e)),
+        }
+    }
+
+    /// Writes what decisions mean, at the end: it is not known here which methods ran, so of all of them.
+    fn define_conditions(&self) {
+        for entry in self.registry.classes() {
+            let class = ClassProfile {
+                counts: Vec::new(),
+                map: entry.map,
+            };
+            let conditions = self
+                .registry
+                .originals
+                .conditions(std::slice::from_ref(&class), |_, _| true);
+            let methods: Vec<_> = conditions
+                .into_iter()
+                .map(|((_, method), of)| (method, of))
+                .collect();
+            if !methods.is_empty() {
+                self.recorder.conditions(entry.ids.first_method.0, &methods);
+            }
         }
     }
 

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use super::codec::wire::Encoder;
 use super::codec::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SECTION_TARGET, SKIPPED, Tag, validate, write};
+use super::conditions::codec::{CONDITIONS, put_method};
+use super::conditions::{self, MethodConditions};
 use super::map::ClassMap;
 use super::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
 use super::section::Sections;
 use super::shapes;
 use crate::WriteError;
 
-/// Path maps without counts, on their way into a `.trodden` file. What was added is kept packed.
+/// Path maps without counts, with what decisions mean, on their way into a `.trodden` file. What was added is kept packed.
 ///
 /// The classes stand in the file in the order in which they were added.
 #[derive(Debug, Default)]
@@ -18,6 +20,7 @@ pub struct MapsWriter {
     number: usize,
     classes: Stream,
     shapes: Stream,
+    conditions: Stream,
 }
 
 /// Sections of one tag.
@@ -53,11 +56,13 @@ impl Stream {
 }
 
 impl MapsWriter {
-    /// Adds a class. The same class must not be added again.
+    /// Adds a class, and what is known of the decisions of its methods, in their order (as many as are known, so
+    /// none at all will do). The same class must not be added again.
     ///
     /// # Errors
-    /// If the map breaks a rule of the data model, as [`Profile::to_bytes`](crate::Profile::to_bytes).
-    pub fn add(&mut self, map: &Arc<ClassMap>) -> Result<(), WriteError> {
+    /// If the map or a condition breaks a rule of the data model, as
+    /// [`Profile::to_bytes`](crate::Profile::to_bytes).
+    pub fn add(&mut self, map: &Arc<ClassMap>, conditions: &[MethodConditions]) -> Result<(), WriteError> {
         let class = ClassProfile {
             map: Arc::clone(map),
             counts: vec![MethodCounts::default(); map.methods.len()],
@@ -68,6 +73,17 @@ impl MapsWriter {
         self.classes.end(CLASSES)?;
         shapes::codec::put_class(&mut self.shapes.plain, self.number, &class);
         self.shapes.end(shapes::codec::SHAPES)?;
+        for (method, of) in conditions.iter().enumerate() {
+            if *of != MethodConditions::default() {
+                conditions::check_method(map, method, of).map_err(WriteError::Invalid)?;
+                put_method(
+                    &mut self.conditions.plain,
+                    (self.number as u32, method as u32),
+                    of,
+                );
+                self.conditions.end(CONDITIONS)?;
+            }
+        }
         self.number += 1;
         Ok(())
     }
@@ -85,6 +101,7 @@ impl MapsWriter {
         Sections::new(&mut bytes).put(RUN, &plain.bytes)?;
         bytes.extend_from_slice(&self.classes.finish(CLASSES)?);
         bytes.extend_from_slice(&self.shapes.finish(shapes::codec::SHAPES)?);
+        bytes.extend_from_slice(&self.conditions.finish(CONDITIONS)?);
         let mut entries = Stream::default();
         for entry in skipped {
             write::skipped(&mut entries.plain, entry);

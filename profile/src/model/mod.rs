@@ -23,7 +23,9 @@ mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
-pub use conditions::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
+pub use conditions::{
+    CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,
+};
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

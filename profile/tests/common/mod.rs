@@ -1,6 +1,8 @@
 //! Generators of arbitrary profiles, and small hand-made maps.
 #![allow(dead_code, missing_docs)]
 
+pub mod conditions;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

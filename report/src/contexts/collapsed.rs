@@ -1,4 +1,4 @@
-//! Contexts as stacks of names, as flame graphs and other tools want them.
+//! Contexts as stacks of names, as pictures and other tools want them.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -14,27 +14,40 @@ use crate::words;
 const DEEPEST: u32 = 1024;
 const DEEPER: &str = "[deeper]";
 
-/// Contexts by what their frames are called: overloads and, unless they are told apart, call sites fall together.
-#[derive(Debug, Default)]
-pub(crate) struct Stacks {
-    names: Vec<String>,
-    /// Parallel to the names: source file, and the method's first line.
-    places: Vec<(Option<String>, Option<u32>)>,
-    nodes: Vec<Stack>,
+/// What frames are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// `a.b.C.m`: overloads fall together.
+    Names,
+    /// `a.b.C.m(int)`.
+    Signatures,
 }
 
+/// Contexts by what their frames are called; unless they are told apart, call sites fall together.
+#[derive(Debug, Default)]
+pub(crate) struct Stacks {
+    pub names: Vec<String>,
+    /// Parallel to the names: source file, and the method's first line.
+    pub places: Vec<(Option<String>, Option<u32>)>,
+    /// Callers before those that they called.
+    pub nodes: Vec<Stack>,
+}
+
+/// One of them.
 #[derive(Debug)]
-struct Stack {
-    parent: Option<u32>,
-    name: u32,
-    calls: u64,
+pub(crate) struct Stack {
+    pub parent: Option<u32>,
+    /// Position of its last frame's name.
+    pub name: u32,
+    pub calls: u64,
     /// And those of all below.
-    inclusive: u64,
+    pub inclusive: u64,
 }
 
 impl Stacks {
-    /// Of all contexts that were counted, or only the hot ones if `phi` was asked for. Stacks are cut at `deepest`.
-    pub fn of(view: &ContextsView, deepest: u32) -> Self {
+    /// Of all contexts that were counted, or only the hot ones if `phi` was asked for. Stacks are cut at [`DEEPEST`].
+    pub fn of(view: &ContextsView, frames: Frames) -> Self {
+        let deepest = DEEPEST;
         let mut stacks = Stacks::default();
         let mut numbers: HashMap<String, u32> = HashMap::new();
         let mut of_methods: HashMap<(u32, u32, Option<u32>), u32> = HashMap::new();
@@ -64,7 +77,10 @@ impl Stacks {
                         .entry((node.class, node.method, line))
                         .or_insert_with(|| {
                             let (class, method) = view.method(node);
-                            let mut name = format!("{}.{}", words::dotted(class), method.name);
+                            let mut name = match frames {
+                                Frames::Names => format!("{}.{}", words::dotted(class), method.name),
+                                Frames::Signatures => view.title(node),
+                            };
                             if let Some(line) = line {
                                 // Writing to a String cannot fail.
                                 let _ = write!(name, "@{line}");
@@ -99,52 +115,11 @@ impl Stacks {
         }
         stacks
     }
-
-    /// Most frames of a stack.
-    pub fn depth(&self) -> usize {
-        let mut depths: Vec<usize> = Vec::with_capacity(self.nodes.len());
-        for stack in &self.nodes {
-            depths.push(stack.parent.map_or(1, |parent| depths[parent as usize] + 1));
-        }
-        depths.into_iter().max().unwrap_or(0)
-    }
-
-    /// Calls of all stacks.
-    pub fn calls(&self) -> u64 {
-        let first = self.nodes.iter().filter(|stack| stack.parent.is_none());
-        first.map(|stack| stack.inclusive).sum()
-    }
-
-    /// One line per stack that has calls of its own, sorted; stacks whose calls and those of all below are fewer than `least` are left
-    /// out.
-    pub fn lines(&self, least: u64) -> Vec<String> {
-        let mut lines = Vec::new();
-        for stack in self
-            .nodes
-            .iter()
-            .filter(|stack| stack.calls > 0 && stack.inclusive >= least)
-        {
-            let mut names = vec![stack.name];
-            let mut above = stack.parent;
-            while let Some(parent) = above {
-                names.push(self.nodes[parent as usize].name);
-                above = self.nodes[parent as usize].parent;
-            }
-            let names: Vec<&str> = names
-                .iter()
-                .rev()
-                .map(|&name| &*self.names[name as usize])
-                .collect();
-            lines.push(format!("{} {}", names.join(";"), stack.calls));
-        }
-        lines.sort_unstable();
-        lines
-    }
 }
 
 /// All of them, for other tools.
 pub(crate) fn export(view: &ContextsView) -> Export {
-    let stacks = Stacks::of(view, DEEPEST);
+    let stacks = Stacks::of(view, Frames::Names);
     let contexts = view.contexts;
     let (names, unit) = match contexts.weight {
         ContextWeight::Calls => (["calls", "calls-at-least", "calls-in-bursts"], Unit::Count),

@@ -1,26 +1,21 @@
-//! Contexts on the HTML page: a flame graph, and the hottest chains of calls.
+//! Contexts on the HTML page: an icicle, methods with what they did and what was done for them, the hottest chains of calls.
 
-use inferno::flamegraph;
 use maud::{Markup, html};
 use trodden_profile::options::ContextWeight;
 
-use super::{ContextsView, Stacks};
-use crate::html::bar;
+use super::ContextsView;
+use super::icicle::Icicle;
+use crate::html::{bar, embed, search};
 use crate::words::{percent, thousands};
 
-/// Deepest stacks of the picture.
-const DEEPEST: u32 = 200;
-/// What is narrower than a fifth of a pixel is left out of the picture.
-const NARROWEST: u64 = 6_000;
-/// Width of the picture in pixels.
-const WIDTH: usize = 1110;
+/// Rows of the table of methods that stand in the page; the script makes the others.
+const ROWS: usize = 30;
 /// Frames of a chain that are written out.
 const FRAMES: usize = 60;
 
 /// The section.
 pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
-    let stacks = Stacks::of(view, DEEPEST);
-    let height = 16 * stacks.depth() + 140;
+    let icicle = Icicle::of(view);
     let hottest = view.hottest(top);
     let unit = match view.contexts.weight {
         ContextWeight::Calls => "Calls",
@@ -29,21 +24,74 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
     };
     html! {
         section #contexts {
-            h2 { "Hot chains of calls" }
+            h2 { "Chains of calls" }
             p.note { (view.summary()) }
-            @match flame_graph(&stacks) {
-                Some(picture) => {
-                    p.note { "Each box is a method, above the one that called it; its width is the number of " (view.contexts.weight.unit()) " of it and all \
-                        that it called. Click a box to enlarge it; the search is at the top right." }
-                    iframe.flame title="Flame graph of calls" style={ "width:100%;border:0;height:" (height) "px" } srcdoc=(picture) {}
-                }
-                None => p.empty { "No call was counted." }
+            @if icicle.methods.is_empty() {
+                p.empty { "No call was counted." }
+            } @else {
+                (picture(view, &icicle))
+                (methods(view, &icicle, unit))
             }
             @if !hottest.is_empty() {
-                div.scroll { table {
+                h3 { "Hottest chains" }
+                div.scroll { table.chains {
                     thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } th scope="col" { "Chain of calls" } } }
                     tbody { @for &at in &hottest { (row(view, at)) } }
                 } }
+            }
+        }
+    }
+}
+
+fn picture(view: &ContextsView, icicle: &Icicle) -> Markup {
+    html! {
+        div.with-script {
+            div.icicle-head {
+                h3 #icicle-title { "Who called whom" }
+                div.zoom { button #icicle-all type="button" { "Show all" } }
+            }
+            p.note { "Each box is a method, below the one that called it; its width is the number of " (view.contexts.weight.unit()) " of it and all \
+                that it called. A click, or Enter, enlarges a box; arrows go from box to box." }
+            div.icicle-box { div.icicle #icicle role="tree" aria-labelledby="icicle-title" {} }
+            p.note #icicle-told aria-live="polite" {}
+            @if icicle.counted < view.contexts.calls {
+                p.note { "The chains hold " (percent(view.share(icicle.counted))) " of all " (view.contexts.weight.unit())
+                    "; the others belong to chains without a counter. Shares are of all." }
+            }
+            @if icicle.left_out > 0 {
+                p.note { (thousands(icicle.left_out)) " chains with less than " (thousands(icicle.least)) " " (view.contexts.weight.unit())
+                    " each are not in the picture and the callers; the numbers of methods include them." }
+            }
+        }
+        (embed::data("contexts-data", &icicle.data(view)))
+    }
+}
+
+fn methods(view: &ContextsView, icicle: &Icicle, unit: &str) -> Markup {
+    html! {
+        div.overview {
+            div.tree-box #callers-box hidden {
+                h3 #callers-title { "Callers" }
+                div.scrolled { ul.treeview #callers role="tree" aria-labelledby="callers-title" {} }
+            }
+            div {
+                h3 { "Methods" }
+                (search("context-search", "context-found"))
+                div.scrolled tabindex="0" role="region" aria-label="Methods in chains of calls" { table.sortable #context-methods {
+                    thead { tr {
+                        th scope="col" data-type="text" { "Method" }
+                        th.num scope="col" aria-sort="descending" { "With all that it called" }
+                        th.num scope="col" { (unit) ", own" }
+                        th.num scope="col" { "Own share" }
+                    } }
+                    tbody { @for method in icicle.methods.iter().take(ROWS) { tr {
+                        td { (icicle.name(method)) }
+                        td.num { (bar(view.share(method.inclusive))) span { (percent(view.share(method.inclusive))) } }
+                        td.num { (thousands(method.own)) }
+                        td.num { (percent(view.share(method.own))) }
+                    } } }
+                } }
+                @if icicle.methods.len() > ROWS { noscript { p.note { (thousands((icicle.methods.len() - ROWS) as u64)) " more methods are not listed without the page’s script." } } }
             }
         }
     }
@@ -79,24 +127,4 @@ fn row(view: &ContextsView, at: usize) -> Markup {
             }
         }
     }
-}
-
-/// A page with nothing but the picture; `None` if there is nothing in it.
-fn flame_graph(stacks: &Stacks) -> Option<String> {
-    let lines = stacks.lines((stacks.calls() / NARROWEST).max(1));
-    let mut options = flamegraph::Options::default();
-    options.title = "Calls by context".to_owned();
-    options.count_name = "calls".to_owned();
-    options.name_type = "Method:".to_owned();
-    // Fitting it to the window is left to a script that may not be run, and that does not notice when a frame grows.
-    options.image_width = Some(WIDTH);
-    // The same colours in every run.
-    options.hash = true;
-    let mut picture = Vec::new();
-    flamegraph::from_lines(&mut options, lines.iter().map(String::as_str), &mut picture).ok()?;
-    let picture = String::from_utf8(picture).ok()?;
-    let svg = &picture[picture.find("<svg")?..];
-    Some(format!(
-        "<!doctype html><meta charset=\"utf-8\"><body style=\"margin:0\">{svg}</body>"
-    ))
 }

@@ -3,6 +3,7 @@
 mod collapsed;
 mod compare;
 mod html;
+mod icicle;
 mod json;
 mod text;
 
@@ -19,8 +20,6 @@ use crate::source::below;
 use crate::text::Page;
 use crate::view::View;
 use crate::words;
-
-pub(crate) use collapsed::Stacks;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -243,6 +242,14 @@ impl ReportSection for Kind {
 
     fn stacks(&self, view: &View) -> Option<Export> {
         view.contexts.as_ref().map(collapsed::export)
+    }
+
+    fn script(&self) -> &'static str {
+        include_str!("../assets/contexts.js")
+    }
+
+    fn style(&self) -> &'static str {
+        include_str!("../assets/contexts.css")
     }
 
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use super::MethodCoverage;
+use super::{BranchCoverage, MethodCoverage};
 
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Counters {
             counters.paths = counters.paths + method.capped(cap);
             counters.methods = counters.methods + Ratio::one(method.ran());
             *classes.entry(method.class()).or_default() |= method.ran();
-            for (_, outcomes) in method.branches() {
+            for BranchCoverage { outcomes, .. } in method.branches() {
                 let ratio = outcomes
                     .iter()
                     .fold(Ratio::default(), |sum, &n| sum + Ratio::one(n > 0));

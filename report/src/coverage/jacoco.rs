@@ -2,7 +2,7 @@
 //!
 //! The sums are made as JaCoCo makes them: a line, or a class, counts as covered with the first instruction that ran;
 //! a method's complexity is one more than its branch outcomes less its branches, and each outcome taken beyond the first
-//! one covers one of it. JaCoCo leaves out some code that compilers make; apart from synthetic methods, all is counted here.
+//! one covers one of it. What compilers make is left out, as JaCoCo does.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use trodden_profile::printable;
 
-use super::{Coverage, CoverageError, Line, MethodCoverage, Ratio};
+use super::{BranchCoverage, Coverage, CoverageError, Line, MethodCoverage, Ratio};
 
 /// JaCoCo's counters.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ impl Sums {
         let covered = sums.instructions.covered > 0;
         sums.methods = Ratio::one(covered);
         sums.complexity = Ratio::one(covered);
-        for (_, outcomes) in method.branches() {
+        for BranchCoverage { outcomes, .. } in method.branches() {
             let taken = outcomes.iter().filter(|&&count| count > 0).count() as u64;
             let all = outcomes.len() as u64;
             sums.branches = sums.branches

@@ -13,6 +13,7 @@ mod counters;
 mod jacoco;
 mod json;
 mod lcov;
+mod lines;
 mod nearest;
 mod text;
 
@@ -23,16 +24,18 @@ use std::sync::Arc;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{
-    BlockExit, ClassMap, ClassProfile, EdgeProfile, MergeError, MethodCounts, MethodMap, Profile, RunInfo,
-    is_control, printable,
+    ClassMap, ClassProfile, EdgeProfile, MergeError, MethodConditions, MethodCounts, MethodMap, Profile,
+    RunInfo, is_control, printable,
 };
 
 pub use counters::{Counters, Ratio};
+pub use lines::{BranchCoverage, Line};
 pub use nearest::{Flip, Nearest, nearest};
 
 use crate::decisions::Decisions;
 use crate::source::below;
 use crate::view::damage;
+use lines::Made;
 
 /// A class of the program as its file has it.
 #[derive(Clone, Debug)]
@@ -41,6 +44,8 @@ pub struct KnownClass {
     pub map: Arc<ClassMap>,
     /// All methods that have code.
     pub methods: Vec<KnownMethod>,
+    /// What the branches of the map's methods decide, in their order; as many as are known.
+    pub conditions: Vec<MethodConditions>,
     /// The Java release that it is for, if a multi-release jar has it below `META-INF/versions`.
     pub release: Option<u32>,
 }
@@ -103,6 +108,8 @@ pub struct CoverageOptions {
     pub sources: Vec<PathBuf>,
     /// Name of the whole, for formats that have one.
     pub name: String,
+    /// Is what compilers make on their own counted, too?
+    pub compiler_made: bool,
 }
 
 impl Default for CoverageOptions {
@@ -111,6 +118,7 @@ impl Default for CoverageOptions {
             cap: 100,
             sources: Vec::new(),
             name: "trodden".to_owned(),
+            compiler_made: false,
         }
     }
 }
@@ -156,29 +164,10 @@ pub struct MethodCoverage {
     release: Option<u32>,
     /// What its branches decide.
     pub(crate) decisions: Decisions,
+    /// What of it the compiler made, and is not counted.
+    made: Made,
     /// Paths that ran, of those possible.
     pub paths: Ratio,
-}
-
-/// One source line of one method.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Line {
-    /// How often the busiest of its blocks ran.
-    pub count: u64,
-    /// Instructions that did not run, as far as instructions are known.
-    pub missed_instructions: u64,
-    /// Instructions that ran, likewise.
-    pub covered_instructions: u64,
-    /// Branches and switches: per outcome how often it was taken.
-    pub branches: Vec<Vec<u64>>,
-}
-
-impl Line {
-    /// Outcomes of its branches that were taken, of all.
-    pub fn branch_ratio(&self) -> Ratio {
-        let outcomes = self.branches.iter().flatten();
-        outcomes.fold(Ratio::default(), |sum, &count| sum + Ratio::one(count > 0))
-    }
 }
 
 impl Coverage {
@@ -212,7 +201,6 @@ impl Coverage {
             Some(known) => coverage.add_known(&profile, known, &keep),
             None => coverage.add_loaded(&profile, &keep),
         }
-        coverage.set_decisions(&profile);
         coverage.methods.sort_by(|a, b| {
             let key = |m: &MethodCoverage| (m.class.name.clone(), m.class.sha256, m.index);
             key(a).cmp(&key(b))
@@ -224,11 +212,12 @@ impl Coverage {
 
     /// The classes of the profile, whatever they are.
     fn add_loaded(&mut self, profile: &Profile, keep: &impl Fn(&str, &str, &str) -> bool) {
-        for class in &profile.classes {
+        for (position, class) in profile.classes.iter().enumerate() {
             for (index, method) in class.map.methods.iter().enumerate() {
                 if keep(&class.map.name, &method.name, &method.descriptor) {
                     let counts = class.counts.get(index).cloned().unwrap_or_default();
-                    self.add(&class.map, index, counts, None, None);
+                    let conditions = profile.conditions.get(&(position as u32, index as u32));
+                    self.add(&class.map, index, counts, conditions, None, None);
                 }
             }
         }
@@ -252,10 +241,15 @@ impl Coverage {
         known: &[KnownClass],
         keep: &impl Fn(&str, &str, &str) -> bool,
     ) {
-        let mut loaded: HashMap<&str, Vec<&ClassProfile>> = HashMap::new();
-        for class in &profile.classes {
-            loaded.entry(&class.map.name).or_default().push(class);
+        let mut loaded: HashMap<&str, Vec<Loaded>> = HashMap::new();
+        for (position, class) in profile.classes.iter().enumerate() {
+            let position = position as u32;
+            loaded
+                .entry(&class.map.name)
+                .or_default()
+                .push(Loaded { position, class });
         }
+        let conditions = |of: &Loaded, at: usize| profile.conditions.get(&(of.position, at as u32));
         let reasons: HashMap<(&str, Option<&str>), &str> = profile
             .left_alone()
             .map(|s| ((s.class.as_str(), s.method.as_deref()), s.reason.as_str()))
@@ -267,7 +261,7 @@ impl Coverage {
         for class in versions(known, &loaded) {
             let name = class.map.name.as_str();
             let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-            let same = candidates.iter().find(|c| c.map.sha256 == class.map.sha256);
+            let same = candidates.iter().find(|c| c.class.map.sha256 == class.map.sha256);
             let others = match same {
                 Some(_) => &[][..],
                 None => candidates,
@@ -295,19 +289,29 @@ impl Coverage {
                 let single = in_file.is_some_and(|at| class.map.methods[at].num_paths() < 2);
                 let mut found = false;
                 for other in others {
-                    if let Some(at) = position(&other.map) {
-                        self.add(&other.map, at, other.counts[at].clone(), None, class.release);
+                    if let Some(at) = position(&other.class.map) {
+                        let counts = other.class.counts[at].clone();
+                        self.add(
+                            &other.class.map,
+                            at,
+                            counts,
+                            conditions(other, at),
+                            None,
+                            class.release,
+                        );
                         found = true;
                     }
                 }
+                let of_file = in_file.and_then(|at| class.conditions.get(at));
                 let instructions = || Some(method.instructions.clone());
                 if let Some(same) = same
-                    && let Some(at) = position(&same.map)
+                    && let Some(at) = position(&same.class.map)
                 {
                     self.add(
-                        &same.map,
+                        &same.class.map,
                         at,
-                        same.counts[at].clone(),
+                        same.class.counts[at].clone(),
+                        conditions(same, at).or(of_file),
                         instructions(),
                         class.release,
                     );
@@ -321,6 +325,7 @@ impl Coverage {
                         &class.map,
                         at,
                         MethodCounts::default(),
+                        of_file,
                         instructions(),
                         class.release,
                     );
@@ -347,10 +352,18 @@ impl Coverage {
         class: &Arc<ClassMap>,
         index: usize,
         counts: MethodCounts,
+        conditions: Option<&MethodConditions>,
         instructions: Option<Vec<u32>>,
         release: Option<u32>,
     ) {
         let map = &class.methods[index];
+        let made = match conditions {
+            Some(conditions) if !self.options.compiler_made => Made::of(conditions),
+            _ => Made::default(),
+        };
+        if made.whole {
+            return;
+        }
         if let Some(damage) = damage(map) {
             self.uncounted.push(Uncounted {
                 class: class.name.clone(),
@@ -384,22 +397,12 @@ impl Coverage {
             edges,
             instructions,
             release,
-            decisions: Decisions::default(),
+            decisions: match conditions {
+                Some(conditions) => Decisions::new(map, conditions, None),
+                None => Decisions::default(),
+            },
+            made,
         });
-    }
-
-    /// What is known of the branches of methods that ran.
-    fn set_decisions(&mut self, profile: &Profile) {
-        let positions: HashMap<_, _> = (profile.classes.iter().enumerate())
-            .map(|(position, class)| ((&class.map.name, class.map.sha256), position as u32))
-            .collect();
-        for method in &mut self.methods {
-            let position = positions.get(&(&method.class.name, method.class.sha256));
-            let place = position.map(|&position| (position, method.index as u32));
-            if let Some(conditions) = place.and_then(|place| profile.conditions.get(&place)) {
-                method.decisions = Decisions::new(&method.class.methods[method.index], conditions, None);
-            }
-        }
     }
 
     /// Sums over all methods.
@@ -488,6 +491,12 @@ impl Coverage {
     }
 }
 
+/// A class of the profile, and where it stands there.
+struct Loaded<'p> {
+    position: u32,
+    class: &'p ClassProfile,
+}
+
 /// The Java release that a source folder is for, by its name: 11 of `src/main/java11`.
 fn release(folder: &FilePath) -> Option<u32> {
     let name = folder.file_name()?.to_str()?;
@@ -496,7 +505,7 @@ fn release(folder: &FilePath) -> Option<u32> {
 }
 
 /// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
-fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<&ClassProfile>>) -> Vec<&'k KnownClass> {
+fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<Loaded>>) -> Vec<&'k KnownClass> {
     let mut by_name: BTreeMap<&str, Vec<&KnownClass>> = BTreeMap::new();
     for class in known {
         let versions = by_name.entry(&class.map.name).or_default();
@@ -507,7 +516,7 @@ fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<&ClassProfil
     let mut chosen = Vec::with_capacity(by_name.len());
     for (name, versions) in by_name {
         let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.map.sha256 == v.map.sha256);
+        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.class.map.sha256 == v.map.sha256);
         let before = chosen.len();
         chosen.extend(versions.iter().filter(is_loaded).copied());
         if chosen.len() == before {
@@ -550,64 +559,5 @@ impl MethodCoverage {
             covered: self.paths.covered.min(cap),
             total: self.paths.total.min(cap),
         }
-    }
-
-    /// Its branches: block, line and how often each outcome was taken.
-    pub fn branches(&self) -> impl Iterator<Item = (Option<u32>, &[u64])> {
-        let map = self.map();
-        let blocks = map.blocks.iter().zip(&self.edges.edges);
-        blocks
-            .filter(|(block, outcomes)| {
-                matches!(block.exit, BlockExit::Branch | BlockExit::Switch) && outcomes.len() > 1
-            })
-            .map(|(block, outcomes)| (map.line(block.last), outcomes.as_slice()))
-    }
-
-    /// Its source lines; none if the class file has no line numbers.
-    pub fn lines(&self) -> BTreeMap<u32, Line> {
-        let map = self.map();
-        let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
-        for (block, &count) in map.blocks.iter().zip(&self.edges.blocks) {
-            let mut from = block.start;
-            while from < block.end {
-                let after = map.lines.partition_point(|e| e.bci <= from);
-                let to = map.lines.get(after).map_or(block.end, |e| e.bci.min(block.end));
-                if let Some(number) = map.line(from) {
-                    let line = lines.entry(number).or_default();
-                    line.count = line.count.max(count);
-                    let instructions = self.instructions_in(from, to);
-                    match count {
-                        0 => line.missed_instructions += instructions,
-                        _ => line.covered_instructions += instructions,
-                    }
-                }
-                from = to;
-            }
-        }
-        for (number, outcomes) in self.branches() {
-            if let Some(line) = number.and_then(|number| lines.get_mut(&number)) {
-                line.branches.push(outcomes.to_vec());
-            }
-        }
-        lines
-    }
-
-    /// Instructions in a piece of its code.
-    fn instructions_in(&self, from: u32, to: u32) -> u64 {
-        let starts = self.instructions.as_deref().unwrap_or(&[]);
-        let below = |bci: u32| starts.partition_point(|&start| start < bci);
-        (below(to) - below(from)) as u64
-    }
-
-    /// Instructions that ran, of all; `None` if they are not known.
-    pub fn instruction_ratio(&self) -> Option<Ratio> {
-        self.instructions.as_ref()?;
-        let blocks = self.map().blocks.iter().zip(&self.edges.blocks);
-        let ratio = blocks.fold(Ratio::default(), |sum, (block, &count)| {
-            let total = self.instructions_in(block.start, block.end);
-            let covered = if count > 0 { total } else { 0 };
-            sum + Ratio { covered, total }
-        });
-        Some(ratio)
     }
 }

@@ -4,6 +4,7 @@
 //! or not counted in part, they say nothing.
 
 mod correlation;
+mod not_measured;
 mod rules;
 
 use trodden_numbering::BlockId;
@@ -26,6 +27,8 @@ const WORTH: f64 = 0.01;
 pub enum FindingKind {
     /// The methods that make up the work.
     Work,
+    /// A method that is called often, but was left as it was.
+    NotMeasured,
     /// A path that is rare and costs much.
     RarePath,
     /// Sequences of iterations that alternate.
@@ -45,6 +48,7 @@ impl FindingKind {
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Work => "work",
+            FindingKind::NotMeasured => "not-measured",
             FindingKind::RarePath => "rare-path",
             FindingKind::Alternates => "alternates",
             FindingKind::Correlated => "correlated",
@@ -60,16 +64,18 @@ impl FindingKind {
 pub struct Finding {
     /// What it is about.
     pub kind: FindingKind,
-    /// Position of its method in [`View::methods`]; `None` if it is about the program.
+    /// Position of its method in [`View::methods`]; `None` if it is about the program, or a method that was not measured.
     pub method: Option<usize>,
+    /// The method that was not measured: class, then name and descriptor.
+    pub not_measured: Option<(String, String)>,
     /// Where in the source, if that is known.
     pub line: Option<u32>,
     /// One sentence.
     pub text: String,
     /// The numbers behind it.
     pub evidence: String,
-    /// Share of the program's executed work that it is about, 0 to 1.
-    pub share: f64,
+    /// Share of the program's executed work that it is about, 0 to 1; `None` if that is not known.
+    pub share: Option<f64>,
 }
 
 /// Executed bytecode instructions.
@@ -154,11 +160,13 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
     }
     rest.sort_by(|a, b| {
         b.share
-            .total_cmp(&a.share)
+            .unwrap_or(0.0)
+            .total_cmp(&a.share.unwrap_or(0.0))
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
     });
     let mut all: Vec<Finding> = rules::work(view, &work).into_iter().collect();
+    all.extend(not_measured::not_measured(view));
     for finding in rest {
         let same = all.iter().filter(|f| f.kind == finding.kind).count();
         if all.len() < MOST && same < MOST_OF_A_KIND {
@@ -195,10 +203,11 @@ impl About<'_, '_> {
         Finding {
             kind,
             method: Some(self.index),
+            not_measured: None,
             line,
             text,
             evidence,
-            share,
+            share: Some(share),
         }
     }
 

@@ -43,6 +43,7 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
     Some(Finding {
         kind: FindingKind::Work,
         method: None,
+        not_measured: None,
         line: None,
         text: format!(
             "{}{more} {verb} {} of the work{}",
@@ -63,7 +64,7 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
                 ),
             }
         ),
-        share: ratio(sum, work.total),
+        share: Some(ratio(sum, work.total)),
     })
 }
 
@@ -196,7 +197,7 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
         ))
     };
     let mut found: Vec<Finding> = about.decisions().filter_map(of).collect();
-    found.sort_by(|a, b| b.share.total_cmp(&a.share));
+    found.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
     found.truncate(2);
     found
 }

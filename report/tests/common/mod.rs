@@ -9,8 +9,8 @@ use trodden_numbering::{BlockId, EdgeWeights, NumberingOptions, PathDag, SimpleG
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return, Switch, Throw};
 use trodden_profile::facts::Facts;
 use trodden_profile::{
-    BlockExit, BlockInfo, ClassMap, ClassProfile, EdgeLabel, LineEntry, MethodCounts, MethodMap, Profile,
-    RunInfo, Skipped,
+    BlockExit, BlockInfo, ClassMap, ClassProfile, ContextNode, ContextTree, Contexts, EdgeLabel, LineEntry,
+    MethodCounts, MethodMap, Profile, RunInfo, Skipped,
 };
 
 /// Where the sources of the made-up classes are.
@@ -237,5 +237,76 @@ pub fn profile() -> Profile {
             },
         ],
         ..Profile::default()
+    }
+}
+
+/// So many small methods in some packages and classes, each of which ran.
+pub fn many_methods(methods: usize) -> Profile {
+    const OF_A_CLASS: usize = 20;
+    let method = |at: usize| {
+        let mut method = Method::new(&format!("method{at}"), "(ILjava/lang/String;)V")
+            .block(&[3], Branch, &[2, 1])
+            .block(&[4], Return, &[])
+            .block(&[5], Return, &[]);
+        method.counts.paths.insert(0, 2 * (methods - at) as u64);
+        method.counts.paths.insert(1, 1);
+        method
+    };
+    let classes = (0..methods).step_by(OF_A_CLASS).map(|first| {
+        let name = format!("demo/part{}/Class{first}", first / OF_A_CLASS % 9);
+        let last = (first + OF_A_CLASS).min(methods);
+        class(&name, None, (first..last).map(method).collect())
+    });
+    Profile {
+        run: run(true),
+        classes: classes.collect(),
+        ..Profile::default()
+    }
+}
+
+/// So many methods with a hundred decisions each, and many paths.
+pub fn large_methods(methods: usize) -> Profile {
+    let method = |at: usize| {
+        let mut method = Method::new(&format!("large{at}"), "()V");
+        for i in 0..100 {
+            let (b, line) = (i * 3, i as u32 * 2 + 1);
+            method = method
+                .block(&[line], Branch, &[b + 2, b + 1])
+                .block(&[line + 1], FallThrough, &[b + 2])
+                .block(&[], FallThrough, &[b + 3]);
+        }
+        method = method.block(&[401], Return, &[]);
+        method
+            .counts
+            .paths
+            .extend((0..30).map(|path| (path, 1_000 - path)));
+        method
+    };
+    Profile {
+        run: run(true),
+        classes: vec![class("demo/Large", None, (0..methods).map(method).collect())],
+        ..Profile::default()
+    }
+}
+
+/// `price` calls `grade`; `fill`, which no one calls, does so too.
+pub fn contexts() -> Profile {
+    let node = |depth, method, calls| ContextNode {
+        depth,
+        class: 0,
+        method,
+        site: None,
+        prefix: None,
+        calls: Some((calls, calls)),
+    };
+    let nodes = vec![node(1, 0, 10), node(2, 1, 60), node(1, 2, 20), node(2, 1, 10)];
+    Profile {
+        contexts: Some(Contexts {
+            algorithm: "exact".to_owned(),
+            calls: 100,
+            tree: ContextTree::from_preorder(nodes).unwrap(),
+            ..Contexts::default()
+        }),
+        ..profile()
     }
 }

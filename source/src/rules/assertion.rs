@@ -21,7 +21,11 @@ pub fn find(known: &Known, findings: &mut Findings) {
             if let Node::Call { member, .. } = known.node(test.left)
                 && member.name == b"desiredAssertionStatus"
             {
-                findings.branch(block);
+                // It begins the initialiser; what follows are two blocks with a constant each.
+                match block {
+                    0 => (0..3).for_each(|block| findings.block(block)),
+                    _ => findings.branch(block),
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! `finally`: its block is copied to every way out. One copy stands for all: the one that runs when an exception passes
 //! is the compiler's if there is another one.
 
+use std::collections::BTreeSet;
+
 use trodden_profile::BlockExit;
 
 use super::Findings;
@@ -11,19 +13,15 @@ pub fn find(known: &Known, findings: &mut Findings) {
         let Some(last) = rethrow(known, handler) else {
             continue;
         };
-        let branches = |from: usize, to: usize| -> Vec<u32> {
-            let blocks = (from..=to).filter(|&b| known.map.blocks[b].exit == BlockExit::Branch);
-            blocks.filter_map(|b| known.line_of(b)).collect()
-        };
-        // The same lines once more, outside of the handler: a copy.
-        let lines = branches(handler, last);
-        let again = |line: &u32| {
-            let outside = (0..handler).chain(last + 1..known.map.blocks.len());
-            outside
-                .into_iter()
-                .any(|b| known.test(b).is_some() && known.line_of(b) == Some(*line))
-        };
-        if lines.is_empty() || lines.iter().all(again) {
+        // The same lines once more, outside of the handler: a copy. What stores and throws the exception has no other.
+        let (start, end) = (known.map.blocks[handler].start, known.map.blocks[last].end);
+        let body = known.code.instructions(start, end).map(|(at, _)| at);
+        let body: Vec<u32> = body.collect();
+        let body = body.get(1..body.len().saturating_sub(2)).unwrap_or_default();
+        let lines: BTreeSet<u32> = body.iter().filter_map(|&at| known.map.line(at)).collect();
+        let outside = (0..known.code.len()).filter(|at| !(start..end).contains(at));
+        let others: BTreeSet<u32> = outside.filter_map(|at| known.map.line(at)).collect();
+        if !lines.is_empty() && lines.is_subset(&others) {
             (handler..=last).for_each(|block| findings.block(block));
         }
     }

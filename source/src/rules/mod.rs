@@ -23,6 +23,8 @@ type Rule = fn(&Known, &mut Findings);
 const RULES: &[(CompilerMade, Rule)] = &[
     (CompilerMade::GeneratedMethod, generated::methods),
     (CompilerMade::DeserializeLambda, generated::deserialize),
+    (CompilerMade::EmptyConstructor, generated::empty_constructors),
+    (CompilerMade::MarkedGenerated, generated::marked),
     (CompilerMade::EnumSwitch, enums::find),
     (CompilerMade::Synthetic, generated::synthetic),
     (CompilerMade::Assert, assertion::find),

@@ -12,7 +12,8 @@ use crate::switches::string_switches;
 
 pub fn find(known: &Known, findings: &mut Findings) {
     for switch in string_switches(known) {
-        findings.block(switch.block);
+        // Not the whole block: the statements in front of the switch stand there, too.
+        findings.branch(switch.block);
         let slots = known.interpreted.stores.iter().map(|s| s.slot);
         let two_halves = slots
             .into_iter()

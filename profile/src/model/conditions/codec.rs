@@ -9,28 +9,37 @@ use crate::model::profile::Profile;
 use crate::model::section::{Records, SectionReader, Sections};
 
 /// Its tag.
-pub(super) const CONDITIONS: Tag = *b"cond";
+pub(crate) const CONDITIONS: Tag = *b"cond";
 
 /// Writes the conditions: one record per method.
 pub(super) fn write(conditions: &Conditions, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut records = Records::default();
-    for (&(class, method), of) in conditions {
-        let plain = &mut records.plain;
-        plain.uint(u64::from(class));
-        plain.uint(u64::from(method));
-        plain.byte(made_number(of.method));
-        plain.len(of.made.len());
-        for &(block, made) in &of.made {
-            plain.uint(u64::from(block));
-            plain.byte(made_number(Some(made)));
-        }
-        plain.len(of.conditions.len());
-        for condition in &of.conditions {
-            put(plain, condition);
-        }
+    for (&place, of) in conditions {
+        put_method(&mut records.plain, place, of);
         records.end();
     }
     out.put_records(CONDITIONS, records)
+}
+
+/// Writes the record of a method: of which class, and which of its methods.
+pub(in crate::model) fn put_method(plain: &mut Encoder, (class, method): (u32, u32), of: &MethodConditions) {
+    plain.uint(u64::from(class));
+    put_known(plain, method, of);
+}
+
+/// What is known of a method, behind its position in the class.
+fn put_known(plain: &mut Encoder, method: u32, of: &MethodConditions) {
+    plain.uint(u64::from(method));
+    plain.byte(made_number(of.method));
+    plain.len(of.made.len());
+    for &(block, made) in &of.made {
+        plain.uint(u64::from(block));
+        plain.byte(made_number(Some(made)));
+    }
+    plain.len(of.conditions.len());
+    for condition in &of.conditions {
+        put(plain, condition);
+    }
 }
 
 /// What was read so far.
@@ -77,16 +86,9 @@ fn made_number(made: Option<CompilerMade>) -> u8 {
 }
 
 fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
-    let place = (d.u32("class of conditions")?, d.u32("method of conditions")?);
-    let of = MethodConditions {
-        method: made(d)?,
-        made: d.list("blocks that the compiler made", |d, _| {
-            let block = d.u32("block that the compiler made")?;
-            let made = made(d)?.ok_or("a block that the compiler made says not why")?;
-            Ok((block, made))
-        })?,
-        conditions: d.list("conditions", |d, _| condition(d))?,
-    };
+    let class = d.u32("class of conditions")?;
+    let (method, of) = known(d)?;
+    let place = (class, method);
     match conditions.entry(place) {
         Entry::Vacant(entry) => {
             entry.insert(of);
@@ -97,6 +99,36 @@ fn record(d: &mut Decoder<'_>, conditions: &mut Conditions) -> Decoded<()> {
             place.1, place.0
         )),
     }
+}
+
+fn known(d: &mut Decoder<'_>) -> Decoded<(u32, MethodConditions)> {
+    let method = d.u32("method of conditions")?;
+    let of = MethodConditions {
+        method: made(d)?,
+        made: d.list("blocks that the compiler made", |d, _| {
+            let block = d.u32("block that the compiler made")?;
+            let made = made(d)?.ok_or("a block that the compiler made says not why")?;
+            Ok((block, made))
+        })?,
+        conditions: d.list("conditions", |d, _| condition(d))?,
+    };
+    Ok((method, of))
+}
+
+/// Writes what is known of a class's methods, as a trace has it.
+pub(crate) fn put_of_class(plain: &mut Encoder, first_method: u32, methods: &[(u32, MethodConditions)]) {
+    plain.uint(u64::from(first_method));
+    plain.len(methods.len());
+    for (method, of) in methods {
+        put_known(plain, *method, of);
+    }
+}
+
+/// Reads that again.
+pub(crate) fn of_class(d: &mut Decoder<'_>) -> Decoded<(u32, Vec<(u32, MethodConditions)>)> {
+    let first_method = d.u32("id of the first method of conditions")?;
+    let methods = d.list("methods with conditions", |d, _| known(d))?;
+    Ok((first_method, methods))
 }
 
 fn made(d: &mut Decoder<'_>) -> Decoded<Option<CompilerMade>> {

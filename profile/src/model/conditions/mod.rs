@@ -1,13 +1,13 @@
 //! What branches decide, in the source's terms.
 
-mod codec;
+pub(crate) mod codec;
 mod merge;
 
 use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, FlowGraph};
 
-use super::map::EdgeLabel;
+use super::map::{ClassMap, EdgeLabel};
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
@@ -97,11 +97,15 @@ pub enum CompilerMade {
     KotlinLateinit,
     /// Code of an inline function that stands in the file of another one.
     KotlinInlined,
+    /// A constructor without parameters that does nothing: private, so that nobody makes instances, or an enum's.
+    EmptyConstructor,
+    /// Marked as generated: by an annotation that is called `Generated` or the like, on the method or its class.
+    MarkedGenerated,
 }
 
 impl CompilerMade {
     /// All of them, in the order of their numbers in files.
-    pub const ALL: [CompilerMade; 15] = [
+    pub const ALL: [CompilerMade; 17] = [
         CompilerMade::Assert,
         CompilerMade::StringSwitch,
         CompilerMade::EnumSwitch,
@@ -117,6 +121,8 @@ impl CompilerMade {
         CompilerMade::KotlinCoroutine,
         CompilerMade::KotlinLateinit,
         CompilerMade::KotlinInlined,
+        CompilerMade::EmptyConstructor,
+        CompilerMade::MarkedGenerated,
     ];
 
     /// A short name: `assert`, `string-switch`, …
@@ -137,6 +143,8 @@ impl CompilerMade {
             CompilerMade::KotlinCoroutine => "kotlin-coroutine",
             CompilerMade::KotlinLateinit => "kotlin-lateinit",
             CompilerMade::KotlinInlined => "kotlin-inlined",
+            CompilerMade::EmptyConstructor => "empty-constructor",
+            CompilerMade::MarkedGenerated => "marked-generated",
         }
     }
 }
@@ -221,6 +229,24 @@ impl MethodConditions {
         Some(&self.conditions[at])
     }
 
+    /// Only what says that the compiler made it: no texts, and none of the source's own conditions.
+    pub fn marks(&self) -> MethodConditions {
+        let made = self
+            .conditions
+            .iter()
+            .filter(|condition| condition.made.is_some());
+        let mark = |condition: &Condition| Condition {
+            text: None,
+            outcomes: vec![Outcome::Unknown; condition.outcomes.len()],
+            ..condition.clone()
+        };
+        MethodConditions {
+            conditions: made.map(mark).collect(),
+            made: self.made.clone(),
+            method: self.method,
+        }
+    }
+
     /// Did the compiler make this block on its own?
     pub fn made(&self, block: u32) -> Option<CompilerMade> {
         let of_block = || {
@@ -229,6 +255,14 @@ impl MethodConditions {
         };
         self.method.or_else(of_block)
     }
+}
+
+/// Checks that they are of blocks that a method has, in order, with one outcome per edge.
+///
+/// # Errors
+/// What does not fit, and of which method.
+pub fn check_conditions(class: &ClassMap, method: u32, of: &MethodConditions) -> Result<(), String> {
+    check_method(class, method as usize, of).map_err(|problem| problem.to_string())
 }
 
 /// Conditions as a kind of data.
@@ -281,40 +315,56 @@ impl Section for Kind {
 /// Conditions are of methods and blocks that are there, in order, with one outcome per edge.
 fn check(profile: &Profile) -> Result<(), Problem> {
     for (&(class, method), of) in &profile.conditions {
-        let problem = |what: String| {
-            let class = profile.classes.get(class as usize);
-            let method = class.and_then(|c| c.map.methods.get(method as usize));
-            Err(Problem {
-                class: class.map(|c| c.map.name.clone()),
-                method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
-                what,
-            })
-        };
         let found = profile.classes.get(class as usize);
-        let Some(map) = found.and_then(|c| c.map.methods.get(method as usize)) else {
-            return problem(format!(
-                "conditions of method {method} of class {class}, which is not there"
-            ));
-        };
-        let ascending = |blocks: Vec<u32>| {
-            let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
-            there && blocks.is_sorted_by(|a, b| a < b)
-        };
-        if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
-            return problem("the conditions are not of its blocks, or not in order".to_owned());
-        }
-        if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
-            return problem("what the compiler made is not of its blocks, or not in order".to_owned());
-        }
-        for condition in &of.conditions {
-            let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
-            if condition.outcomes.len() != edges {
-                return problem(format!(
-                    "the condition of block {} has {} outcomes, the block {edges} edges",
-                    condition.block,
-                    condition.outcomes.len()
-                ));
+        match found.filter(|class| (method as usize) < class.map.methods.len()) {
+            Some(class) => check_method(&class.map, method as usize, of)?,
+            None => {
+                return Err(Problem {
+                    class: found.map(|class| class.map.name.clone()),
+                    method: None,
+                    what: format!("conditions of method {method} of class {class}, which is not there"),
+                });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Those of one method of a class.
+pub(in crate::model) fn check_method(
+    class: &ClassMap,
+    method: usize,
+    of: &MethodConditions,
+) -> Result<(), Problem> {
+    let problem = |what: String| {
+        let method = class.methods.get(method);
+        Err(Problem {
+            class: Some(class.name.clone()),
+            method: method.map(|m| format!("{}{}", m.name, m.descriptor)),
+            what,
+        })
+    };
+    let Some(map) = class.methods.get(method) else {
+        return problem(format!("conditions of method {method}, which is not there"));
+    };
+    let ascending = |blocks: Vec<u32>| {
+        let there = blocks.iter().all(|&block| (block as usize) < map.blocks.len());
+        there && blocks.is_sorted_by(|a, b| a < b)
+    };
+    if !ascending(of.conditions.iter().map(|c| c.block).collect()) {
+        return problem("the conditions are not of its blocks, or not in order".to_owned());
+    }
+    if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
+        return problem("what the compiler made is not of its blocks, or not in order".to_owned());
+    }
+    for condition in &of.conditions {
+        let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();
+        if condition.outcomes.len() != edges {
+            return problem(format!(
+                "the condition of block {} has {} outcomes, the block {edges} edges",
+                condition.block,
+                condition.outcomes.len()
+            ));
         }
     }
     Ok(())

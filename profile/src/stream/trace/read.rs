@@ -11,6 +11,8 @@ use crate::model::codec::{
     self, CLASSES, END, PLAIN, Problem, RUN, ReadError, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
     section_crc, validate,
 };
+use crate::model::conditions::MethodConditions;
+use crate::model::conditions::codec::{CONDITIONS, of_class};
 use crate::model::map::ClassMap;
 use crate::model::profile::{RunInfo, Skipped};
 use crate::stream::events::{EventKinds, ThreadInfo};
@@ -65,6 +67,13 @@ pub enum TraceItem<'a> {
         /// The map.
         map: Arc<ClassMap>,
     },
+    /// What is known of the decisions of a class's methods.
+    Conditions {
+        /// Id of the first method of the class.
+        first_method: u32,
+        /// By position of the method in its class.
+        methods: Vec<(u32, MethodConditions)>,
+    },
     /// What was left as it was.
     Skipped(Vec<Skipped>),
     /// A thread begins. Its id is not in use.
@@ -104,6 +113,7 @@ pub struct TraceReader<R: Read> {
 enum Piece {
     Run(RunInfo),
     Class(u32, Arc<ClassMap>),
+    Conditions(u32, Vec<(u32, MethodConditions)>),
     Skipped(Vec<Skipped>),
     ThreadStart(ThreadInfo),
     Words(u64),
@@ -202,6 +212,10 @@ impl<R: Read> TraceReader<R> {
             return Ok(Some(match piece {
                 Piece::Run(run) => TraceItem::Run(run),
                 Piece::Class(first_method, map) => TraceItem::Class { first_method, map },
+                Piece::Conditions(first_method, methods) => TraceItem::Conditions {
+                    first_method,
+                    methods,
+                },
                 Piece::Skipped(entries) => TraceItem::Skipped(entries),
                 Piece::ThreadStart(thread) => TraceItem::ThreadStart(thread),
                 Piece::Words(thread) => TraceItem::Words {
@@ -365,6 +379,9 @@ impl<R: Read> TraceReader<R> {
                 })
             }
             CLASSES => class(&mut d),
+            CONDITIONS => of_class(&mut d)
+                .map(|(first_method, methods)| Piece::Conditions(first_method, methods))
+                .map_err(Problem::bare),
             SKIPPED => d
                 .list("skipped entries", |d, _| codec::read::skipped(d))
                 .map(Piece::Skipped)
@@ -401,7 +418,7 @@ impl<R: Read> TraceReader<R> {
                 self.counts.chunks += 1;
                 self.counts.words += self.words.len() as u64;
             }
-            Piece::Run(_) | Piece::ThreadEnd(_) | Piece::End | Piece::Ignored => {}
+            Piece::Run(_) | Piece::Conditions(..) | Piece::ThreadEnd(_) | Piece::End | Piece::Ignored => {}
         }
         Ok(piece)
     }

@@ -8,6 +8,8 @@ use crate::model::codec::wire::Encoder;
 use crate::model::codec::{
     CLASSES, END, PLAIN, RUN, SKIPPED, Tag, WriteError, check_length, put_section, validate, write,
 };
+use crate::model::conditions::MethodConditions;
+use crate::model::conditions::codec::{CONDITIONS, put_of_class};
 use crate::model::map::ClassMap;
 use crate::model::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
 use crate::stream::events::{EventKinds, ThreadInfo};
@@ -115,6 +117,21 @@ impl<W: Write> TraceWriter<W> {
         self.section(CLASSES, &plain)?;
         self.counts.classes += 1;
         Ok(())
+    }
+
+    /// What is known of the decisions of a class's methods (by position), when it is known: any time after the class
+    /// itself. Readers that do not know this section ignore it.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn conditions(
+        &mut self,
+        first_method: u32,
+        methods: &[(u32, MethodConditions)],
+    ) -> Result<(), WriteError> {
+        let mut plain = Encoder::default();
+        put_of_class(&mut plain, first_method, methods);
+        self.section(CONDITIONS, &plain)
     }
 
     /// A class or method that was left as it was.

@@ -1,0 +1,235 @@
+  // Chains of calls: an icicle with the first callers on top, methods with their sums, and who called one of them.
+  const contexts = () => {
+    const data = embedded("contexts-data");
+    if (!data) {
+      return;
+    }
+    const total = Math.max(Number(data.total), 1);
+    const share = (value) => value / total;
+    // `a.b.C.m(int)` as `C.m`.
+    const short = (name) => name.split("(")[0].split(".").slice(-2).join(".");
+    // With its parameters, where overloads stand one below the other.
+    const signed = (name) => short(name) + name.slice(name.split("(")[0].length);
+    const root = { parent: null, name: null, own: 0, children: [] };
+    const chains = data.chains.map(([parent, name, own, rest]) => ({ parent, name, own: Number(own), rest: Number(rest), children: [] }));
+    chains.forEach((chain) => {
+      chain.parent = chain.parent < 0 ? root : chains[chain.parent];
+      chain.parent.children.push(chain);
+    });
+    // Who is called stands behind who calls.
+    for (const chain of [...chains].reverse()) {
+      chain.inclusive = chain.children.reduce((sum, child) => sum + child.inclusive, chain.own + chain.rest);
+    }
+    root.inclusive = root.children.reduce((sum, child) => sum + child.inclusive, 0);
+    for (const chain of [root, ...chains]) {
+      chain.children.sort((a, b) => b.inclusive - a.inclusive || a.name - b.name);
+    }
+
+    const box = document.getElementById("icicle");
+    const told = document.getElementById("icicle-told");
+    const words = (chain) =>
+      chain === root
+        ? `all: ${thousands(root.inclusive)} ${data.unit}`
+        : `${data.names[chain.name]}: ${thousands(chain.inclusive)} ${data.unit} (${percent(share(chain.inclusive))}), ` +
+          `${thousands(chain.own)} of its own (${percent(share(chain.own))})`;
+    // The same colour for the same class in every run.
+    const hue = (name) => {
+      const cls = name.split("(")[0].split(".").slice(0, -1).join(".");
+      let hash = 7;
+      for (const c of cls) {
+        hash = (hash * 31 + c.codePointAt(0)) % 65521;
+      }
+      return 15 + (hash % 45);
+    };
+    const height = 22;
+    const narrowest = 0.0012;
+    const boxes = new Map();
+    let chosen = null;
+    let zoomed = root;
+
+    const place = (chain, level, left, width) => {
+      const name = chain === root ? "all" : short(data.names[chain.name]);
+      const element = make(
+        "div",
+        { role: "treeitem", tabindex: "-1", "aria-level": level + 1, "aria-label": words(chain), title: words(chain), class: "call" },
+        make("span", {}, name),
+      );
+      element.style.cssText = `left:${(left * 100).toFixed(4)}%;width:${(width * 100).toFixed(4)}%;top:${level * height}px`;
+      if (chain !== root) {
+        element.style.setProperty("--hue", hue(data.names[chain.name]));
+      }
+      element.classList.toggle("chosen", chosen !== null && chain.name === chosen);
+      boxes.set(element, chain);
+      box.append(element);
+      return element;
+    };
+    const below = (chain, level, left, width) => {
+      let at = left;
+      for (const child of chain.children) {
+        const part = chain.inclusive > 0 ? (width * child.inclusive) / chain.inclusive : 0;
+        if (part >= narrowest) {
+          place(child, level, at, part);
+          below(child, level + 1, at, part);
+        }
+        at += part;
+      }
+    };
+    const draw = (chain, focused) => {
+      zoomed = chain;
+      box.replaceChildren();
+      boxes.clear();
+      const above = [];
+      for (let caller = chain.parent; caller; caller = caller.parent) {
+        above.unshift(caller);
+      }
+      above.forEach((caller, level) => place(caller, level, 0, 1).classList.add("above"));
+      const itself = place(chain, above.length, 0, 1);
+      below(chain, above.length + 1, 0, 1);
+      const levels = Math.max(...[...boxes.keys()].map((element) => Number(element.getAttribute("aria-level"))));
+      box.style.height = `${levels * height}px`;
+      itself.tabIndex = 0;
+      if (focused) {
+        itself.focus({ preventScroll: true });
+      }
+    };
+    const focus = (element) => {
+      if (element) {
+        box.querySelectorAll("[tabindex='0']").forEach((other) => (other.tabIndex = -1));
+        element.tabIndex = 0;
+        element.focus();
+      }
+    };
+    box.addEventListener("click", (event) => {
+      const element = event.target.closest(".call");
+      if (element) {
+        draw(boxes.get(element), true);
+      }
+    });
+    const tell = (event) => {
+      const element = event.target.closest(".call");
+      told.textContent = element ? words(boxes.get(element)) : "";
+    };
+    box.addEventListener("focusin", tell);
+    box.addEventListener("mouseover", tell);
+    box.addEventListener("keydown", (event) => {
+      const chain = boxes.get(event.target);
+      if (!chain || event.ctrlKey || event.altKey || event.metaKey) {
+        return;
+      }
+      const element = (wanted) => [...boxes].find(([, other]) => other === wanted)?.[0];
+      const beside = (step) => {
+        const all = chain.parent ? chain.parent.children : [];
+        return element(all[all.indexOf(chain) + step]);
+      };
+      const acts = {
+        ArrowDown: () => focus(element(chain.children[0])),
+        ArrowUp: () => focus(element(chain.parent)),
+        ArrowRight: () => focus(beside(1)),
+        ArrowLeft: () => focus(beside(-1)),
+        Enter: () => draw(chain, true),
+        " ": () => draw(chain, true),
+        Escape: () => draw(root, true),
+        Home: () => focus(element(root)),
+      };
+      if (acts[event.key]) {
+        event.preventDefault();
+        acts[event.key]();
+      }
+    });
+    document.getElementById("icicle-all").addEventListener("click", () => draw(root, false));
+    draw(root, false);
+
+    // Who called a method: from it upwards. Of a recursion the outermost call counts.
+    const callers = new Tree(document.getElementById("callers"));
+    const nested = (chain) => {
+      for (let caller = chain.parent; caller && caller !== root; caller = caller.parent) {
+        if (caller.name === chain.name) {
+          return true;
+        }
+      }
+      return false;
+    };
+    const line = (text, full, value, children) => ({
+      name: `${full}, ${thousands(value)} ${data.unit}, ${percent(share(value))}`,
+      label: () => [
+        make("span", { class: "label", title: full }, text),
+        make("span", { class: "soft" }, bar(share(value)), percent(share(value))),
+      ],
+      children,
+    });
+    // `parts`: chains that lead to the method, each with what the method had done there.
+    const above = (parts) => {
+      const groups = new Map();
+      for (const { chain, value } of parts) {
+        const caller = chain.parent;
+        const group = groups.get(caller.name) || { value: 0, parts: [] };
+        group.value += value;
+        group.parts.push({ chain: caller, value });
+        groups.set(caller.name, group);
+      }
+      return [...groups]
+        .sort(([a, first], [b, second]) => second.value - first.value || a - b)
+        .map(([name, group]) =>
+          name === null
+            ? line("(begins here)", "no caller: where a thread’s chain begins", group.value)
+            : line(signed(data.names[name]), data.names[name], group.value, () => above(group.parts)),
+        );
+    };
+    const showCallers = (method) => {
+      chosen = method.name;
+      for (const [element, chain] of boxes) {
+        element.classList.toggle("chosen", chain.name === chosen);
+      }
+      const parts = chains
+        .filter((chain) => chain.name === method.name && !nested(chain))
+        .map((chain) => ({ chain, value: chain.inclusive }));
+      const known = parts.reduce((sum, part) => sum + part.value, 0);
+      const rest = method.inclusive - known;
+      const items = above(parts);
+      if (rest > 0) {
+        items.push(line("in small chains", "in chains that are too small for this page", rest));
+      }
+      document.getElementById("callers-title").textContent = `Who called ${signed(data.names[method.name])}`;
+      document.getElementById("callers-box").hidden = false;
+      callers.show(items, false);
+      for (const button of table.table.querySelectorAll("tbody button")) {
+        button.setAttribute("aria-pressed", String(button.dataset.name === String(chosen)));
+      }
+    };
+
+    const methods = data.methods.map(([name, own, inclusive]) => ({
+      name,
+      own: Number(own),
+      inclusive: Number(inclusive),
+      lower: data.names[name].toLowerCase(),
+    }));
+    const nameCell = (method) => {
+      const full = data.names[method.name];
+      const button = make(
+        "button",
+        { type: "button", class: "link", title: full, "data-name": method.name, "aria-pressed": String(method.name === chosen) },
+        signed(full),
+      );
+      button.addEventListener("click", () => showCallers(method));
+      return [button];
+    };
+    const table = new LazyTable(
+      document.getElementById("context-methods"),
+      [
+        { value: (method) => data.names[method.name], cell: nameCell },
+        {
+          class: "num",
+          value: (method) => method.inclusive,
+          cell: (method) => [bar(share(method.inclusive)), make("span", { title: thousands(method.inclusive) }, percent(share(method.inclusive)))],
+        },
+        { class: "num", value: (method) => method.own, cell: (method) => [thousands(method.own)] },
+        { class: "num", value: (method) => method.own, cell: (method) => [percent(share(method.own))] },
+      ],
+      methods,
+    );
+    searchBox(document.getElementById("context-search"), methods, (found) => table.show(found));
+    if (methods.length) {
+      showCallers(methods.reduce((best, method) => (method.own > best.own ? method : best)));
+    }
+  };
+  contexts();
