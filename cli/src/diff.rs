@@ -66,7 +66,7 @@ enum DiffFormat {
 /// Does it.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
     let sources = sources::places(&args.sources)?;
-    let [before, after] = [&args.before, &args.after].map(Profile::load);
+    let (before, after) = rayon::join(|| Profile::load(&args.before), || Profile::load(&args.after));
     let (before, after) = (
         before.map_err(CliError::failed)?,
         after.map_err(CliError::failed)?,

@@ -234,6 +234,11 @@ fn links_open_methods_in_a_browser() {
     let grade = "#demo.Shop.fill(byte[])";
     let opened = played(&browser, &page, grade, "");
     assert_eq!(select(&opened, "#m4[open]").len(), 1);
+    // Its elements are made as it is opened, those of the next are text still.
+    assert!(!select(&opened, "#m4 .path[role=button]").is_empty());
+    assert_eq!(select(&opened, "#m4 .zoom").len(), 1);
+    assert_eq!(select(&opened, "#m4 noscript, #m5 .path").len(), 0);
+    assert_eq!(select(&opened, "#m5 noscript").len(), 1);
     assert_eq!(select(&opened, "#elsewhere[hidden]").len(), 1);
 
     let many = page_of(&common::many_methods(300));

@@ -264,6 +264,29 @@ fn recursion_counts_once() {
     assert_eq!(sums, [(1, 19), (13, 18), (5, 8)]);
 }
 
+/// A context without a counter has a number that is not known; 0 would be wrong.
+#[test]
+fn chains_without_a_counter_are_not_known() {
+    let counted = profile(
+        Some((0.1, 0.02)),
+        &[(1, 0, None, None), (2, 1, Some(0), Some((90, 95)))],
+    );
+    let text = report(&counted, ContextsOptions::default()).html().unwrap();
+    assert_eq!(page_data(&text)["whole"], false);
+    let page = Html::parse_document(&text);
+    let row = page
+        .select(&Selector::parse("#context-methods tbody tr").unwrap())
+        .next();
+    let cells: Vec<String> = row
+        .unwrap()
+        .child_elements()
+        .map(|cell| cell.text().collect())
+        .collect();
+    assert_eq!(cells, ["demo.App.main(String[])", "100.0 %", "not known", ""]);
+    let all = report(&example(), ContextsOptions::default()).html().unwrap();
+    assert!(page_data(&all)["whole"] == true && !all.contains(", at least"));
+}
+
 /// Of very many chains the page has the largest, the sums of methods have all.
 #[test]
 fn small_chains_are_left_out_and_told() {

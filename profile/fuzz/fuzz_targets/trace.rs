@@ -35,6 +35,10 @@ fn copy(bytes: &[u8]) -> Option<(Vec<String>, Vec<u8>)> {
                     .define_class(first_method, &map)
                     .expect("what was read can be written");
             }
+            TraceItem::Conditions {
+                first_method,
+                methods,
+            } => writer.conditions(first_method, &methods).expect("written"),
             TraceItem::Skipped(entries) if entries.is_empty() || entries.len() > 1000 => {
                 items.pop();
             }

@@ -27,11 +27,13 @@
 
     const box = document.getElementById("icicle");
     const told = document.getElementById("icicle-told");
+    // A chain without a counter has no number: that is not 0.
+    const known = (own) => own > 0 || data.whole;
     const words = (chain) =>
       chain === root
         ? `all: ${thousands(root.inclusive)} ${data.unit}`
         : `${data.names[chain.name]}: ${thousands(chain.inclusive)} ${data.unit} (${percent(share(chain.inclusive))}), ` +
-          `${thousands(chain.own)} of its own (${percent(share(chain.own))})`;
+          (known(chain.own) ? `${thousands(chain.own)} of its own (${percent(share(chain.own))})` : "how many of its own is not known");
     // The same colour for the same class in every run.
     const hue = (name) => {
       const cls = name.split("(")[0].split(".").slice(0, -1).join(".");
@@ -222,8 +224,8 @@
           value: (method) => method.inclusive,
           cell: (method) => [bar(share(method.inclusive)), make("span", { title: thousands(method.inclusive) }, percent(share(method.inclusive)))],
         },
-        { class: "num", value: (method) => method.own, cell: (method) => [thousands(method.own)] },
-        { class: "num", value: (method) => method.own, cell: (method) => [percent(share(method.own))] },
+        { class: "num", value: (method) => method.own, cell: (method) => [known(method.own) ? thousands(method.own) : "not known"] },
+        { class: "num", value: (method) => method.own, cell: (method) => [known(method.own) ? percent(share(method.own)) : ""] },
       ],
       methods,
     );

@@ -80,15 +80,17 @@ fn methods(view: &ContextsView, icicle: &Icicle, unit: &str) -> Markup {
                 div.scrolled tabindex="0" role="region" aria-label="Methods in chains of calls" { table.sortable #context-methods {
                     thead { tr {
                         th scope="col" data-type="text" { "Method" }
-                        th.num scope="col" aria-sort="descending" { "With all that it called" }
-                        th.num scope="col" { (unit) ", own" }
+                        th.num scope="col" aria-sort="descending" { "With all that it called" @if !icicle.whole { ", at least" } }
+                        th.num scope="col" { (unit) ", own" @if !icicle.whole { ", at least" } }
                         th.num scope="col" { "Own share" }
                     } }
                     tbody { @for method in icicle.methods.iter().take(ROWS) { tr {
                         td { (icicle.name(method)) }
                         td.num { (bar(view.share(method.inclusive))) span { (percent(view.share(method.inclusive))) } }
-                        td.num { (thousands(method.own)) }
-                        td.num { (percent(view.share(method.own))) }
+                        @if method.own == 0 && !icicle.whole { td.num { "not known" } td.num {} } @else {
+                            td.num { (thousands(method.own)) }
+                            td.num { (percent(view.share(method.own))) }
+                        }
                     } } }
                 } }
                 @if icicle.methods.len() > ROWS { noscript { p.note { (thousands((icicle.methods.len() - ROWS) as u64)) " more methods are not listed without the page’s script." } } }

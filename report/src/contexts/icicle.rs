@@ -25,6 +25,8 @@ pub(super) struct Icicle {
     pub left_out: u64,
     /// What all chains have together.
     pub counted: u64,
+    /// Does every chain have its number? If not, one with none is not known, and sums are lower bounds.
+    pub whole: bool,
 }
 
 /// A method's sums over all chains.
@@ -41,6 +43,7 @@ pub(super) struct Totals {
 pub(super) struct Data<'a> {
     unit: &'static str,
     total: Exact,
+    whole: bool,
     names: &'a [String],
     /// Position of the caller or -1, name, own, and what was left out below it.
     chains: Vec<(i64, u32, Exact, Exact)>,
@@ -68,6 +71,7 @@ impl Icicle {
             least,
             left_out,
             counted,
+            whole: view.contexts.is_exact() && view.options.phi.is_none() && view.pattern.is_none(),
         }
     }
 
@@ -97,6 +101,7 @@ impl Icicle {
         Data {
             unit: view.contexts.weight.unit(),
             total: Exact(view.contexts.calls),
+            whole: self.whole,
             names: &self.stacks.names,
             chains,
             methods: methods

@@ -4,8 +4,7 @@
 //! that it may reach, with all that they call: their own work from their counts, the rest from the calls that stand in
 //! their blocks. Methods without probes cost nothing here; recursion is bounded by the work of the whole run.
 
-use std::collections::HashMap;
-
+use rustc_hash::FxHashMap;
 use trodden_profile::Callee;
 
 use super::side::Side;
@@ -17,15 +16,66 @@ const EXACT_BLOCKS: usize = 256;
 /// Loops that never end in the counts end with this probability per iteration.
 const LEAK: f64 = 1e-9;
 
+/// By call: the methods that it may reach, each with its share.
+type Targets = FxHashMap<Callee, Vec<(usize, f64)>>;
+
 /// Average costs of the methods of one side.
 #[derive(Debug)]
 pub(super) struct Costs {
     /// Per method: instructions of one activation, with those of its callees.
     inclusive: Vec<f64>,
     /// Which methods a call reaches, and with which share.
-    targets: HashMap<Callee, Vec<(usize, f64)>>,
+    targets: Targets,
     /// Per method: who calls it, and how often.
     callers: Vec<Vec<(usize, f64)>>,
+}
+
+/// The calls of a side's methods, each kind of call under a number.
+struct Calls<'t> {
+    /// By the number: the methods that it reaches, each with its share.
+    reached: Vec<&'t [(usize, f64)]>,
+    /// Methods that call others; only these change from round to round.
+    methods: Vec<MethodCalls>,
+}
+
+struct MethodCalls {
+    method: usize,
+    /// Number of the call, and how often it was made.
+    sites: Vec<(u32, f64)>,
+}
+
+impl<'t> Calls<'t> {
+    fn new(sides: &[Side], targets: &'t Targets) -> Self {
+        let mut numbers: FxHashMap<Callee, u32> = FxHashMap::default();
+        let mut calls = Calls {
+            reached: Vec::new(),
+            methods: Vec::new(),
+        };
+        for (method, side) in sides.iter().enumerate() {
+            let Some(shape) = side.map.shape.as_ref().filter(|shape| !shape.calls.is_empty()) else {
+                continue;
+            };
+            let mut sites: Vec<(u32, f64)> = Vec::new();
+            let mut callees = shape.calls.iter();
+            for (block, &times) in shape.blocks.iter().zip(&side.edges.blocks) {
+                for callee in callees.by_ref().take(block.calls as usize) {
+                    let reached = targets.get(callee).map_or(&[][..], Vec::as_slice);
+                    if times == 0 || reached.is_empty() {
+                        continue;
+                    }
+                    let number = *numbers.entry(*callee).or_insert_with(|| {
+                        calls.reached.push(reached);
+                        calls.reached.len() as u32 - 1
+                    });
+                    sites.push((number, times as f64));
+                }
+            }
+            if !sites.is_empty() {
+                calls.methods.push(MethodCalls { method, sites });
+            }
+        }
+        calls
+    }
 }
 
 impl Costs {
@@ -35,35 +85,35 @@ impl Costs {
             targets: targets(sides),
             callers: vec![Vec::new(); sides.len()],
         };
-        for (caller, side) in sides.iter().enumerate() {
-            for block in 0..side.map.num_blocks() {
-                let times = side.edges.blocks[block] as f64;
-                for &callee in callees(side, block).iter().filter(|_| times > 0.0) {
-                    for &(method, share) in costs.targets.get(&callee).map_or(&[][..], Vec::as_slice) {
-                        costs.callers[method].push((caller, times * share));
-                    }
+        let calls = Calls::new(sides, &costs.targets);
+        for of in &calls.methods {
+            for &(site, times) in &of.sites {
+                for &(method, share) in calls.reached[site as usize] {
+                    costs.callers[method].push((of.method, times * share));
                 }
             }
         }
         let total: f64 = sides.iter().map(|s| s.work as f64).sum();
-        let most: Vec<f64> = sides.iter().map(|s| per(total, s.entries)).collect();
-        // Only methods that call others change from round to round.
-        let calling: Vec<usize> = (0..sides.len())
-            .filter(|&i| {
-                sides[i].entries > 0 && sides[i].map.shape.as_ref().is_some_and(|s| !s.calls.is_empty())
-            })
-            .collect();
+        let mut of_several = vec![0.0; calls.reached.len()];
         for _ in 0..ROUNDS {
+            // What a call costs that may reach many methods is asked at many places.
+            for (cost, reached) in of_several.iter_mut().zip(&calls.reached) {
+                if reached.len() > 1 {
+                    *cost = reached.iter().map(|&(m, share)| share * costs.inclusive[m]).sum();
+                }
+            }
             let mut moved = 0.0f64;
-            for &index in &calling {
-                let side = &sides[index];
-                let blocks = 0..side.map.num_blocks();
-                let sum: f64 = blocks
-                    .map(|block| side.per_entry(block) * costs.of_block(side, block))
-                    .sum();
-                let new = sum.min(most[index]);
-                moved = moved.max((new - costs.inclusive[index]).abs() / new.max(1.0));
-                costs.inclusive[index] = new;
+            for of in &calls.methods {
+                let side = &sides[of.method];
+                let of_site = |&(site, times): &(u32, f64)| match calls.reached[site as usize] {
+                    [] => 0.0,
+                    [(one, share)] => times * share * costs.inclusive[*one],
+                    _ => times * of_several[site as usize],
+                };
+                let sum = side.work as f64 + of.sites.iter().map(of_site).sum::<f64>();
+                let new = per(sum, side.entries).min(per(total, side.entries));
+                moved = moved.max((new - costs.inclusive[of.method]).abs() / new.max(1.0));
+                costs.inclusive[of.method] = new;
             }
             if moved < 1e-6 {
                 break;
@@ -145,15 +195,15 @@ fn callees<'s>(side: &'s Side, block: usize) -> &'s [Callee] {
 
 /// The methods that the calls of all sides may reach: the one that is named if it ran, else all that ran with that
 /// name and descriptor (those of subclasses), by how often they ran.
-fn targets(sides: &[Side]) -> HashMap<Callee, Vec<(usize, f64)>> {
-    let mut exact: HashMap<Callee, usize> = HashMap::new();
-    let mut named: HashMap<u32, Vec<usize>> = HashMap::new();
+fn targets(sides: &[Side]) -> Targets {
+    let mut exact: FxHashMap<Callee, usize> = FxHashMap::default();
+    let mut named: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
     for (index, side) in sides.iter().enumerate().filter(|(_, s)| s.entries > 0) {
         let callee = Callee::new(side.class, &side.map.name, &side.map.descriptor);
         exact.insert(callee, index);
         named.entry(callee.method).or_default().push(index);
     }
-    let mut targets = HashMap::new();
+    let mut targets = Targets::default();
     for shape in sides.iter().filter_map(|s| s.map.shape.as_ref()) {
         for &callee in &shape.calls {
             targets
