@@ -189,9 +189,10 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
             match dead {
                 0 => format!("{} times it went the other way", thousands(total)),
                 dead => format!(
-                    "{} times it went the other way; {} bytes of code behind it never ran",
+                    "{} times it went the other way; {} {} of code behind it never ran",
                     thousands(total),
-                    thousands(dead)
+                    thousands(dead),
+                    if dead == 1 { "byte" } else { "bytes" }
                 ),
             },
         ))
