@@ -9,10 +9,10 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{conditions, contexts, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{conditions, contexts, cpu, kpaths, observations, shapes, structural, subpaths};
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 7] = [
+pub(crate) const SECTIONS: [&dyn Section; 8] = [
     &shapes::Kind,
     &kpaths::Kind,
     &observations::Kind,
@@ -20,6 +20,7 @@ pub(crate) const SECTIONS: [&dyn Section; 7] = [
     &subpaths::Kind,
     &structural::Kind,
     &conditions::Kind,
+    &cpu::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].
