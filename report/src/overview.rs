@@ -32,10 +32,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
         page.line("");
     }
     let ending = ending(view, width);
-    heading(
-        &mut page,
-        "Hot methods (share of all decisions), with their hot paths",
-    );
+    heading(&mut page, title(view));
     let mut shown = 0;
     for method in view.methods.iter().take(top) {
         let lines = method_lines(&page, method, paths, width);
@@ -56,6 +53,15 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     page.line("");
     ending.iter().for_each(|line| page.line(line));
     page.out
+}
+
+fn title(view: &View) -> &'static str {
+    match view.time {
+        Some(_) => {
+            "Hot methods (CPU time in them and in what they call outside of measured code), with the paths that take it"
+        }
+        None => "Hot methods (share of all decisions), with their hot paths",
+    }
 }
 
 fn heading(page: &mut Page, text: &str) {
@@ -106,19 +112,41 @@ fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
 
 fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) -> Vec<String> {
     let name = page.styled(TITLE, &name(method, width - 11));
-    let mut lines = vec![format!("{:>8}  {name}", percent(method.share))];
+    let mut lines = match &method.time {
+        None => vec![format!("{:>8}  {name}", percent(method.share))],
+        Some(time) => {
+            let about = format!(
+                "{:>10}with all that it calls {}; {} of all decisions",
+                "",
+                percent(time.total_share),
+                percent(method.share)
+            );
+            let about = page.styled(SOFT, &about);
+            vec![format!("{:>8}  {name}", percent(time.share)), about]
+        }
+    };
     let whole = method.paths.iter().map(|path| (path, ""));
     let mut all: Vec<(&PathView, &str)> = whole
         .chain(method.partial.iter().map(|path| (path, " · cut short")))
         .collect();
     all.sort_by_key(|(path, _)| Reverse((path.flow, path.count)));
+    let samples = |path: &PathView| path.time.map_or(0.0, |time| time.share);
+    all.sort_by(|(a, _), (b, _)| samples(b).total_cmp(&samples(a)));
     let count = all.len();
     for (path, ending) in all.into_iter().take(paths) {
-        let numbers = format!(
-            "{:>16}  ×{:<13}",
-            percent(path.share_of_method),
-            thousands(path.count)
-        );
+        let numbers = match path.time {
+            Some(time) => format!(
+                "{:>16} {:<9} ×{:<13}",
+                percent(time.share),
+                words::range(time.interval),
+                thousands(path.count)
+            ),
+            None => format!(
+                "{:>16}  ×{:<13}",
+                percent(path.share_of_method),
+                thousands(path.count)
+            ),
+        };
         let left = width.saturating_sub(numbers.chars().count() + 1);
         let words = cut(&(route(path, method.map, method.decisions()) + ending), left);
         lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
