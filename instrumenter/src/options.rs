@@ -289,8 +289,8 @@ pub struct InstrumentOptions {
     pub open_paths: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
-    /// Do path maps get the [shapes](trodden_profile::MethodShape) of their methods at once? Default: yes. If not,
-    /// [`shapes`](crate::shapes) makes them later from the same bytes.
+    /// Do path maps get the [shapes](trodden_profile::MethodShape) of their methods at once? Default: yes.
+    /// If not, [`shapes`](crate::shapes) makes them later from the same bytes.
     pub shapes: bool,
 }
 

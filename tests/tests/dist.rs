@@ -1,4 +1,5 @@
-//! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where nothing else is.
+//! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where
+//! nothing else is.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The bytes of instrumented classes as they were, what their branches decide, and their shapes.
 //!
-//! Conditions are recovered when a profile is written, and only for methods that ran, and shapes are made then: at
-//! class load that work would be the program's.
+//! Conditions are recovered when a profile is written, and only for methods that ran, and shapes are made
+//! then: at class load that work would be the program's.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -257,8 +257,8 @@ fn dump_streams(
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
 }
 
-/// What only the classes' bytes say: what the branches of methods that ran decide, what of the others the compiler
-/// made, and the shapes by which other builds of the program are compared.
+/// What only the classes' bytes say: what the branches of methods that ran decide, what of the others the
+/// compiler made, and the shapes by which other builds of the program are compared.
 fn add_source(agent: &Agent, profile: &mut Profile) {
     let ran = profile.methods_that_ran();
     let originals = &agent.host.registry.originals;
