@@ -22,6 +22,9 @@ const KNOWN: &[(&str, &str)] = &[
     ("Made.java line 152", "the line"),
 ];
 
+/// The same of Kotlin.
+const KNOWN_OF_KOTLIN: &[(&str, &str)] = &[];
+
 /// Lines and branches of each method, methods and classes; instructions are what compilers choose.
 fn sums(xml: &str) -> BTreeMap<String, String> {
     let wanted = |key: &String| {
@@ -52,57 +55,80 @@ fn sums(xml: &str) -> BTreeMap<String, String> {
     .collect()
 }
 
-#[test]
-fn what_compilers_make_is_left_out_as_jacoco_does() -> Result<()> {
+/// What differs between JaCoCo's report about a program and ours.
+fn differences(
+    jdk: &Jdk,
+    folder: &Path,
+    (class, class_path): (&str, &str),
+    known: &[(&str, &str)],
+) -> Result<Vec<String>> {
     let jacoco = Jacoco::fetched()?;
-    let source = Path::new(build::ROOT).join("coverage/made/Made.java");
+    let path = |name: &str| -> PathBuf { folder.join(name) };
+    let run = |flag: String| {
+        let mut java = jdk.command("java");
+        java.args([&flag, "-ea", "-cp", class_path, class]);
+        process::run(&mut java, LIMIT)?.success()
+    };
+    run(jacoco.flag(&path("exec")))?;
+    let agent = artefacts::artefacts()?.agent.display();
+    run(format!(
+        "-agentpath:{agent}=start,probe=counters,single-path-methods=probe,cut-paths=count,include=made.*,file={}",
+        path("made.trodden").display()
+    ))?;
+    let theirs = sums(&jacoco.report(jdk, &path("exec"), &path("classes"))?);
+    let ours = |more: &[&str]| -> Result<BTreeMap<String, String>> {
+        let mut trodden = Command::new(&artefacts::artefacts()?.cli);
+        trodden.current_dir(folder);
+        trodden.args([
+            "report",
+            "made.trodden",
+            "--format",
+            "jacoco",
+            "--classes",
+            "classes",
+        ]);
+        Ok(sums(&process::run(trodden.args(more), LIMIT)?.success()?.stdout))
+    };
+    let found = ours(&[])?;
+    assert!(theirs.len() > 80, "{theirs:#?}");
+    let keys = theirs.keys().chain(found.keys());
+    let mut differ: Vec<String> = keys
+        .filter(|key| theirs.get(*key) != found.get(*key))
+        .filter(|key| !known.iter().any(|(place, _)| key.contains(place)))
+        .map(|key| format!("{key}: JaCoCo {:?}, we {:?}", theirs.get(key), found.get(key)))
+        .collect();
+    differ.sort();
+    differ.dedup();
+    // With everything counted there is more.
+    assert!(ours(&["--compiler-made"])?.len() > found.len());
+    Ok(differ)
+}
+
+#[test]
+fn what_javac_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;
-        let path = |name: &str| -> PathBuf { folder.path().join(name) };
+        let classes = folder.path().join("classes");
         let mut javac = jdk.command("javac");
-        javac.args(["-g", "-d"]).arg(path("classes")).arg(&source);
-        process::run(&mut javac, LIMIT)?.success()?;
-        let run = |flag: String| {
-            let mut java = jdk.command("java");
-            java.args([&flag, "-ea", "-cp"])
-                .arg(path("classes"))
-                .arg("made.Made");
-            process::run(&mut java, LIMIT)?.success()
-        };
-        run(jacoco.flag(&path("exec")))?;
-        let agent = artefacts::artefacts()?.agent.display();
-        run(format!(
-            "-agentpath:{agent}=start,probe=counters,single-path-methods=probe,cut-paths=count,include=made.*,file={}",
-            path("made.trodden").display()
-        ))?;
-        let theirs = sums(&jacoco.report(&jdk, &path("exec"), &path("classes"))?);
-        let ours = |more: &[&str]| -> Result<BTreeMap<String, String>> {
-            let mut trodden = Command::new(&artefacts::artefacts()?.cli);
-            trodden.current_dir(folder.path());
-            trodden.args([
-                "report",
-                "made.trodden",
-                "--format",
-                "jacoco",
-                "--classes",
-                "classes",
-            ]);
-            Ok(sums(&process::run(trodden.args(more), LIMIT)?.success()?.stdout))
-        };
-        let found = ours(&[])?;
-        assert!(theirs.len() > 150, "{theirs:#?}");
-        let keys = theirs.keys().chain(found.keys());
-        let mut differ: Vec<String> = keys
-            .filter(|key| theirs.get(*key) != found.get(*key))
-            .filter(|key| !KNOWN.iter().any(|(place, _)| key.contains(place)))
-            .map(|key| format!("{key}: JaCoCo {:?}, we {:?}", theirs.get(key), found.get(key)))
-            .collect();
-        differ.sort();
-        differ.dedup();
+        let source = Path::new(build::ROOT).join("coverage/made/Made.java");
+        process::run(javac.args(["-g", "-d"]).arg(&classes).arg(&source), LIMIT)?.success()?;
+        let class_path = classes.display().to_string();
+        let differ = differences(&jdk, folder.path(), ("made.Made", &class_path), KNOWN)?;
         assert!(differ.is_empty(), "{}: {differ:#?}", jdk.home.display());
-        // With everything counted there is more.
-        let all = ours(&["--compiler-made"])?;
-        assert!(all.len() > found.len());
     }
+    Ok(())
+}
+
+#[test]
+fn what_kotlinc_makes_is_left_out_as_jacoco_does() -> Result<()> {
+    let jdk = &Jdk::ends()?[0];
+    let folder = tempfile::tempdir()?;
+    let classes = folder.path().join("classes");
+    let source = Path::new(build::ROOT).join("coverage/made/MadeKotlin.kt");
+    build::kotlinc(jdk, &source, &classes)?;
+    let class_path = format!("{}:{}", classes.display(), build::kotlin_library()?.display());
+    let program = ("made.MadeKotlinKt", class_path.as_str());
+    let differ = differences(jdk, folder.path(), program, KNOWN_OF_KOTLIN)?;
+    assert!(differ.is_empty(), "{differ:#?}");
     Ok(())
 }

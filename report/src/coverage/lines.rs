@@ -25,6 +25,8 @@ pub(super) struct Made {
     branches: BTreeSet<usize>,
     /// Blocks that throw because no case fits.
     no_match: BTreeSet<usize>,
+    /// Blocks of functions that were inlined.
+    inlined: BTreeSet<usize>,
     /// Blocks of handlers.
     handlers: BTreeSet<usize>,
     /// Blocks that look up whether assertions are on.
@@ -45,6 +47,7 @@ impl Made {
             copies: blocks(&|made| made == CompilerMade::FinallyCopy),
             branches: made.map(|c| c.block as usize).collect(),
             no_match: blocks(&|made| made == CompilerMade::NoMatch),
+            inlined: blocks(&|made| made == CompilerMade::KotlinInlined),
             handlers: blocks(&|made| {
                 let kinds = [
                     CompilerMade::FinallyCopy,
@@ -187,6 +190,13 @@ impl MethodCoverage {
     /// Its code in pieces of one block and line, without the blocks that the compiler made (but with copies).
     fn pieces(&self) -> Vec<Piece> {
         let map = self.map();
+        // Inlined code has line numbers of its own, behind those of the file.
+        let inlined = self
+            .made
+            .inlined
+            .iter()
+            .filter_map(|&block| map.line(map.blocks[block].start));
+        let first_inlined = inlined.min().unwrap_or(u32::MAX);
         let mut pieces = Vec::new();
         for (index, (block, &count)) in map.blocks.iter().zip(&self.edges.blocks).enumerate() {
             if self.made.blocks.contains(&index) {
@@ -199,6 +209,10 @@ impl MethodCoverage {
             while from < block.end {
                 let after = map.lines.partition_point(|e| e.bci <= from);
                 let to = map.lines.get(after).map_or(block.end, |e| e.bci.min(block.end));
+                if map.line(from).is_some_and(|line| line >= first_inlined) {
+                    from = to;
+                    continue;
+                }
                 pieces.push(Piece {
                     block: index,
                     count,

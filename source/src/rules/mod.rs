@@ -6,6 +6,7 @@ mod assertion;
 mod enums;
 mod finally;
 mod generated;
+mod inlined;
 mod kotlin;
 mod no_match;
 mod resources;
@@ -37,6 +38,7 @@ const RULES: &[(CompilerMade, Rule)] = &[
     (CompilerMade::KotlinLateinit, kotlin::lateinit),
     (CompilerMade::KotlinNullCheck, kotlin::null_checks),
     (CompilerMade::KotlinCoroutine, kotlin::coroutines),
+    (CompilerMade::KotlinInlined, inlined::find),
 ];
 
 /// What rules find.
