@@ -62,8 +62,7 @@ impl Shop {
     }
 
     fn jacoco_flag(&self, file: &str) -> String {
-        let agent = self.jacoco.agent.display();
-        format!("-javaagent:{agent}=destfile={}", self.path(file).display())
+        self.jacoco.flag(&self.path(file))
     }
 
     /// JaCoCo's own report.
@@ -191,15 +190,10 @@ fn what_jacoco_sees_of_cut_paths_is_covered() -> Result<()> {
     };
     assert_eq!(run(&shop.jacoco_flag("cuts.exec"))?.status.code(), Some(3));
     let flag = shop.trodden_flag("cuts.trodden")?.replace("shop.*", "Cuts*");
-    let mut java = jdk.command("java");
-    java.arg("-jar")
-        .arg(&shop.jacoco.cli)
-        .arg("report")
-        .arg(shop.path("cuts.exec"));
-    java.arg("--classfiles").arg(shop.path("cuts"));
-    java.arg("--xml").arg(shop.path("cuts.xml"));
-    process::run(&mut java, LIMIT)?.success()?;
-    let theirs = facts(&fs::read_to_string(shop.path("cuts.xml"))?);
+    let theirs = shop
+        .jacoco
+        .report(jdk, &shop.path("cuts.exec"), &shop.path("cuts"))?;
+    let theirs = facts(&theirs);
     let theirs = covered_lines(&theirs);
     let mut missing = Vec::new();
     for cut in ["skip", "count"] {

@@ -297,8 +297,8 @@ fn pprof_reads_them() -> Result<()> {
     Ok(())
 }
 
-/// Has Firefox Profiler's reader load a file: the folder of its session. `None` if its process did not start in
-/// time, however often it was tried; that says nothing about the file.
+/// Has Firefox Profiler's reader load a file: the folder of its session. `None` if its process did not start
+/// in time, however often it was tried; that says nothing about the file.
 fn loaded_by_firefox(reader: &Path, file: &Path) -> Result<Option<tempfile::TempDir>> {
     for _ in 0..8 {
         let home = tempfile::Builder::new().prefix("ff").tempdir_in("/tmp")?;

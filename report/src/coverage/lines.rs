@@ -151,7 +151,8 @@ impl MethodCoverage {
     pub fn lines(&self) -> BTreeMap<u32, Line> {
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
         let mut copied: BTreeMap<u32, u64> = BTreeMap::new();
-        for piece in self.pieces() {
+        let pieces = self.pieces();
+        for piece in &pieces {
             let Some(number) = piece.line else { continue };
             if self.made.copies.contains(&piece.block) {
                 let most = copied.entry(number).or_default();
@@ -174,7 +175,6 @@ impl MethodCoverage {
         }
         if !self.made.copies.is_empty() || !self.made.blocks.is_empty() {
             // The way around a handler is all that a closing brace stands for.
-            let pieces = self.pieces();
             let says = |piece: &&Piece| !piece.only_jumps && !self.made.copies.contains(&piece.block);
             let lines_of_source: BTreeSet<u32> = pieces.iter().filter(says).filter_map(|p| p.line).collect();
             lines.retain(|number, _| lines_of_source.contains(number));

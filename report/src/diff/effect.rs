@@ -56,9 +56,8 @@ impl<'t> Calls<'t> {
                 continue;
             };
             let mut sites: Vec<(u32, f64)> = Vec::new();
-            let mut callees = shape.calls.iter();
-            for (block, &times) in shape.blocks.iter().zip(&side.edges.blocks) {
-                for callee in callees.by_ref().take(block.calls as usize) {
+            for (callees, &times) in shape.calls_by_block().zip(&side.edges.blocks) {
+                for callee in callees {
                     let reached = targets.get(callee).map_or(&[][..], Vec::as_slice);
                     if times == 0 || reached.is_empty() {
                         continue;

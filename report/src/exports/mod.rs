@@ -46,7 +46,7 @@ pub enum Weight {
     Instructions,
 }
 
-/// Contexts or paths with less than one part in so many of the total are told together.
+/// Contexts or paths with less than one part in so many of the total are added up.
 const PARTS: u128 = 10_000;
 
 /// A number that each stack has.
@@ -115,7 +115,7 @@ pub(crate) struct Export {
     pub values: Vec<Value>,
     pub frames: Vec<Frame>,
     pub nodes: Vec<Node>,
-    /// What the leaves are, for what is told together: `contexts`.
+    /// What the leaves are, for what is added up: `contexts`.
     pub leaves: &'static str,
     /// How the numbers came about, in sentences.
     pub notes: Vec<String>,

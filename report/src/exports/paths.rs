@@ -12,7 +12,7 @@ use crate::words::{self, Counts, cut, dotted};
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
 
-/// All chosen methods; those beyond `top` together. Without `with_paths` their paths are told together, too.
+/// All chosen methods; those beyond `top` together. Without `with_paths` their paths are added up, too.
 pub(super) fn of(view: &View, options: &ReportOptions, with_paths: bool) -> Export {
     let mut export = Export {
         leaves: if with_paths { "paths" } else { "methods" },

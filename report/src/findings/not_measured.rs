@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use trodden_numbering::BlockId;
-use trodden_profile::{Callee, EdgeProfile, MethodCounts};
+use trodden_profile::{Callee, EdgeProfile, MethodCounts, MethodShape};
 
 use super::{Finding, FindingKind, MOST_OF_A_KIND, OFTEN};
 use crate::view::View;
@@ -30,20 +29,19 @@ pub(super) fn not_measured(view: &View) -> Vec<Finding> {
         .iter()
         .flat_map(|class| class.map.methods.iter().zip(&class.counts));
     for (map, counts) in all {
-        let Some(shape) = map.shape.as_ref().filter(|shape| !shape.calls.is_empty()) else {
+        // Paths are followed only where one of these methods is called.
+        let names_one = |shape: &&MethodShape| shape.calls.iter().any(|callee| calls.contains_key(callee));
+        let Some(shape) = map.shape.as_ref().filter(names_one) else {
             continue;
         };
-        if counts.paths.is_empty() {
-            continue;
-        }
         // A path that was cut off may have ended in front of the call.
         let whole = MethodCounts {
             paths: counts.paths.clone(),
             ..MethodCounts::default()
         };
         let edges = EdgeProfile::of(map, &whole);
-        for (block, &times) in edges.blocks.iter().enumerate() {
-            for callee in shape.calls_of(BlockId::new(block)) {
+        for (callees, &times) in shape.calls_by_block().zip(&edges.blocks) {
+            for callee in callees {
                 if let Some(found) = calls.get_mut(callee) {
                     found.0 = found.0.saturating_add(times);
                 }

@@ -101,7 +101,17 @@ impl Callee {
 }
 
 impl MethodShape {
-    /// The calls of a block.
+    /// The calls of all blocks, in their order.
+    pub fn calls_by_block(&self) -> impl Iterator<Item = &[Callee]> {
+        let mut rest = self.calls.as_slice();
+        self.blocks.iter().map(move |block| {
+            let (calls, after) = rest.split_at(block.calls as usize);
+            rest = after;
+            calls
+        })
+    }
+
+    /// The calls of one block; for those of all, [`calls_by_block`](Self::calls_by_block) goes over them once.
     pub fn calls_of(&self, block: BlockId) -> &[Callee] {
         let before = &self.blocks[..block.index()];
         let start: usize = before.iter().map(|b| b.calls as usize).sum();
