@@ -58,6 +58,7 @@ fn class() -> ClassMap {
         dag,
         lines: Vec::new(),
         unobserved: Vec::new(),
+        inlined: Vec::new(),
         shape: None,
     };
     ClassMap {

@@ -183,18 +183,18 @@ pub fn kotlin_library() -> Result<PathBuf> {
     jar_named("kotlin-stdlib-")
 }
 
-/// Compiles a Kotlin file into a folder, against the standard library.
+/// Compiles a Kotlin file into a folder, against the standard library, with options.
 ///
 /// # Errors
 /// If kotlinc refuses it, or cannot be had.
-pub fn kotlinc(jdk: &Jdk, source: &Path, out: &Path) -> Result<()> {
+pub fn kotlinc(jdk: &Jdk, options: &[&str], source: &Path, out: &Path) -> Result<()> {
     let mut compiler = jdk.command("java");
     compiler.arg("-cp").arg(all_jars(&jars()?));
     compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler");
     compiler
         .args(["-no-stdlib", "-no-reflect", "-nowarn", "-cp"])
         .arg(kotlin_library()?);
-    compiler.arg("-d").arg(out).arg(source);
+    compiler.args(options).arg("-d").arg(out).arg(source);
     process::run(&mut compiler, LIMIT)?.success()?;
     Ok(())
 }

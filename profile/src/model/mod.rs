@@ -7,6 +7,7 @@ mod contexts;
 mod describe;
 mod edges;
 pub mod facts;
+pub(crate) mod inlined;
 mod known;
 mod kpaths;
 pub(crate) mod map;
@@ -29,6 +30,7 @@ pub use conditions::{
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
+pub use inlined::InlinedCode;
 pub use kpaths::{
     ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,
 };
