@@ -123,6 +123,16 @@ impl Line {
     }
 }
 
+/// What of a method ran.
+pub(super) struct Measured {
+    /// Its source lines.
+    pub lines: BTreeMap<u32, Line>,
+    /// Its branches.
+    pub branches: Vec<BranchCoverage>,
+    /// Its instructions, if these are known.
+    pub instructions: Option<Ratio>,
+}
+
 /// Instructions of one line in one block.
 struct Piece {
     block: usize,
@@ -283,10 +293,13 @@ impl MethodCoverage {
 
     /// Its source lines; none if the class file has no line numbers.
     pub fn lines(&self) -> BTreeMap<u32, Line> {
+        self.lines_of(&self.pieces(), &self.branches())
+    }
+
+    fn lines_of(&self, pieces: &[Piece], branches: &[BranchCoverage]) -> BTreeMap<u32, Line> {
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
         let mut copied: BTreeMap<u32, u64> = BTreeMap::new();
-        let pieces = self.pieces();
-        for piece in &pieces {
+        for piece in pieces {
             let Some(number) = piece.line else { continue };
             if self.made.copies.contains(&piece.block) {
                 let most = copied.entry(number).or_default();
@@ -321,9 +334,9 @@ impl MethodCoverage {
             lines.retain(|number, _| lines_of_source.contains(number));
         }
         self.add_elsewhere(&mut lines);
-        for branch in self.branches() {
+        for branch in branches {
             if let Some(line) = branch.line.and_then(|number| lines.get_mut(&number)) {
-                line.branches.push(branch.outcomes);
+                line.branches.push(branch.outcomes.clone());
             }
         }
         lines
@@ -413,24 +426,33 @@ impl MethodCoverage {
         (below(to) - below(from)) as u64
     }
 
-    /// Instructions that ran, of all; `None` if they are not known.
-    pub fn instruction_ratio(&self) -> Option<Ratio> {
-        self.instructions.as_ref()?;
+    /// All of it, with its code cut into pieces once.
+    pub(super) fn measured(&self) -> Measured {
+        let (pieces, branches) = (self.pieces(), self.branches());
+        let lines = self.lines_of(&pieces, &branches);
         let of_line = |line: &Line| Ratio {
             covered: line.covered_instructions,
             total: line.covered_instructions + line.missed_instructions,
         };
-        let lines = self.lines();
-        let without_line = |piece: &Piece| piece.line.is_none() && !self.made.copies.contains(&piece.block);
-        let others = self.pieces().into_iter().filter(without_line).map(|piece| Ratio {
+        let without_line = |piece: &&Piece| piece.line.is_none() && !self.made.copies.contains(&piece.block);
+        let others = pieces.iter().filter(without_line).map(|piece| Ratio {
             covered: if piece.count > 0 { piece.instructions } else { 0 },
             total: piece.instructions,
         });
-        let ratio = lines
-            .values()
-            .map(of_line)
-            .chain(others)
-            .fold(Ratio::default(), Ratio::add);
-        Some(ratio)
+        let all = lines.values().map(of_line).chain(others);
+        let instructions = self
+            .instructions
+            .as_ref()
+            .map(|_| all.fold(Ratio::default(), Ratio::add));
+        Measured {
+            lines,
+            branches,
+            instructions,
+        }
+    }
+
+    /// Instructions that ran, of all; `None` if they are not known.
+    pub fn instruction_ratio(&self) -> Option<Ratio> {
+        self.measured().instructions
     }
 }
