@@ -205,7 +205,9 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     let file = class.source_file.map(decode).unwrap_or_default();
     let mut lines = Lines::new(&source_map, &name, &file);
     let mut scratch = shared.scratch();
-    scratch.shape.reset(&class.pool);
+    if options.shapes {
+        scratch.shape.reset(&class.pool);
+    }
     let mut skipped = Vec::new();
     let mut methods = Vec::new();
     let mut maps = Vec::new();

@@ -73,7 +73,8 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..4),
     ) {
         let bytes = plain_file(&profile, |tag, plain| {
-            if matches!(tag, b"CLAS" | b"RUN " | b"kpth" | b"kptr" | b"ctxt" | b"ctxn") && !plain.is_empty() {
+            let tags = [b"CLAS", b"RUN ", b"kpth", b"kptr", b"ctxt", b"ctxn", b"cpus", b"cpuf", b"cpun"];
+            if tags.iter().any(|known| *known == tag) && !plain.is_empty() {
                 for (at, bit) in &flips {
                     let at = at.index(plain.len());
                     plain[at] ^= 1u8 << bit;
@@ -82,6 +83,7 @@ proptest! {
         });
         if let Ok(read) = Profile::read(&bytes) {
             describe_everything(&read);
+            read.cpu.iter().for_each(|cpu| assert_eq!(cpu.by_place().len(), cpu.frames.len()));
             prop_assert_eq!(Profile::read(&read.to_bytes().unwrap()).unwrap(), read);
         }
     }

@@ -12,8 +12,8 @@ use trodden_numbering::{EdgeWeights, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::structural::{GraphCounts, MethodStructure, Structural};
 use trodden_profile::{
-    ContextNode, ContextTree, Contexts, MethodMap, Observation, PathForest, Profile, RunInfo, Skipped,
-    Subpath, SubpathRun, Subpaths, merge,
+    ContextNode, ContextTree, Contexts, CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime,
+    MethodMap, Observation, PathForest, Profile, RunInfo, Skipped, Subpath, SubpathRun, Subpaths, merge,
 };
 
 /// A loop with two ways inside: 0 → 1, 1 → 2 | 5, 2 → 3 | 4, 3 → 1, 4 → 1.
@@ -203,6 +203,55 @@ fn golden(name: &str, profile: &Profile) {
 #[test]
 fn a_file_with_every_kind_keeps_its_bytes() {
     golden("every-kind-v1.trodden", &every_kind(7));
+}
+
+/// Every field of CPU samples has a value of its own.
+#[test]
+fn cpu_samples_keep_their_bytes() {
+    let time = |samples, ns| CpuTime { samples, ns };
+    let frame = |class: &str, name: &str, kind| CpuFrame {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        descriptor: "(I)V".to_owned(),
+        kind,
+    };
+    let frames = vec![
+        frame("a/A", "run", CpuFrameKind::Java),
+        frame("java/util/zip/CRC32", "update", CpuFrameKind::Native),
+        CpuFrame::other("[GC]"),
+    ];
+    let row = |parent, frame, bci, own| CpuRow {
+        parent,
+        frame,
+        bci,
+        own,
+    };
+    let rows = [
+        row(None, 0, Some(7), time(3, 12_000_000)),
+        row(Some(0), 0, Some(300), time(0, 0)),
+        row(Some(1), 1, None, time(5, 20_000_001)),
+        row(None, 2, None, time(2, 8_000_000)),
+    ];
+    let mut cpu = CpuSamples {
+        reader: "async".to_owned(),
+        interval_ns: 1_000_000,
+        process_ns: Some(50_000_000),
+        lost: time(1, 4_000_000),
+        shortened: time(2, 7_000_000),
+        cut: time(1, 1_000_000),
+        failed: vec![CpuFailure {
+            reason: "gc-active".to_owned(),
+            time: time(2, 8_000_000),
+        }],
+        ..CpuSamples::default()
+    };
+    cpu.set_stacks(frames, &rows);
+    let profile = Profile {
+        run: run(7),
+        cpu: Some(cpu),
+        ..Profile::default()
+    };
+    golden("cpu-v1.trodden", &profile);
 }
 
 #[test]

@@ -141,7 +141,9 @@ pub fn judge<'a>(
             })
             .flatten();
     let Cfg { blocks, graph } = cfg;
-    let shape = Some(shape(&class.pool, &code, &blocks, &graph, shape_scratch));
+    let shape = options
+        .shapes
+        .then(|| shape(&class.pool, &code, &blocks, &graph, shape_scratch));
     let (lines, inlined) = lines.of(class, &code)?;
     let map = MethodMap {
         name: decode(method.name).into_owned(),

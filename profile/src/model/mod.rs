@@ -4,6 +4,7 @@ mod accuracy;
 pub(crate) mod codec;
 pub(crate) mod conditions;
 mod contexts;
+mod cpu;
 mod describe;
 mod edges;
 pub mod facts;
@@ -28,6 +29,10 @@ pub use conditions::{
     CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,
 };
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
+pub use cpu::{
+    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, MethodTime, PlaceTime,
+    share_interval,
+};
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
 pub use inlined::InlinedCode;

@@ -268,9 +268,23 @@ mod tests {
             ..Default::default()
         };
         profile.conditions.insert((0, 0), of);
+        profile.cpu = Some(crate::CpuSamples {
+            reader: bad(),
+            failed: vec![crate::CpuFailure {
+                reason: bad(),
+                time: Default::default(),
+            }],
+            frames: vec![crate::CpuFrame {
+                class: bad(),
+                name: bad(),
+                descriptor: bad(),
+                kind: crate::CpuFrameKind::Java,
+            }],
+            ..Default::default()
+        });
         let printed = profile.printable();
         let (before, after) = (profile.texts(), printed.texts());
-        assert_eq!(before.len(), 22);
+        assert_eq!(before.len(), 27);
         assert!(before.iter().all(|&text| text == BAD));
         // All but the source file's.
         assert_eq!(after, vec!["x\\u001b"; before.len() - 1]);

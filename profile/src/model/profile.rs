@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
+use crate::model::cpu::CpuSamples;
 use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
@@ -113,6 +114,8 @@ pub struct Profile {
     pub structural: Option<Structural>,
     /// What branches decide, in the source's terms, for the methods of which it is known.
     pub conditions: Conditions,
+    /// Where the CPU time went, if it was sampled.
+    pub cpu: Option<CpuSamples>,
 }
 
 impl Profile {

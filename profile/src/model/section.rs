@@ -9,10 +9,10 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{conditions, contexts, inlined, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{conditions, contexts, cpu, inlined, kpaths, observations, shapes, structural, subpaths};
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 8] = [
+pub(crate) const SECTIONS: [&dyn Section; 9] = [
     &shapes::Kind,
     &inlined::Kind,
     &kpaths::Kind,
@@ -21,6 +21,7 @@ pub(crate) const SECTIONS: [&dyn Section; 8] = [
     &subpaths::Kind,
     &structural::Kind,
     &conditions::Kind,
+    &cpu::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].

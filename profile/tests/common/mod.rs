@@ -2,6 +2,7 @@
 #![allow(dead_code, missing_docs)]
 
 pub mod conditions;
+pub mod cpu;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -465,17 +466,26 @@ pub fn any_profile() -> impl Strategy<Value = Profile> {
             let forests = proptest::option::of(any_kpaths(&classes));
             let observations = any_observations(&classes);
             let contexts = proptest::option::of(any_contexts(&classes));
-            (Just((run, classes, skipped)), forests, contexts, observations).prop_map(
-                |((run, classes, skipped), kpaths, contexts, observations)| Profile {
-                    run,
-                    classes,
-                    skipped,
-                    kpaths,
-                    observations,
-                    contexts,
-                    ..Profile::default()
-                },
+            let cpu = proptest::option::of(cpu::any_cpu());
+            (
+                Just((run, classes, skipped)),
+                forests,
+                contexts,
+                observations,
+                cpu,
             )
+                .prop_map(|((run, classes, skipped), kpaths, contexts, observations, cpu)| {
+                    Profile {
+                        run,
+                        classes,
+                        skipped,
+                        kpaths,
+                        observations,
+                        contexts,
+                        cpu,
+                        ..Profile::default()
+                    }
+                })
         })
 }
 

@@ -1,0 +1,59 @@
+//! CPU samples of several profiles into one.
+
+use std::collections::BTreeMap;
+
+use super::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
+use crate::model::merge::list;
+
+/// The sum: every stack has the samples that it has in all of them.
+pub(super) fn merge<'p>(all: impl Iterator<Item = &'p CpuSamples>) -> Option<CpuSamples> {
+    let mut merged: Option<CpuSamples> = None;
+    let mut frames: Vec<CpuFrame> = Vec::new();
+    let mut rows: Vec<CpuRow> = Vec::new();
+    let mut failed: BTreeMap<&str, CpuTime> = BTreeMap::new();
+    for one in all {
+        let (first_frame, first_row) = (frames.len() as u32, rows.len() as u32);
+        frames.extend(one.frames.iter().cloned());
+        rows.extend(one.tree.rows().into_iter().map(|row| CpuRow {
+            parent: row.parent.map(|parent| first_row + parent),
+            frame: first_frame + row.frame,
+            ..row
+        }));
+        for CpuFailure { reason, time } in &one.failed {
+            let sum = failed.entry(reason).or_default();
+            *sum = sum.plus(*time);
+        }
+        merged = Some(match merged {
+            None => CpuSamples {
+                reader: one.reader.clone(),
+                interval_ns: one.interval_ns,
+                process_ns: one.process_ns,
+                lost: one.lost,
+                shortened: one.shortened,
+                cut: one.cut,
+                ..CpuSamples::default()
+            },
+            Some(sum) => CpuSamples {
+                reader: list(&sum.reader, &one.reader),
+                interval_ns: sum.interval_ns.min(one.interval_ns),
+                // What is not known of one is not known of all.
+                process_ns: sum
+                    .process_ns
+                    .zip(one.process_ns)
+                    .map(|(a, b)| a.saturating_add(b)),
+                lost: sum.lost.plus(one.lost),
+                shortened: sum.shortened.plus(one.shortened),
+                cut: sum.cut.plus(one.cut),
+                ..CpuSamples::default()
+            },
+        });
+    }
+    let mut merged = merged?;
+    merged.set_stacks(frames, &rows);
+    let failure = |(reason, time): (&str, CpuTime)| CpuFailure {
+        reason: reason.to_owned(),
+        time,
+    };
+    merged.failed = failed.into_iter().map(failure).collect();
+    Some(merged)
+}

@@ -1,0 +1,227 @@
+//! Where the processor's time went: stacks of Java frames, sampled by CPU time.
+//!
+//! Every so much CPU time of a thread its stack is recorded. A sample stands for the CPU time since the one before it, so
+//! time is known exactly in sum and by chance in its parts: [`share_interval`] says how far chance may reach. Frames are
+//! those of any class, the JDK's too, and need no path map; methods of path maps are found by their names.
+
+mod codec;
+mod merge;
+mod places;
+mod tree;
+
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::Profile;
+use crate::model::section::{Section, SectionReader, Sections};
+
+pub use places::{MethodTime, PlaceTime, share_interval};
+pub use tree::{CpuNode, CpuRow, CpuTree};
+
+/// Samples, and the CPU time that they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuTime {
+    /// Number of samples. Their shares have the error of a draw of so many.
+    pub samples: u64,
+    /// Nanoseconds of CPU time. More than samples times interval where the system's clock ticks more slowly than was asked for.
+    pub ns: u64,
+}
+
+impl CpuTime {
+    /// Both sums; they stop at the largest number.
+    #[must_use]
+    pub fn plus(self, other: CpuTime) -> CpuTime {
+        CpuTime {
+            samples: self.samples.saturating_add(other.samples),
+            ns: self.ns.saturating_add(other.ns),
+        }
+    }
+
+    /// Is there no sample?
+    pub fn is_none(self) -> bool {
+        self == CpuTime::default()
+    }
+}
+
+/// What a frame stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CpuFrameKind {
+    /// A Java method, in bytecode or compiled.
+    Java,
+    /// A Java method that is `native`: what it calls has no frames of its own.
+    Native,
+    /// No method, but what the JVM was busy with, or why the stack is not known: `[GC]`, `[unknown Java frame]`. The text is in
+    /// [`CpuFrame::name`].
+    Other,
+}
+
+impl CpuFrameKind {
+    /// All of them, in the order of their numbers in files.
+    pub const ALL: [CpuFrameKind; 3] = [CpuFrameKind::Java, CpuFrameKind::Native, CpuFrameKind::Other];
+}
+
+/// A method, as frames name it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CpuFrame {
+    /// Internal name of the class, with slashes; empty if it is no method. Classes of one name are one here.
+    pub class: String,
+    /// Name of the method, or what it is instead.
+    pub name: String,
+    /// Descriptor; empty if it is no method.
+    pub descriptor: String,
+    /// What it is.
+    pub kind: CpuFrameKind,
+}
+
+impl CpuFrame {
+    /// What is no method.
+    pub fn other(name: impl Into<String>) -> Self {
+        CpuFrame {
+            class: String::new(),
+            name: name.into(),
+            descriptor: String::new(),
+            kind: CpuFrameKind::Other,
+        }
+    }
+}
+
+/// Samples whose stack is not known, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CpuFailure {
+    /// Why: `gc-active`, `unknown-not-java`, …
+    pub reason: String,
+    /// How many. They are in the tree, too, at a frame of their own.
+    pub time: CpuTime,
+}
+
+/// The CPU samples of a run, all threads together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CpuSamples {
+    /// How stacks were read: `async` (wherever the thread was) or `safepoint` (where it came to rest next). Several, if
+    /// profiles of both were merged.
+    pub reader: String,
+    /// CPU time from sample to sample that was asked for, in nanoseconds; the least one of merged profiles.
+    pub interval_ns: u64,
+    /// CPU time of the whole process while samples were taken, threads of the JVM itself (garbage collector, compilers)
+    /// included, which have no samples. `None` if it is not known.
+    pub process_ns: Option<u64>,
+    /// Samples in no node: there was no room for their stacks.
+    pub lost: CpuTime,
+    /// Samples in a node above their own, because the tree was full.
+    pub shortened: CpuTime,
+    /// Samples of stacks that were deeper than is recorded: they have the innermost frames below a frame that stands for
+    /// the others.
+    pub cut: CpuTime,
+    /// Samples whose stack is not known, ascending by reason. They are in the tree.
+    pub failed: Vec<CpuFailure>,
+    /// Methods of the tree, ascending.
+    pub frames: Vec<CpuFrame>,
+    /// The stacks.
+    pub tree: CpuTree,
+}
+
+impl CpuSamples {
+    /// Sets frames, in any order and maybe several times the same, and the stacks that speak of them by position. Rows that speak of
+    /// no frame are left out, with those below them.
+    pub fn set_stacks(&mut self, frames: Vec<CpuFrame>, rows: &[CpuRow]) {
+        let mut sorted = frames.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        let places: Vec<Option<u32>> = frames
+            .iter()
+            .map(|frame| Some(sorted.binary_search(frame).ok()? as u32))
+            .collect();
+        self.tree = CpuTree::from_rows(rows, |frame| places.get(frame as usize).copied().flatten());
+        self.frames = sorted;
+    }
+
+    /// All samples and their time, but for lost ones.
+    pub fn total(&self) -> CpuTime {
+        let own = self.tree.nodes().iter().map(|node| node.own);
+        own.fold(CpuTime::default(), CpuTime::plus)
+    }
+
+    /// The position of a method among the frames.
+    pub fn frame(&self, class: &str, name: &str, descriptor: &str) -> Option<usize> {
+        let key = |frame: &CpuFrame| {
+            let names = frame
+                .class
+                .as_str()
+                .cmp(class)
+                .then(frame.name.as_str().cmp(name));
+            names.then(frame.descriptor.as_str().cmp(descriptor))
+        };
+        self.frames.binary_search_by(key).ok()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !self.frames.is_sorted_by(|a, b| a < b) {
+            return Err("the methods of CPU samples are not in order".to_owned());
+        }
+        if !self.failed.is_sorted_by(|a, b| a.reason < b.reason) {
+            return Err("the reasons of CPU samples without a stack are not in order".to_owned());
+        }
+        match self
+            .tree
+            .nodes()
+            .iter()
+            .find(|node| node.frame as usize >= self.frames.len())
+        {
+            None => Ok(()),
+            Some(node) => Err(format!("there is no method {} for a CPU sample", node.frame)),
+        }
+    }
+}
+
+/// CPU samples as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::ABOUT, codec::FRAMES, codec::NODES]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        match &profile.cpu {
+            Some(cpu) => codec::write(cpu, out),
+            None => Ok(()),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        let check = profile.cpu.as_ref().map_or(Ok(()), CpuSamples::check);
+        check.map_err(Problem::bare)
+    }
+
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let Some(cpu) = &profile.cpu else {
+            return Vec::new();
+        };
+        let frames = cpu.frames.iter();
+        let frames = frames.flat_map(|frame| [&*frame.class, &*frame.name, &*frame.descriptor]);
+        let reasons = cpu.failed.iter().map(|failed| &*failed.reason);
+        [&*cpu.reader].into_iter().chain(reasons).chain(frames).collect()
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let Some(cpu) = &mut profile.cpu else {
+            return Vec::new();
+        };
+        let frames = cpu.frames.iter_mut();
+        let frames = frames.flat_map(|frame| [&mut frame.class, &mut frame.name, &mut frame.descriptor]);
+        let reasons = cpu.failed.iter_mut().map(|failed| &mut failed.reason);
+        [&mut cpu.reader]
+            .into_iter()
+            .chain(reasons)
+            .chain(frames)
+            .collect()
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.cpu = merge::merge(inputs.iter().filter_map(|profile| profile.cpu.as_ref()));
+        Ok(())
+    }
+}

@@ -1,0 +1,103 @@
+//! Time by method and bytecode index, and how sure it is.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{CpuSamples, CpuTime};
+
+/// Time of a place in the code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PlaceTime {
+    /// Samples whose innermost frame was there.
+    pub own: CpuTime,
+    /// Samples with a frame there, however deep: what it called is in it. A sample counts once, also if several of its
+    /// frames were there (recursion).
+    pub total: CpuTime,
+}
+
+/// Time of a method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodTime {
+    /// All of it. The `total` of a method is at most the sum of those of its places: a recursive one may have several
+    /// places on one stack.
+    pub all: PlaceTime,
+    /// By bytecode index; `None`: where in the method is not known.
+    pub places: BTreeMap<Option<u16>, PlaceTime>,
+}
+
+impl CpuSamples {
+    /// Time by method and bytecode index, parallel to [`frames`](Self::frames).
+    pub fn by_place(&self) -> Vec<MethodTime> {
+        let mut methods = vec![MethodTime::default(); self.frames.len()];
+        let totals = self.tree.totals();
+        // Frames of the current stack, and how often a method and a place are on it.
+        let mut stack: Vec<(u32, Option<u16>)> = Vec::new();
+        let mut frames: HashMap<u32, u32> = HashMap::new();
+        let mut places: HashMap<(u32, Option<u16>), u32> = HashMap::new();
+        for (node, &total) in self.tree.nodes().iter().zip(&totals) {
+            for gone in stack.drain(node.depth as usize - 1..) {
+                frames.entry(gone.0).and_modify(|times| *times -= 1);
+                places.entry(gone).and_modify(|times| *times -= 1);
+            }
+            let key = (node.frame, node.bci);
+            stack.push(key);
+            let first = |times: &mut u32| {
+                *times += 1;
+                *times == 1
+            };
+            let first_of_method = first(frames.entry(node.frame).or_default());
+            let first_of_place = first(places.entry(key).or_default());
+            let Some(method) = methods.get_mut(node.frame as usize) else {
+                continue;
+            };
+            let place = method.places.entry(node.bci).or_default();
+            place.own = place.own.plus(node.own);
+            method.all.own = method.all.own.plus(node.own);
+            if first_of_place {
+                place.total = place.total.plus(total);
+            }
+            if first_of_method {
+                method.all.total = method.all.total.plus(total);
+            }
+        }
+        methods
+    }
+}
+
+/// Between which bounds a share lies with 95 % certainty that `part` of `whole` samples have (Wilson's interval). `(0, 1)`
+/// if there is no sample.
+pub fn share_interval(part: u64, whole: u64) -> (f64, f64) {
+    const Z: f64 = 1.959_963_984_540_054;
+    if whole == 0 {
+        return (0.0, 1.0);
+    }
+    let n = whole as f64;
+    let p = (part as f64 / n).min(1.0);
+    let z2 = Z * Z / n;
+    let centre = (p + z2 / 2.0) / (1.0 + z2);
+    let half = Z / (1.0 + z2) * (p * (1.0 - p) / n + z2 / (4.0 * n)).sqrt();
+    ((centre - half).max(0.0), (centre + half).min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_wilsons() {
+        // R: prop.test(x, n, correct = FALSE)$conf.int
+        for (part, whole, low, high) in [
+            (10, 100, 0.055_229, 0.174_366),
+            (0, 50, 0.0, 0.071_347),
+            (1, 1, 0.206_549, 1.0),
+        ] {
+            let (from, to) = share_interval(part, whole);
+            assert!(
+                (from - low).abs() < 1e-5 && (to - high).abs() < 1e-5,
+                "{part} of {whole}: {from} to {to}"
+            );
+        }
+        assert_eq!(share_interval(0, 0), (0.0, 1.0));
+        let (from, to) = share_interval(u64::MAX, u64::MAX);
+        assert!(from > 0.99 && to <= 1.0);
+    }
+}
