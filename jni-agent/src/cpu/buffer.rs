@@ -33,8 +33,8 @@ struct Slot {
     state: AtomicU32,
     /// How many frames, or the JVM's reason for none: 0 or negative.
     count: AtomicI32,
-    /// How many intervals the sample stands for.
-    weight: AtomicU32,
+    /// CPU time that the sample stands for, in nanoseconds.
+    nanos: AtomicU64,
 }
 
 /// The slots.
@@ -43,7 +43,7 @@ pub struct Buffer {
     /// [`ROOM`] frames per slot. Pages that no stack reached have no memory.
     frames: MmapMut,
     lost: AtomicU64,
-    lost_weight: AtomicU64,
+    lost_nanos: AtomicU64,
 }
 
 /// A sample, out of its slot.
@@ -53,8 +53,8 @@ pub struct Taken<'b> {
     pub stack: Result<&'b [RawFrame], i32>,
     /// Were there more frames?
     pub cut: bool,
-    /// How many intervals it stands for.
-    pub weight: u32,
+    /// CPU time that it stands for, in nanoseconds.
+    pub nanos: u64,
 }
 
 impl Buffer {
@@ -68,7 +68,7 @@ impl Buffer {
             slots: (0..slots).map(|_| Slot::default()).collect(),
             frames,
             lost: AtomicU64::new(0),
-            lost_weight: AtomicU64::new(0),
+            lost_nanos: AtomicU64::new(0),
         })
     }
 
@@ -85,7 +85,7 @@ impl Buffer {
     /// Takes a slot, has it filled and hands it over. `fill` gets room for so many frames and returns how
     /// many there are, or a reason, as the JVM does. Safe in a signal handler, if `fill` is: it neither waits
     /// nor allocates.
-    pub fn put(&self, weight: u32, fill: impl FnOnce(*mut RawFrame, i32) -> i32) {
+    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> i32) {
         for (at, slot) in self.slots.iter().enumerate() {
             let free = slot.state.load(Ordering::Relaxed) == FREE;
             let taken = || {
@@ -95,13 +95,13 @@ impl Buffer {
             if free && taken().is_ok() {
                 let count = fill(self.room(at), ROOM as i32);
                 slot.count.store(count.min(ROOM as i32), Ordering::Relaxed);
-                slot.weight.store(weight, Ordering::Relaxed);
+                slot.nanos.store(nanos, Ordering::Relaxed);
                 slot.state.store(FULL, Ordering::Release);
                 return;
             }
         }
         self.lost.fetch_add(1, Ordering::Relaxed);
-        self.lost_weight.fetch_add(weight.into(), Ordering::Relaxed);
+        self.lost_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
     /// Hands over all samples that are there. Only one thread at a time may call it: see
@@ -124,16 +124,16 @@ impl Buffer {
             each(Taken {
                 stack,
                 cut: count > FRAMES as i32,
-                weight: slot.weight.load(Ordering::Relaxed),
+                nanos: slot.nanos.load(Ordering::Relaxed),
             });
             slot.state.store(FREE, Ordering::Release);
         }
     }
 
-    /// Samples for which there was no slot since the last call, and the intervals that they stand for.
+    /// Samples for which there was no slot since the last call, and their nanoseconds.
     pub fn take_lost(&self) -> (u64, u64) {
         let take = |number: &AtomicU64| number.swap(0, Ordering::Relaxed);
-        (take(&self.lost), take(&self.lost_weight))
+        (take(&self.lost), take(&self.lost_nanos))
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
             put(&buffer, 1, 7);
             let mut taken = Vec::new();
             buffer.take(|sample| {
-                assert_eq!(sample.weight, 2);
+                assert_eq!(sample.nanos, 2);
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });
             assert_eq!(

@@ -124,10 +124,10 @@ impl CpuSampler {
         tap.open();
         jvmti.notify(JVMTI_EVENT_THREAD_START, true)?;
         jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
-        self.timers.begin(interval, tap.signal());
+        self.timers.begin(interval, tap.signal(), tap.clocks());
         let armed = self.timers.arm_existing(jvmti, jni);
         debug!(
-            "CPU samples every {interval:?}, signal {:?}, {armed:?} threads at the start",
+            "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
             tap.signal()
         );
         *running = Some(Running {

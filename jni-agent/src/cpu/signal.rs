@@ -10,13 +10,14 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, RawFrame, Taken};
+use super::timers::{Clocks, spent};
 use crate::jvm::thread::Vm;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
@@ -38,7 +39,6 @@ struct TimerInfo {
     code: c_int,
     _pad: c_int,
     timer: c_int,
-    /// How often the timer ran out before the signal was delivered, but for the first time.
     overrun: c_int,
     value: *mut c_void,
 }
@@ -53,6 +53,7 @@ pub struct Tap {
     walk: Walker,
     vm: Vm,
     signal: c_int,
+    clocks: Clocks,
     buffer: Buffer,
     /// Are samples taken?
     open: AtomicBool,
@@ -77,6 +78,7 @@ pub fn install(vm: Vm) -> Result<&'static Tap, Unavailable> {
         walk,
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
+        clocks: Clocks::new().map_err(Unavailable::Timers)?,
         buffer: Buffer::new(slots).map_err(Unavailable::Timers)?,
         open: AtomicBool::new(false),
         busy: AtomicU32::new(0),
@@ -155,34 +157,132 @@ extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
     // SAFETY: null, or a tap that is never freed; the system passes a valid `info`, as SA_SIGINFO was asked
     // for.
     if let (Some(tap), Some(info)) = unsafe { (TAP.load(Ordering::Acquire).as_ref(), info.as_ref()) } {
-        // Nobody else's: timers carry the tap's address.
-        if info.code == SI_TIMER && info.value == tap.mark() {
-            tap.sample(info.overrun, context);
+        // Nobody else's: our timers carry the address of their thread's clock.
+        let clock = tap.clocks.at(info.value.addr());
+        if let Some(clock) = clock.filter(|_| info.code == SI_TIMER) {
+            tap.sample(clock, context);
         }
     }
     // SAFETY: as above.
     unsafe { *errno = before };
 }
 
+/// Where a thread was interrupted.
+///
+/// The JVM's walker knows methods. Pieces of code that it has put together for several methods (checksums,
+/// copies of arrays, dispatch through tables) belong to none, and it gives up. Most of them have no frame of
+/// their own: then the address of their caller is on top of the stack; the others keep it where the frame
+/// pointer says. The walker is asked again as if the caller had been interrupted there. It believes nothing
+/// that it is shown: what is no return address into compiled code, it refuses.
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+struct Place {
+    context: *mut libc::ucontext_t,
+    pc: i64,
+    sp: i64,
+    fp: i64,
+}
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+impl Place {
+    const PC: usize = libc::REG_RIP as usize;
+    const SP: usize = libc::REG_RSP as usize;
+    const FP: usize = libc::REG_RBP as usize;
+    /// How far above the stack's end a frame of such code begins at most.
+    const FRAME: i64 = 4096;
+
+    /// # Safety
+    /// The context that the system passed to a signal handler that has not returned.
+    unsafe fn of(context: *mut c_void) -> Self {
+        let context = context.cast::<libc::ucontext_t>();
+        // SAFETY: the caller's promise.
+        let registers = unsafe { &(*context).uc_mcontext.gregs };
+        Place {
+            context,
+            pc: registers[Self::PC],
+            sp: registers[Self::SP],
+            fp: registers[Self::FP],
+        }
+    }
+
+    /// A word of the interrupted thread's stack.
+    fn word(at: i64) -> i64 {
+        // SAFETY: callers pass addresses at most a page above the stack pointer. The code of the JVM runs on
+        // a stack that is larger: that of the calls which led to it lies there.
+        unsafe { (at as usize as *const i64).read_volatile() }
+    }
+
+    /// Program counter, stack pointer and frame pointer in the caller of code without a frame.
+    fn caller_of_leaf(&self) -> Option<(i64, i64, i64)> {
+        (self.sp % 8 == 0).then(|| (Self::word(self.sp), self.sp + 8, self.fp))
+    }
+
+    /// The same for code that has set up a frame.
+    fn caller_by_frame(&self) -> Option<(i64, i64, i64)> {
+        let inside = self.fp % 8 == 0 && (self.sp..self.sp + Self::FRAME).contains(&self.fp);
+        inside.then(|| (Self::word(self.fp + 8), self.fp + 16, Self::word(self.fp)))
+    }
+
+    /// Runs something with the context of a caller, if there is one.
+    fn at(&mut self, caller: impl Fn(&Self) -> Option<(i64, i64, i64)>, walk: impl FnOnce(*mut c_void)) {
+        let set = |(pc, sp, fp): (i64, i64, i64)| {
+            // SAFETY: see `of`.
+            let registers = unsafe { &mut (*self.context).uc_mcontext.gregs };
+            (registers[Self::PC], registers[Self::SP], registers[Self::FP]) = (pc, sp, fp);
+        };
+        if let Some(of_caller) = caller(self) {
+            set(of_caller);
+            walk(self.context.cast());
+            // The thread goes on where it was.
+            set((self.pc, self.sp, self.fp));
+        }
+    }
+}
+
+/// Elsewhere callers are not looked for.
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+struct Place;
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+impl Place {
+    unsafe fn of(_: *mut c_void) -> Self {
+        Place
+    }
+
+    fn caller_of_leaf(&self) -> Option<(i64, i64, i64)> {
+        None
+    }
+
+    fn caller_by_frame(&self) -> Option<(i64, i64, i64)> {
+        None
+    }
+
+    fn at(&mut self, _: impl Fn(&Self) -> Option<(i64, i64, i64)>, _: impl FnOnce(*mut c_void)) {}
+}
+
 impl Tap {
     /// The number of the signal.
-    pub fn signal(&self) -> (c_int, usize) {
-        (self.signal, self.mark().addr())
+    pub fn signal(&self) -> c_int {
+        self.signal
     }
 
-    fn mark(&self) -> *mut c_void {
-        std::ptr::from_ref(self).cast_mut().cast()
+    /// What its timers carry.
+    pub fn clocks(&self) -> &Clocks {
+        &self.clocks
     }
 
-    /// Takes a sample of the calling thread, which was interrupted in `context`. In a signal handler.
-    fn sample(&self, overrun: c_int, context: *mut c_void) {
+    /// Takes a sample of the calling thread, whose clock this is and which was interrupted in `context`. In a
+    /// signal handler.
+    fn sample(&self, clock: &AtomicU64, context: *mut c_void) {
         self.busy.fetch_add(1, Ordering::SeqCst);
         if self.open.load(Ordering::SeqCst) {
             // Only threads that are attached to the JVM have timers: so this reads the thread's own memory,
             // and no more. Null when the thread has just been detached.
             let env = self.vm.env();
-            let weight = 1 + overrun.max(0) as u32;
-            self.buffer.put(weight, |frames, most| {
+            // By the clock itself: the system's count of missed ticks is too low when it is short of
+            // processors.
+            let now = spent(0).unwrap_or_default();
+            let nanos = now.saturating_sub(clock.swap(now, Ordering::Relaxed));
+            self.buffer.put(nanos, |frames, most| {
                 let mut trace = CallTrace {
                     env,
                     count: THREAD_EXIT,
@@ -191,6 +291,22 @@ impl Tap {
                 if !env.is_null() {
                     // SAFETY: made to be called here; there is room for `most` frames.
                     unsafe { (self.walk)(&raw mut trace, most, context) };
+                    // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
+                    let mut place = unsafe { Place::of(context) };
+                    for caller in [Place::caller_of_leaf, Place::caller_by_frame] {
+                        if ![UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&trace.count) {
+                            break;
+                        }
+                        let why = trace.count;
+                        place.at(caller, |context| {
+                            // SAFETY: as above.
+                            unsafe { (self.walk)(&raw mut trace, most, context) };
+                        });
+                        // Nothing is gained: the first answer counts.
+                        if trace.count <= 0 {
+                            trace.count = why;
+                        }
+                    }
                 }
                 trace.count
             });
@@ -228,3 +344,7 @@ impl Tap {
 
 /// The JVM's number for a thread that ends.
 pub const THREAD_EXIT: c_int = -8;
+/// Its number for a place in its code that belongs to no method.
+const UNKNOWN_JAVA: c_int = -5;
+/// Its number for a frame that it cannot leave.
+const NOT_WALKABLE_JAVA: c_int = -6;

@@ -89,22 +89,17 @@ impl Stacks {
         self.process += spent;
     }
 
-    fn time(&self, samples: u64, intervals: u64) -> CpuTime {
-        let interval = self.interval.unwrap_or_default().as_nanos() as u64;
-        CpuTime {
-            samples,
-            ns: intervals.saturating_mul(interval),
-        }
-    }
-
-    /// There was no room for so many samples, which stand for so many intervals.
-    pub fn lose(&mut self, samples: u64, intervals: u64) {
-        self.lost = self.lost.plus(self.time(samples, intervals));
+    /// There was no room for so many samples, which stand for so much CPU time in nanoseconds.
+    pub fn lose(&mut self, samples: u64, ns: u64) {
+        self.lost = self.lost.plus(CpuTime { samples, ns });
     }
 
     /// Adds a sample. `look_up` finds the method of an id.
     pub fn add(&mut self, sample: Taken<'_>, mut look_up: impl FnMut(usize) -> Option<CpuFrame>) {
-        let time = self.time(1, sample.weight.into());
+        let time = CpuTime {
+            samples: 1,
+            ns: sample.nanos,
+        };
         let (node, whole) = match sample.stack {
             Err(reason) => {
                 let sum = self.failed.entry(reason).or_default();
@@ -291,7 +286,7 @@ mod tests {
     }
 
     /// Frames as pairs of method and bytecode index, innermost first.
-    fn add(stacks: &mut Stacks, frames: &[(usize, i32)], weight: u32) {
+    fn add(stacks: &mut Stacks, frames: &[(usize, i32)], millis: u64) {
         let raw: Vec<RawFrame> = frames
             .iter()
             .map(|&(method, bci)| RawFrame { bci, method })
@@ -299,7 +294,7 @@ mod tests {
         let sample = Taken {
             stack: Ok(&raw),
             cut: false,
-            weight,
+            nanos: millis * 1_000_000,
         };
         stacks.add(sample, look_up);
     }
@@ -336,11 +331,11 @@ mod tests {
             let sample = Taken {
                 stack: Err(reason),
                 cut: false,
-                weight: 2,
+                nanos: 2_000_000,
             };
             stacks.add(sample, look_up);
         }
-        stacks.lose(2, 3);
+        stacks.lose(2, 3_000_000);
         stacks.add_process_time(Duration::from_millis(30));
         let samples = stacks.samples(Duration::from_millis(12)).unwrap();
         assert_eq!(
@@ -399,7 +394,7 @@ mod tests {
         let sample = || Taken {
             stack: Ok(&raw),
             cut: true,
-            weight: 1,
+            nanos: 1_000_000,
         };
         stacks.add(sample(), renamed);
         stacks.forget_methods();

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
+use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 
 use crate::jvm::{Jni, Jvmti};
@@ -21,6 +22,38 @@ use crate::log::debug;
 
 /// How often a thread that runs is looked for.
 const TRIES: usize = 10;
+
+/// Threads that can be sampled at a time.
+const THREADS: usize = 1 << 16;
+
+/// The CPU time of each thread at its last sample. Their addresses are what timers carry to the handler,
+/// which looks whether it is one before it believes that. Never freed.
+pub struct Clocks(MmapMut);
+
+impl Clocks {
+    /// For as many threads as can be sampled. Pages that no thread uses have no memory.
+    ///
+    /// # Errors
+    /// If there is no address space.
+    pub fn new() -> Result<Self, Error> {
+        MmapMut::map_anon(THREADS * size_of::<AtomicU64>()).map(Clocks)
+    }
+
+    fn all(&self) -> &[AtomicU64] {
+        // SAFETY: memory of that many words, aligned to a page, zero at first, that is only ever used as
+        // these.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), THREADS) }
+    }
+
+    /// The clock at an address; `None` if that is the address of none.
+    pub fn at(&self, address: usize) -> Option<&AtomicU64> {
+        let offset = address.checked_sub(self.0.as_ptr().addr())?;
+        let aligned = offset.is_multiple_of(size_of::<AtomicU64>());
+        self.all()
+            .get(offset / size_of::<AtomicU64>())
+            .filter(|_| aligned)
+    }
+}
 
 /// The timers of all threads.
 #[derive(Default)]
@@ -33,8 +66,12 @@ pub struct Timers {
 #[derive(Default)]
 struct State {
     /// While sampling runs: the interval, the signal and what it carries.
-    running: Option<(Duration, (c_int, usize))>,
-    by_thread: FxHashMap<libc::pid_t, Timer>,
+    running: Option<(Duration, c_int, &'static Clocks)>,
+    /// Each with the number of its clock.
+    by_thread: FxHashMap<libc::pid_t, (Timer, usize)>,
+    /// Clocks that are free again, and how many were ever in use.
+    free: Vec<usize>,
+    used: usize,
 }
 
 /// A timer of the system; deleted on drop.
@@ -58,8 +95,8 @@ fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
     (!thread << 3) | OF_A_THREAD | BY_THE_SCHEDULER
 }
 
-/// CPU time of a thread in nanoseconds.
-fn spent(thread: libc::pid_t) -> Option<u64> {
+/// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.
+pub fn spent(thread: libc::pid_t) -> Option<u64> {
     let mut time = MaybeUninit::<libc::timespec>::uninit();
     // SAFETY: a valid place for the answer, which is there if the call says so.
     unsafe {
@@ -117,22 +154,23 @@ impl Timer {
 }
 
 /// Can there be such timers? Makes one of the calling thread's that never runs out.
-pub fn probe(interval: Duration, signal: (c_int, usize)) -> Result<(), Error> {
+pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
     const NEVER: u64 = 1 << 60;
-    Timer::create(current(), signal, NEVER, interval.as_nanos() as u64).map(drop)
+    Timer::create(current(), (signal, 0), NEVER, interval.as_nanos() as u64).map(drop)
 }
 
 impl Timers {
     /// From now on threads get timers.
-    pub fn begin(&self, interval: Duration, signal: (c_int, usize)) {
-        lock(&self.state).running = Some((interval, signal));
+    pub fn begin(&self, interval: Duration, signal: c_int, clocks: &'static Clocks) {
+        lock(&self.state).running = Some((interval, signal, clocks));
     }
 
     /// All timers are deleted.
     pub fn end(&self) {
         let mut state = lock(&self.state);
         state.running = None;
-        state.by_thread.clear();
+        let timers = std::mem::take(&mut state.by_thread);
+        state.free.extend(timers.into_values().map(|(_, clock)| clock));
     }
 
     /// The calling thread gets a timer, if it has none.
@@ -142,27 +180,49 @@ impl Timers {
 
     /// The calling thread has none from here on. A signal that is on its way arrives before this returns.
     pub fn disarm_current(&self) {
-        // Deleted when the lock is free again.
-        let timer = lock(&self.state).by_thread.remove(&current());
-        drop(timer);
+        let mut state = lock(&self.state);
+        if let Some((timer, clock)) = state.by_thread.remove(&current()) {
+            drop(timer);
+            state.free.push(clock);
+        }
     }
 
     fn arm(&self, thread: libc::pid_t) -> bool {
         let mut state = lock(&self.state);
-        let Some((interval, signal)) = state.running else {
+        let Some((interval, signal, clocks)) = state.running else {
+            return false;
+        };
+        // One that is there under this number belonged to a thread that has ended, if it is not this one.
+        if let Some((timer, clock)) = state.by_thread.remove(&thread) {
+            drop(timer);
+            state.free.push(clock);
+        }
+        let number = state.free.pop().unwrap_or_else(|| {
+            state.used += 1;
+            state.used - 1
+        });
+        let (Some(clock), Some(now)) = (clocks.all().get(number), spent(thread)) else {
+            // No room, or the thread has gone.
+            state.free.push(number);
             return false;
         };
         let interval = interval.as_nanos() as u64;
         // At a random time of the first interval, so that threads that live shortly have their share of
-        // samples.
+        // samples: as if there had been one before.
         let first = 1 + self.random() % interval;
-        match Timer::create(thread, signal, first, interval) {
-            // One that was there under this number belonged to a thread that has ended.
+        clock.store((now + first).saturating_sub(interval), Ordering::Relaxed);
+        match Timer::create(
+            thread,
+            (signal, std::ptr::from_ref(clock).addr()),
+            first,
+            interval,
+        ) {
             Ok(timer) => {
-                state.by_thread.insert(thread, timer);
+                state.by_thread.insert(thread, (timer, number));
                 true
             }
             Err(e) => {
+                state.free.push(number);
                 debug!("thread {thread} is not sampled: {e}");
                 false
             }
@@ -245,14 +305,38 @@ mod tests {
     }
 
     #[test]
-    fn timers_signal_their_thread_by_its_cpu_time() {
-        use std::sync::atomic::AtomicU64;
-        static TICKS: AtomicU64 = AtomicU64::new(0);
-        extern "C" fn count(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
-            // SAFETY: a timer's signal: the overrun is the second number of its part, behind 16 bytes.
-            let overrun = unsafe { *info.cast::<c_int>().add(5) };
-            TICKS.fetch_add(1 + overrun as u64, Ordering::Relaxed);
+    fn addresses_of_clocks_are_known() {
+        let clocks = Clocks::new().unwrap();
+        let address = |at: usize| std::ptr::from_ref(&clocks.all()[at]).addr();
+        clocks.all()[5].store(7, Ordering::Relaxed);
+        assert_eq!(clocks.at(address(5)).unwrap().load(Ordering::Relaxed), 7);
+        for wrong in [
+            0,
+            1,
+            address(0) - 8,
+            address(5) + 1,
+            address(THREADS - 1) + 8,
+            usize::MAX,
+        ] {
+            assert!(clocks.at(wrong).is_none(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn timers_signal_their_thread_by_its_cpu_time() {
+        static CLOCKS: std::sync::OnceLock<Clocks> = std::sync::OnceLock::new();
+        static TICKS: AtomicU64 = AtomicU64::new(0);
+        static NANOS: AtomicU64 = AtomicU64::new(0);
+        extern "C" fn count(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+            // SAFETY: a timer's signal: the value is behind 24 bytes.
+            let value = unsafe { *info.cast::<usize>().add(3) };
+            if let Some(clock) = CLOCKS.get().and_then(|clocks| clocks.at(value)) {
+                let now = spent(0).unwrap_or_default();
+                NANOS.fetch_add(now - clock.swap(now, Ordering::Relaxed), Ordering::Relaxed);
+                TICKS.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let clocks = CLOCKS.get_or_init(|| Clocks::new().unwrap());
         let signal = libc::SIGRTMIN() + 3;
         // SAFETY: a handler with the signature that SA_SIGINFO asks for.
         unsafe {
@@ -262,19 +346,21 @@ mod tests {
             assert_eq!(libc::sigaction(signal, &raw const action, null_mut()), 0);
         }
         let timers = Timers::default();
-        timers.begin(Duration::from_millis(1), (signal, 1));
+        timers.begin(Duration::from_millis(1), signal, clocks);
         let begin = spent(current()).unwrap();
         timers.arm_current();
         while spent(current()).unwrap() - begin < 200_000_000 {
             std::hint::black_box(0);
         }
         timers.disarm_current();
-        let used = (spent(current()).unwrap() - begin) / 1_000_000;
-        let ticks = TICKS.load(Ordering::Relaxed);
-        // One may be under way, and the system looks at its clock's ticks only: every 10 ms at worst.
+        let used = spent(current()).unwrap() - begin;
+        let (ticks, nanos) = (TICKS.load(Ordering::Relaxed), NANOS.load(Ordering::Relaxed));
+        assert!(ticks > 3, "{ticks} ticks");
+        // Time up to the last tick, and that of the tick before the first one. How often the system looks at
+        // timers is its own affair; half is more than it ever leaves out.
         assert!(
-            (used - 12..=used + 1).contains(&ticks),
-            "{ticks} ticks in {used} ms"
+            (used / 2..=used + 1_000_000).contains(&nanos),
+            "{nanos} ns of {used}"
         );
         assert!(lock(&timers.state).by_thread.is_empty());
         timers.end();
