@@ -19,6 +19,7 @@ mod render;
 mod replay;
 mod report;
 mod run;
+mod shell;
 mod sources;
 mod words;
 
@@ -54,6 +55,9 @@ enum Command {
     Check(check::CheckArgs),
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
+    Completions(shell::CompletionsArgs),
+    #[command(hide = true)]
+    Man(shell::ManArgs),
 }
 
 /// The command line, with helps of a size to read; with `all`, every option is explained.
@@ -82,6 +86,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Completions(args) => shell::completions(&args, commands(true)).map(|()| ExitCode::SUCCESS),
+        Command::Man(args) => shell::man(&args, commands(true)).map(|()| ExitCode::SUCCESS),
     };
     match result {
         Ok(code) => code,

@@ -37,6 +37,7 @@ pub use options::{BesidesCalls, EventProbes, InstrumentOptions, ProbeKind, Probe
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 pub use probes::ShimMethod;
+pub use shape::shapes;
 
 use std::sync::Arc;
 

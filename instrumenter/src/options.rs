@@ -289,6 +289,9 @@ pub struct InstrumentOptions {
     pub open_paths: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
+    /// Do path maps get the [shapes](trodden_profile::MethodShape) of their methods at once? Default: yes.
+    /// If not, [`shapes`](crate::shapes) makes them later from the same bytes.
+    pub shapes: bool,
 }
 
 impl InstrumentOptions {
@@ -305,6 +308,7 @@ impl InstrumentOptions {
             cut_paths: false,
             open_paths: false,
             guide: None,
+            shapes: true,
         }
     }
 }

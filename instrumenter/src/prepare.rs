@@ -200,7 +200,9 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
 
     let mut scratch = shared.scratch();
-    scratch.shape.reset(&class.pool);
+    if options.shapes {
+        scratch.shape.reset(&class.pool);
+    }
     let mut skipped = Vec::new();
     let mut methods = Vec::new();
     let mut maps = Vec::new();

@@ -1,12 +1,20 @@
 //! From code to its [`MethodShape`]: what does not change when only line numbers, pool indices or the order
 //! of members do.
 
-use trodden_classfile::code::Code;
+use std::collections::HashMap;
+
+use trodden_classfile::class::Class;
+use trodden_classfile::code::{Code, Marks};
+use trodden_classfile::decode;
 use trodden_classfile::opcodes::{self as op, KIND, kind};
 use trodden_classfile::pool::{Pool, tag};
-use trodden_classfile::reader::{get_u2, get_u4};
+use trodden_classfile::reader::{Fault, get_u2, get_u4};
 use trodden_numbering::{BlockId, FlowGraph, SimpleGraph};
-use trodden_profile::{BlockInfo, BlockShape, Callee, EdgeLabel, MethodShape, ShapeHasher};
+use trodden_profile::{
+    BlockInfo, BlockShape, Callee, ClassMap, EdgeLabel, MethodMap, MethodShape, ShapeHasher,
+};
+
+use crate::error::ClassError;
 
 /// `ldc2_w`.
 const LDC2_W: u8 = 20;
@@ -109,6 +117,48 @@ impl ShapeScratch {
             method: self.name_and_type(pool, get_u2(payload, 2)) as u32,
         })
     }
+}
+
+/// The shapes of a class's methods, from its bytes and the path map made from them, in the map's order. What
+/// [`InstrumentOptions::shapes`](crate::InstrumentOptions::shapes) leaves out of the map.
+///
+/// # Errors
+/// If the bytes are not a well-formed class file, or not those of the map.
+pub fn shapes(bytes: &[u8], map: &ClassMap) -> Result<Vec<MethodShape>, ClassError> {
+    let class = Class::read(bytes).map_err(|fault| ClassError::new(Some(&map.name), None, fault))?;
+    let by_name: HashMap<_, _> = class
+        .methods
+        .iter()
+        .map(|method| ((decode(method.name), decode(method.descriptor)), method))
+        .collect();
+    let mut scratch = ShapeScratch::default();
+    scratch.reset(&class.pool);
+    let mut marks = Marks::default();
+    let outside = |message: &str| Fault {
+        offset: 0,
+        message: message.to_owned(),
+    };
+    let mut shape_of = |method: &MethodMap| {
+        let wrong = |fault| {
+            let signature = format!("{}{}", method.name, method.descriptor);
+            ClassError::new(Some(&map.name), Some(signature), fault)
+        };
+        let key = (method.name.as_str().into(), method.descriptor.as_str().into());
+        let attribute = by_name.get(&key).and_then(|found| found.code.as_ref());
+        let attribute = attribute.ok_or_else(|| wrong(outside("the method has no code here")))?;
+        let code = Code::read(attribute, &class.pool, &mut marks).map_err(wrong)?;
+        if code.len() != method.code_length {
+            return Err(wrong(outside("the path map is of other code")));
+        }
+        Ok(shape(
+            &class.pool,
+            &code,
+            &method.blocks,
+            &method.graph,
+            &mut scratch,
+        ))
+    };
+    map.methods.iter().map(&mut shape_of).collect()
 }
 
 /// The shape of a method whose blocks are known. The class's constants are forgotten by

@@ -83,6 +83,8 @@ impl Settings {
             cut_paths: options.counts_cut_paths(),
             open_paths: options.reads_open_paths(),
             guide: options.code.use_profile.as_deref().map(guide).transpose()?,
+            // At class load that work would be the program's: `Originals` does it when a profile is written.
+            shapes: false,
             ..InstrumentOptions::new(probes(&options)?)
         };
         Ok(Settings {

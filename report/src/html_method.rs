@@ -56,8 +56,14 @@ pub(crate) fn section(
             summary {
                 span.anchor id=(spot.anchor) {}
                 h2 { span.rank { (spot.rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
-                span.facts { (bar(view.share)) (percent(view.share)) " of all decisions · " (thousands(view.paths.len() as u64)) " of "
-                    (thousands(view.map.num_paths())) " possible paths seen" }
+                span.facts {
+                    @match &view.time {
+                        Some(time) => { (bar(time.share)) (percent(time.share)) " of the CPU time · " (percent(view.share)) }
+                        None => { (bar(view.share)) (percent(view.share)) }
+                    }
+                    " of all decisions · " (thousands(view.paths.len() as u64)) " of "
+                    (thousands(view.map.num_paths())) " possible paths seen"
+                }
             }
             // Of a closed one a browser with script makes elements when it is opened; without script it does so at once.
             @if spot.open { (body) } @else { noscript { (body) } }
@@ -117,8 +123,14 @@ fn path_row(
         li { div.path.selected[selected] role="button" tabindex="0" aria-pressed=(selected) data-path=(path.number)
             data-lines=(lines.join(" ")) data-blocks=(blocks.join(" ")) data-edges=(edges.join(" ")) {
             div.path-head {
-                (bar(path.share_of_method))
-                b { (percent(path.share_of_method)) } " of this method"
+                @match &path.time {
+                    Some(time) => {
+                        (bar(time.share)) b { (percent(time.share)) } " of this method's time "
+                        span.soft title="Between these bounds the share lies with 95 % certainty" { "(" (words::range(time.interval)) ")" }
+                        " · " (percent(path.share_of_method)) " of its decisions"
+                    }
+                    None => { (bar(path.share_of_method)) b { (percent(path.share_of_method)) } " of this method" }
+                }
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
             div.route {

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use trodden_profile::{CompilerMade, MethodMap, PathDescription, Place, printable_lines};
+use trodden_profile::{CompilerMade, CpuTime, MethodMap, PathDescription, Place, printable_lines};
 
 use crate::ReportError;
 use crate::decisions::{Decision, Decisions};
 use crate::findings;
+use crate::path_time::TimeView;
 use crate::section::{Extent, Keys};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words;
@@ -85,6 +86,8 @@ struct Method<'a> {
     flow: u64,
     share: f64,
     possible_paths: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<MethodTime>,
     paths: Vec<Path>,
     branches: Vec<Branch>,
     switches: Vec<Switch>,
@@ -116,9 +119,38 @@ pub(crate) struct Path {
     count: u64,
     flow: u64,
     share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<PathTime>,
     start: Point,
     end: Point,
     steps: Vec<Step>,
+}
+
+/// CPU time, with shares of the program's.
+#[derive(Serialize)]
+struct MethodTime {
+    #[serde(rename = "self")]
+    own: Time,
+    near: Time,
+    total: Time,
+    unplaced: Time,
+}
+
+#[derive(Serialize)]
+struct Time {
+    samples: u64,
+    seconds: f64,
+    share: f64,
+}
+
+/// CPU time, with shares of the method's.
+#[derive(Serialize)]
+struct PathTime {
+    samples: f64,
+    seconds: f64,
+    share: f64,
+    interval: [f64; 2],
+    certain: f64,
 }
 
 #[derive(Serialize)]
@@ -297,6 +329,7 @@ fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
         flow: view.flow,
         share: view.share,
         possible_paths: view.map.num_paths(),
+        time: view.time.as_ref().map(method_time),
         paths: paths(&view.paths),
         branches: view.branches.iter().filter_map(|b| branch(view, b)).collect(),
         switches: view.branches.iter().filter_map(|b| switch(view, b)).collect(),
@@ -322,6 +355,20 @@ fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
     }
 }
 
+fn method_time(view: &TimeView) -> MethodTime {
+    let time = |time: CpuTime| Time {
+        samples: time.samples,
+        seconds: time.ns as f64 / 1e9,
+        share: time.ns as f64 / view.program.ns.max(1) as f64,
+    };
+    MethodTime {
+        own: time(view.own),
+        near: time(view.near),
+        total: time(view.total),
+        unplaced: time(view.unplaced),
+    }
+}
+
 pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> Path {
     let d: &PathDescription = &view.description;
     let point = |kind, at: Place| Point {
@@ -334,6 +381,13 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> P
         count: view.count,
         flow: view.flow,
         share: view.share,
+        time: view.time.map(|time| PathTime {
+            samples: time.samples,
+            seconds: time.ns / 1e9,
+            share: time.share,
+            interval: time.interval,
+            certain: time.certain,
+        }),
         start: point(words::start_kind(d.start_kind), d.start),
         end: point(words::end_kind(d.end_kind), d.end),
         steps: d

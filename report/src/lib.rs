@@ -30,6 +30,7 @@ mod json;
 mod kpaths;
 mod layout;
 mod overview;
+mod path_time;
 mod pattern;
 mod section;
 mod source;
@@ -58,6 +59,7 @@ pub use diff::{
 pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
 pub use kpaths::KPathsOptions;
+pub use path_time::{PathTime, TimeView};
 pub use pattern::{MethodPattern, PatternError};
 pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 pub use subpaths::SubpathsView;

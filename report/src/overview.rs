@@ -36,10 +36,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
         page.line("");
     }
     let ending = ending(view, width);
-    heading(
-        &mut page,
-        "Hot methods (share of all decisions), with their hot paths",
-    );
+    heading(&mut page, title(view));
     let mut shown = 0;
     for method in view.methods.iter().take(top) {
         let lines = method_lines(&page, method, paths, width);
@@ -60,6 +57,15 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     page.line("");
     ending.iter().for_each(|line| page.line(line));
     page.out
+}
+
+fn title(view: &View) -> &'static str {
+    match view.time {
+        Some(_) => {
+            "Hot methods (CPU time in them and in what they call outside of measured code), with the paths that take it"
+        }
+        None => "Hot methods (share of all decisions), with their hot paths",
+    }
 }
 
 fn heading(page: &mut Page, text: &str) {
@@ -110,21 +116,39 @@ fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
 
 fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) -> Vec<String> {
     let name = page.styled(TITLE, &name(method, width - 11));
-    let mut lines = vec![format!("{:>8}  {name}", percent(method.share))];
+    let mut lines = match &method.time {
+        None => vec![format!("{:>8}  {name}", percent(method.share))],
+        Some(time) => {
+            let about = format!(
+                "{:>10}with all that it calls {}; {} of all decisions",
+                "",
+                percent(time.total_share),
+                percent(method.share)
+            );
+            let about = page.styled(SOFT, &about);
+            vec![format!("{:>8}  {name}", percent(time.share)), about]
+        }
+    };
     let whole = method.paths.iter().map(|path| (path, ""));
     let mut all: Vec<(&PathView, &str)> = whole
         .chain(method.partial.iter().map(|path| (path, " · cut short")))
         .collect();
     all.sort_by_key(|(path, _)| Reverse((path.flow, path.count)));
+    let samples = |path: &PathView| path.time.map_or(0.0, |time| time.share);
+    all.sort_by(|(a, _), (b, _)| samples(b).total_cmp(&samples(a)));
     let count = all.len();
-    for (path, ending) in all.into_iter().take(paths) {
-        let numbers = format!(
-            "{:>16}  ×{:<13}",
-            percent(path.share_of_method),
-            thousands(path.count)
-        );
+    let shown: Vec<(String, String)> = all
+        .into_iter()
+        .take(paths)
+        .map(|(path, ending)| {
+            let words = route(path, method.map, method.decisions()) + ending;
+            (numbers(path), words)
+        })
+        .collect();
+    for (index, (numbers, words)) in shown.iter().enumerate() {
         let left = width.saturating_sub(numbers.chars().count() + 1);
-        let words = cut(&(route(path, method.map, method.decisions()) + ending), left);
+        let others = shown.iter().enumerate().filter(|(other, _)| *other != index);
+        let words = cut_where_they_differ(words, others.map(|(_, (_, other))| &**other), left);
         lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
     }
     if count > paths {
@@ -133,6 +157,47 @@ fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) ->
         lines.push(page.styled(SOFT, &rest));
     }
     lines
+}
+
+fn numbers(path: &PathView) -> String {
+    match path.time {
+        Some(time) => format!(
+            "{:>16} {:<9} ×{:<13}",
+            percent(time.share),
+            words::range(time.interval),
+            thousands(path.count)
+        ),
+        None => format!(
+            "{:>16}  ×{:<13}",
+            percent(path.share_of_method),
+            thousands(path.count)
+        ),
+    }
+}
+
+/// As much of a route as fits; if that would read like another one's, its first stop and then what is different.
+fn cut_where_they_differ<'o>(route: &str, others: impl Iterator<Item = &'o str>, width: usize) -> String {
+    const BETWEEN: &str = " · ";
+    let stops: Vec<&str> = route.split(BETWEEN).collect();
+    let alike = others
+        .filter(|other| cut(other, width) == cut(route, width))
+        .map(|other| {
+            let pairs = stops.iter().zip(other.split(BETWEEN));
+            pairs.take_while(|(own, other)| **own == *other).count()
+        })
+        .max();
+    match alike {
+        // From there on, but for the first stop, which says where the path starts.
+        Some(alike) if (2..stops.len()).contains(&alike) => {
+            let rest = stops[alike..].join(BETWEEN);
+            let whole = format!("{}{BETWEEN}…{BETWEEN}{rest}", stops[0]);
+            match cut(&whole, width) == whole || whole.chars().count() - rest.chars().count() < width / 2 {
+                true => cut(&whole, width),
+                false => cut(&format!("…{BETWEEN}{rest}"), width),
+            }
+        }
+        _ => cut(route, width),
+    }
 }
 
 /// The method's name, which is never cut; its parameters, then its package go first.
@@ -174,5 +239,29 @@ fn shell_safe(name: &str) -> String {
     match pattern.chars().all(plain) {
         true => pattern,
         false => format!("'{pattern}'"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_begin_alike() {
+        let [one, other] = [
+            "7 a → yes · 8 b → yes · 9 c → yes · 10",
+            "7 a → yes · 8 b → yes · 9 c → no · 12",
+        ];
+        let short = |route, other| cut_where_they_differ(route, [other].into_iter(), 26);
+        assert_eq!(short(one, other), "… · 9 c → yes · 10");
+        assert_eq!(short(other, one), "… · 9 c → no · 12");
+        // There is room for both.
+        assert_eq!(cut_where_they_differ(one, [other].into_iter(), 80), one);
+        let one = "7 a → yes · 8 b → yes · 8 bb → yes · 8 bbb → yes · 9 c → yes · 10";
+        let other = "7 a → yes · 8 b → yes · 8 bb → yes · 8 bbb → yes · 9 c → no · 12";
+        assert_eq!(
+            cut_where_they_differ(one, [other].into_iter(), 40),
+            "7 a → yes · … · 9 c → yes · 10"
+        );
     }
 }

@@ -124,21 +124,31 @@ impl Page {
     }
 
     fn table(&mut self, view: &View, top: usize) {
-        let title = self.styled(
-            TITLE,
-            "Hot methods (share of all branch decisions made on counted paths)",
-        );
+        let title = match view.time {
+            Some(_) => {
+                "Hot methods (CPU time in them and what they call outside of measured code; share of all decisions)"
+            }
+            None => "Hot methods (share of all branch decisions made on counted paths)",
+        };
+        let title = self.styled(TITLE, title);
         self.line(&title);
+        let time = |text: String| match view.time {
+            Some(_) => format!("{text:>9}"),
+            None => String::new(),
+        };
         self.line(&format!(
-            "{:>9} {:>17} {:>17}  method",
+            "{}{:>9} {:>17} {:>17}  method",
+            time("time".to_owned()),
             "share",
             "decisions",
             format!("paths {}", words::Counts::of(view.run).participle())
         ));
         for method in view.methods.iter().take(top) {
-            let name = elide(&method.title(), WIDTH - 47);
+            let of_method = method.time.as_ref();
+            let time = time(of_method.map_or_else(|| "–".to_owned(), |time| percent(time.share)));
+            let name = elide(&method.title(), WIDTH - 47 - time.chars().count());
             self.line(&format!(
-                "{:>9} {:>17} {:>17}  {name}",
+                "{time}{:>9} {:>17} {:>17}  {name}",
                 percent(method.share),
                 thousands(method.flow),
                 thousands(method.count)
@@ -162,6 +172,9 @@ impl Page {
                 thousands(method.map.num_paths())
             ),
         );
+        if let Some(time) = &method.time {
+            self.wrapped(3, &words::time_of_method(time));
+        }
         if let Some(observation) = method.observation {
             self.wrapped(3, &words::observed(observation, method.count));
         }
@@ -246,6 +259,9 @@ impl Page {
                 words::ends(d.end_kind, d.end)
             ),
         );
+        if let Some(time) = &path.time {
+            self.wrapped(11, &words::time_of_path(time));
+        }
         let text = route(path, method.map, method.decisions());
         for line in wrap(&text, WIDTH - 11) {
             let line = self.styled(DECISION, &line);

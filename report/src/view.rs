@@ -1,17 +1,19 @@
 //! The view model: what every format shows, computed once.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts,
-    MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, BranchCounts, ClassProfile, CpuTime, EdgeLabel, EdgeProfile, KPaths, MethodConditions,
+    MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
+use crate::path_time::{PathTime, TimeView, Times};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
@@ -22,7 +24,7 @@ use crate::words;
 /// By reason: classes, or methods of them.
 pub type Reasons<'p> = BTreeMap<&'p str, Vec<(&'p str, Option<&'p str>)>>;
 
-/// A whole profile, hottest method first.
+/// A whole profile, hottest method first: by time if there are samples of it, else by decisions.
 #[derive(Debug)]
 pub struct View<'p> {
     /// The profile itself.
@@ -31,7 +33,7 @@ pub struct View<'p> {
     pub run: &'p RunInfo,
     /// Sums over the whole profile, whatever was selected.
     pub totals: Totals,
-    /// The selected methods that ran, or whose counts cannot be read, by flow, then count, then name.
+    /// The selected methods that ran, or whose counts cannot be read, by time ([`TimeView::near`]), then flow, count, name.
     pub methods: Vec<MethodView<'p>>,
     /// Methods without any count: class and method map.
     pub idle: Vec<(&'p str, &'p MethodMap)>,
@@ -47,6 +49,8 @@ pub struct View<'p> {
     pub contexts: Option<ContextsView<'p>>,
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
+    /// CPU time of all samples, if the profile has any.
+    pub time: Option<CpuTime>,
     /// Where source text is found.
     pub(crate) sources: Rc<Sources>,
 }
@@ -101,6 +105,8 @@ pub struct MethodView<'p> {
     pub observation: Option<&'p Observation>,
     /// Its loops, each on its own, if the profile tells.
     pub structure: Option<StructureView>,
+    /// Its time, if it has samples.
+    pub time: Option<TimeView>,
     /// What its branches decide, if that was recovered and is wanted.
     conditions: Option<&'p MethodConditions>,
     /// Where source text is found.
@@ -127,6 +133,8 @@ pub struct PathView {
     pub edges: Vec<EdgeRef>,
     /// The path as a sequence of line runs and decisions.
     pub stops: Vec<Stop>,
+    /// Its part of the method's time, if that has samples.
+    pub time: Option<PathTime>,
 }
 
 /// Some straight-line code on a path, then perhaps a decision.
@@ -315,8 +323,13 @@ impl<'p> View<'p> {
         for method in &mut methods {
             method.set_shares(totals[1]);
         }
+        let times = profile.cpu.as_ref().map(|samples| Times::new(samples, profile));
+        if let Some(times) = &times {
+            methods.iter_mut().for_each(|method| method.set_times(times));
+        }
         methods.sort_by(|a, b| {
-            let key = |m: &MethodView| (std::cmp::Reverse(m.flow), std::cmp::Reverse(m.count));
+            let time = |m: &MethodView| m.time.as_ref().map_or(0, |time| time.near.ns);
+            let key = |m: &MethodView| (Reverse(time(m)), Reverse(m.flow), Reverse(m.count));
             key(a).cmp(&key(b)).then_with(|| {
                 (a.class, &a.map.name, &a.map.descriptor).cmp(&(b.class, &b.map.name, &b.map.descriptor))
             })
@@ -352,6 +365,7 @@ impl<'p> View<'p> {
             without_cut_paths,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
+            time: times.map(|times| times.total),
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
             sources: Rc::clone(sources),
         }
@@ -395,6 +409,7 @@ impl<'p> MethodView<'p> {
             forest: None,
             observation: None,
             structure: None,
+            time: None,
             conditions: None,
             sources,
             decisions: OnceCell::new(),
@@ -512,6 +527,18 @@ impl<'p> MethodView<'p> {
         }
     }
 
+    fn set_times(&mut self, times: &Times) {
+        let all = || self.paths.iter().chain(&self.partial);
+        let through: Vec<(&[BlockId], u64)> = all().map(|p| (&*p.description.blocks, p.count)).collect();
+        let Some((time, of_paths)) = times.of((self.class, self.map), &through, &self.known_blocks) else {
+            return;
+        };
+        self.time = Some(time);
+        for (path, time) in self.paths.iter_mut().chain(&mut self.partial).zip(of_paths) {
+            path.time = Some(time);
+        }
+    }
+
     /// How often a block ran; none if the probes do not tell ([`MethodMap::known_blocks`]).
     pub fn block_count(&self, block: usize) -> Option<u64> {
         let is_known = self.known_blocks.get(block).is_none_or(|known| *known);
@@ -600,6 +627,7 @@ impl PathView {
             share: 0.0,
             share_of_method: 0.0,
             stops: stops(map, &path, &description),
+            time: None,
             description,
             edges: path.edges,
         }

@@ -3,6 +3,8 @@
 use trodden_numbering::StartKind;
 use trodden_profile::{EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo, facts};
 
+use crate::path_time::{PathTime, TimeView};
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
@@ -23,6 +25,41 @@ pub(crate) fn percent(share: f64) -> String {
     } else {
         format!("{:.1} %", share * 100.0)
     }
+}
+
+/// Two shares as percentages: `52–70 %`.
+pub(crate) fn range([from, to]: [f64; 2]) -> String {
+    format!("{:.0}–{:.0} %", from * 100.0, to * 100.0)
+}
+
+/// Where a method's time goes.
+pub(crate) fn time_of_method(time: &TimeView) -> String {
+    let mut text = format!(
+        "{} of the CPU time is in it and in what it calls outside of measured code; with all that it calls {}",
+        percent(time.share),
+        percent(time.total_share)
+    );
+    let all = time
+        .blocks
+        .iter()
+        .fold(time.unplaced.ns, |sum, block| sum.saturating_add(block.ns));
+    if time.unplaced.ns > 0 {
+        text += &format!(
+            "; of {} of that no counted path is known to go through",
+            percent(time.unplaced.ns as f64 / all.max(1) as f64)
+        );
+    }
+    text
+}
+
+/// A path's part of its method's time.
+pub(crate) fn time_of_path(time: &PathTime) -> String {
+    format!(
+        "takes {} of the method's time ({}; {} in code of its own)",
+        percent(time.share),
+        range(time.interval),
+        percent(time.certain)
+    )
 }
 
 /// The beginning, if it is too long.

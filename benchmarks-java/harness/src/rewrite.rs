@@ -134,7 +134,11 @@ pub fn run(
 }
 
 fn rewrite_all(classes: &[Vec<u8>], kind: ProbeKind) -> Pass {
-    let instrumenter = Instrumenter::new(InstrumentOptions::new(kind));
+    // As the agent at class load.
+    let instrumenter = Instrumenter::new(InstrumentOptions {
+        shapes: false,
+        ..InstrumentOptions::new(kind)
+    });
     let mut pass = Pass::default();
     let mut ids = ClassIds::new(0, 0);
     let start = Instant::now();

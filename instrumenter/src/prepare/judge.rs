@@ -140,7 +140,9 @@ pub fn judge<'a>(
             })
             .flatten();
     let Cfg { blocks, graph } = cfg;
-    let shape = Some(shape(&class.pool, &code, &blocks, &graph, shape_scratch));
+    let shape = options
+        .shapes
+        .then(|| shape(&class.pool, &code, &blocks, &graph, shape_scratch));
     let map = MethodMap {
         name: decode(method.name).into_owned(),
         descriptor: decode(method.descriptor).into_owned(),

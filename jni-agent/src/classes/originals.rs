@@ -1,14 +1,15 @@
-//! The bytes of instrumented classes as they were, and what their branches decide.
+//! The bytes of instrumented classes as they were, what their branches decide, and their shapes.
 //!
-//! Conditions are recovered when a profile is written, and only for methods that ran: at class load that work
-//! would be the program's.
+//! Conditions are recovered when a profile is written, and only for methods that ran, and shapes are made
+//! then: at class load that work would be the program's.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::FxHashMap;
-use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions};
+use trodden_instrumenter::shapes;
+use trodden_profile::{ClassMap, ClassProfile, Conditions, MethodConditions, MethodShape};
 use trodden_source::{Classes, LabelTables, recover};
 
 use crate::jvm::guard::catch;
@@ -29,6 +30,8 @@ pub struct Originals {
 struct Original {
     bytes: Option<Arc<[u8]>>,
     found: Mutex<Found>,
+    /// Parallel to the methods of the one path map that they are made for.
+    shapes: Mutex<Option<(Arc<ClassMap>, Vec<MethodShape>)>>,
 }
 
 /// By position of the method; valid for one path map.
@@ -53,6 +56,7 @@ impl Originals {
             let original = Arc::new(Original {
                 bytes: Some(bytes.into()),
                 found: Mutex::default(),
+                shapes: Mutex::default(),
             });
             write(&self.classes).entry(key).or_insert(original);
         }
@@ -77,6 +81,7 @@ impl Originals {
                     .map(|(method, of)| (method, Recovered::Full(of)))
                     .collect(),
             }),
+            shapes: Mutex::default(),
         });
         write(&self.classes).entry(key).or_insert(original);
     }
@@ -113,6 +118,29 @@ impl Originals {
             }
         }
         all
+    }
+
+    /// The path map with the shapes of its methods; as it is, if it has them or the bytes are not here.
+    pub fn shaped(&self, map: &Arc<ClassMap>) -> Arc<ClassMap> {
+        let original = read(&self.classes).get(&(map.name.clone(), map.sha256)).cloned();
+        let bytes = original.as_ref().and_then(|original| original.bytes.as_deref());
+        let (Some(original), Some(bytes)) = (&original, bytes) else {
+            return Arc::clone(map);
+        };
+        let mut known = lock(&original.shapes);
+        if !known.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, map)) {
+            // A class whose shapes cannot be made has none; its counts are as good as ever.
+            let made = catch("making shapes", || shapes(bytes, map));
+            *known = made.ok().and_then(Result::ok).map(|made| (Arc::clone(map), made));
+        }
+        let Some((_, shapes)) = known.as_ref() else {
+            return Arc::clone(map);
+        };
+        let mut shaped = ClassMap::clone(map);
+        for (method, shape) in shaped.methods.iter_mut().zip(shapes) {
+            method.shape = Some(shape.clone());
+        }
+        Arc::new(shaped)
     }
 
     fn recover_into(&self, found: &mut Found, bytes: &[u8], map: &ClassMap, ran: impl Fn(usize) -> bool) {
@@ -185,5 +213,26 @@ mod tests {
             .flat_map(|of| &of.conditions)
             .filter(|c| c.text.is_some());
         assert!(texts.count() > 3, "{all:?}");
+    }
+
+    #[test]
+    fn shapes_come_from_the_bytes_that_were_kept() {
+        let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
+        let map = |shapes| {
+            let instrumenter = Instrumenter::new(InstrumentOptions {
+                shapes,
+                ..InstrumentOptions::new(ProbeKind::Counters)
+            });
+            match instrumenter.prepare(bytes).unwrap() {
+                Preparation::Ready(prepared) => Arc::clone(prepared.map()),
+                Preparation::Unchanged { .. } => panic!("Shapes has branches"),
+            }
+        };
+        let (without, with) = (map(false), map(true));
+        let originals = Originals::default();
+        assert!(Arc::ptr_eq(&originals.shaped(&without), &without));
+        originals.keep(&without, bytes);
+        assert_eq!(originals.shaped(&without), with);
+        assert_eq!(originals.shaped(&without), with);
     }
 }

@@ -176,7 +176,7 @@ pub fn dump(
         let recompilations = agent.host.recompilations.count();
         profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
-    add_conditions(agent, &mut profile);
+    add_source(agent, &mut profile);
     profile.cpu = agent.cpu.samples(&agent.host, jni);
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
@@ -255,17 +255,21 @@ fn dump_streams(
     }
     facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
-    add_conditions(agent, &mut profile);
+    add_source(agent, &mut profile);
     profile.cpu = agent.cpu.samples(&agent.host, jni);
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
 }
 
-/// What the branches of methods that ran decide, and what of the others the compiler made.
-fn add_conditions(agent: &Agent, profile: &mut Profile) {
+/// What only the classes' bytes say: what the branches of methods that ran decide, what of the others the
+/// compiler made, and the shapes by which other builds of the program are compared.
+fn add_source(agent: &Agent, profile: &mut Profile) {
     let ran = profile.methods_that_ran();
     let originals = &agent.host.registry.originals;
     profile.conditions =
         originals.conditions(&profile.classes, |class, method| ran.contains(&(class, method)));
+    for class in &mut profile.classes {
+        class.map = originals.shaped(&class.map);
+    }
 }
 
 /// The file of the options. The agent writes profiles only: what asks for a report gets its profile beside

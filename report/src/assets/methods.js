@@ -13,6 +13,7 @@
         index, pkg, cls, className, signature, name, flow, count, seen, possible,
         lower: name.toLowerCase(),
         share: Number(flow) / total,
+        time: data.time ? data.time[index] / 1e6 : 0,
         anchor: data.anchors[index] || name.replaceAll(" ", ""),
       };
     });
@@ -21,7 +22,11 @@
 
     // A long name breaks behind its dots.
     const dotted = (name) => name.split(/(?<=\.)/).flatMap((part) => [part, make("wbr", {})]);
-    const shareCell = (method) => [bar(method.share), make("span", {}, percent(method.share))];
+    const share = (key) => ({
+      class: "num",
+      value: (method) => method[key],
+      cell: (method) => [bar(method[key]), make("span", {}, percent(method[key]))],
+    });
     const nameCell = (method) => [
       make(
         "a",
@@ -39,7 +44,8 @@
       document.getElementById("all-methods"),
       [
         { value: (method) => method.name, cell: nameCell },
-        { class: "num", value: (method) => method.share, cell: shareCell },
+        ...(data.time ? [share("time")] : []),
+        share("share"),
         number("flow"),
         number("count"),
         number("seen"),

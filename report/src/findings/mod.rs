@@ -6,6 +6,7 @@
 mod correlation;
 mod not_measured;
 mod rules;
+mod slow_path;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{BlockExit, MethodMap};
@@ -25,6 +26,8 @@ const WORTH: f64 = 0.01;
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKind {
+    /// A path that takes much more of its method's time than of its calls.
+    SlowPath,
     /// The methods that make up the work.
     Work,
     /// A method that is called often, but was left as it was.
@@ -47,6 +50,7 @@ impl FindingKind {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            FindingKind::SlowPath => "slow-path",
             FindingKind::Work => "work",
             FindingKind::NotMeasured => "not-measured",
             FindingKind::RarePath => "rare-path",
@@ -74,7 +78,8 @@ pub struct Finding {
     pub text: String,
     /// The numbers behind it.
     pub evidence: String,
-    /// Share of the program's executed work that it is about, 0 to 1; `None` if that is not known.
+    /// Share of the program's executed work that it is about, 0 to 1; `None` if that is not known. Of a
+    /// [slow path](FindingKind::SlowPath): of its CPU time.
     pub share: Option<f64>,
 }
 
@@ -165,7 +170,9 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
     });
-    let mut all: Vec<Finding> = rules::work(view, &work).into_iter().collect();
+    let mut all = slow_path::slow_paths(view);
+    all.truncate(MOST_OF_A_KIND);
+    all.extend(rules::work(view, &work));
     all.extend(not_measured::not_measured(view));
     for finding in rest {
         let same = all.iter().filter(|f| f.kind == finding.kind).count();

@@ -78,6 +78,9 @@ struct Data<'v> {
     classes: Vec<(usize, &'v str)>,
     /// Class, signature, decisions, times, paths seen, paths possible.
     methods: Vec<(usize, String, Exact, Exact, usize, Exact)>,
+    /// The methods' shares of the CPU time, in parts of a million, if it was sampled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Vec<u32>>,
     /// Those that are not called by class and signature, by position.
     anchors: BTreeMap<usize, &'v str>,
 }
@@ -89,6 +92,7 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
         packages: Vec::new(),
         classes: Vec::new(),
         methods: Vec::new(),
+        time: view.time.map(|_| Vec::new()),
         anchors: BTreeMap::new(),
     };
     let mut packages: HashMap<&str, usize> = HashMap::new();
@@ -105,6 +109,9 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
         });
         if anchors.0[index] != short(method) {
             data.anchors.insert(index, &anchors.0[index]);
+        }
+        if let Some(time) = &mut data.time {
+            time.push((time_share(method) * 1e6).round() as u32);
         }
         data.methods.push((
             class,
@@ -136,13 +143,18 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
                     div.scrolled tabindex="0" role="region" aria-label="All methods" { table.sortable #all-methods {
                         thead { tr {
                             th scope="col" data-type="text" { "Method" }
-                            th.num scope="col" aria-sort="descending" { "Share" }
+                            @if view.time.is_some() {
+                                th.num scope="col" aria-sort="descending" title="In it and in what it calls outside of measured code" { "CPU time" }
+                                th.num scope="col" { "Share of decisions" }
+                            } @else {
+                                th.num scope="col" aria-sort="descending" { "Share" }
+                            }
                             th.num scope="col" { "Decisions" }
                             th.num scope="col" { "Times " (Counts::of(view.run).participle()) }
                             th.num scope="col" { "Paths seen" }
                             th.num scope="col" { "Paths possible" }
                         } }
-                        tbody { @for (index, method) in view.methods.iter().take(full).enumerate() { (row(method, &anchors.link(index))) } }
+                        tbody { @for (index, method) in view.methods.iter().take(full).enumerate() { (row(view, method, &anchors.link(index))) } }
                     } }
                 }
                 @if all > full {
@@ -163,10 +175,15 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
     }
 }
 
-fn row(method: &MethodView, link: &str) -> Markup {
+fn time_share(method: &MethodView) -> f64 {
+    method.time.as_ref().map_or(0.0, |time| time.share)
+}
+
+fn row(view: &View, method: &MethodView, link: &str) -> Markup {
     html! {
         tr {
             td { a href=(link) { span.package { (dotted(method.class)) "." } wbr; b { (method.signature()) } } }
+            @if view.time.is_some() { td.num { (bar(time_share(method))) span { (percent(time_share(method))) } } }
             td.num { (bar(method.share)) span { (percent(method.share)) } }
             td.num { (thousands(method.flow)) }
             td.num { (thousands(method.count)) }

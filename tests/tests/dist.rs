@@ -1,0 +1,231 @@
+//! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where
+//! nothing else is.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, artefacts, process};
+
+const LIMIT: Duration = Duration::from_secs(120);
+const PROGRAM: &str = "public class Odd {
+    public static void main(String[] args) {
+        int odd = 0;
+        for (int i = 0; i < 1000; i++) {
+            if (i % 3 == 1) {
+                odd++;
+            }
+        }
+        System.out.println(odd);
+    }
+}
+";
+
+fn have(program: &str) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
+}
+
+fn dist(out: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folder = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    let mut command = Command::new("bash");
+    command.arg(root.join("dist")).args(["--no-sbom", "--artefacts"]);
+    process::run(command.arg(folder).arg(out), LIMIT)?.success()?;
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(out)? {
+        let entry = entry?;
+        files.insert(
+            entry.file_name().to_string_lossy().into_owned(),
+            fs::read(entry.path())?,
+        );
+    }
+    Ok(files)
+}
+
+fn file<'f>(files: &'f BTreeMap<String, Vec<u8>>, ending: &str) -> Result<&'f str> {
+    let found = files.keys().find(|name| name.ends_with(ending));
+    Ok(found.ok_or(format!("no {ending} in {:?}", files.keys()))?)
+}
+
+fn run(command: &mut Command) -> Result<String> {
+    Ok(process::run(command, LIMIT)?.success()?.stdout)
+}
+
+fn unpack(archive: &Path, into: &Path) -> Result<PathBuf> {
+    fs::create_dir_all(into)?;
+    run(Command::new("tar").arg("xzf").arg(archive).arg("-C").arg(into))?;
+    let mut folders = fs::read_dir(into)?;
+    Ok(folders.next().ok_or("an empty archive")??.path())
+}
+
+#[test]
+fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
+    let temporary = tempfile::tempdir()?;
+    let (one, other) = (temporary.path().join("one"), temporary.path().join("other"));
+    let files = dist(&one)?;
+    let again = dist(&other)?;
+    assert_eq!(files.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
+    for (name, bytes) in &files {
+        assert!(*bytes == again[name], "{name} is not the same twice");
+    }
+    run(Command::new("sha256sum")
+        .args(["--check", "SHA256SUMS"])
+        .current_dir(&one))?;
+
+    let architecture = std::env::consts::ARCH;
+    let archive = file(&files, &format!("linux-{architecture}.tar.gz"))?;
+    let root = unpack(&one.join(archive), &temporary.path().join("unpacked"))?;
+    let doc = root.join("share/doc/trodden");
+    for wanted in ["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"] {
+        assert!(doc.join(wanted).is_file(), "{wanted}");
+    }
+    let licences = fs::read_to_string(doc.join("THIRD-PARTY"))?;
+    assert!(licences.contains("\nclap v") && licences.contains("Permission is hereby granted"));
+    check_manual(&root)?;
+    check_completions(&root)?;
+
+    // Nothing but a JDK, no home, and nothing that can be written but the folder of the program.
+    let jdk = &Jdk::ends()?[0];
+    fs::write(temporary.path().join("Odd.java"), PROGRAM)?;
+    run(jdk
+        .command("javac")
+        .args(["-g", "Odd.java"])
+        .current_dir(temporary.path()))?;
+    let mut command = Command::new(root.join("bin/trodden"));
+    command
+        .env_clear()
+        .env("HOME", "/nonexistent")
+        .current_dir(temporary.path())
+        .args(["run", "-o", "page.html"])
+        .arg(jdk.command("java").get_program())
+        .args(["-Xverify:all", "-Xcheck:jni", "Odd"]);
+    let outcome = process::run(&mut command, LIMIT)?.success()?;
+    assert_eq!(outcome.stdout, "333\n");
+    assert!(outcome.stderr.contains("i % 3 == 1 → yes"), "{}", outcome.stderr);
+    assert!(fs::read_to_string(temporary.path().join("page.html"))?.contains("Odd.main"));
+
+    // The debug information is that of the program: the link between them says so.
+    let debug = unpack(
+        &one.join(file(&files, "-debug.tar.gz")?),
+        &temporary.path().join("debug"),
+    )?;
+    for (program, of) in [
+        ("bin/trodden", "trodden.debug"),
+        ("lib/libtrodden.so", "libtrodden.so.debug"),
+    ] {
+        let linked = fs::read(root.join(program))?;
+        let sum = crc32(&fs::read(debug.join(of))?).to_le_bytes();
+        assert!(linked.windows(4).any(|window| window == sum), "{of}");
+    }
+    Ok(())
+}
+
+/// CRC-32 as debug links have it, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    let mut table = [0u32; 256];
+    for (byte, entry) in (0u32..).zip(table.iter_mut()) {
+        *entry = (0..8).fold(byte, |crc, _| {
+            (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 }
+        });
+    }
+    let step = |crc: u32, &byte: &u8| (crc >> 8) ^ table[((crc ^ u32::from(byte)) & 0xff) as usize];
+    !bytes.iter().fold(!0, step)
+}
+
+fn check_manual(root: &Path) -> Result<()> {
+    let pages = root.join("share/man/man1");
+    let mut names: Vec<String> = Vec::new();
+    for page in fs::read_dir(&pages)? {
+        let page = page?;
+        names.push(page.file_name().to_string_lossy().into_owned());
+        if have("groff") {
+            let mut groff = Command::new("groff");
+            groff
+                .args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z"])
+                .arg(page.path());
+            let outcome = process::run(&mut groff, LIMIT)?.success()?;
+            assert_eq!(outcome.stderr, "", "{:?}", page.path());
+        }
+    }
+    for wanted in [
+        "trodden.1",
+        "trodden-run.1",
+        "trodden-attach.1",
+        "trodden-report.1",
+    ] {
+        assert!(
+            names.iter().any(|name| name == wanted),
+            "{wanted} is not among {names:?}"
+        );
+    }
+    let page = fs::read_to_string(pages.join("trodden-run.1"))?;
+    assert!(
+        page.contains("schedule"),
+        "options for research are in the manual"
+    );
+    Ok(())
+}
+
+fn check_completions(root: &Path) -> Result<()> {
+    for (shell, flag, file) in [
+        ("bash", "-n", "share/bash-completion/completions/trodden"),
+        ("zsh", "-n", "share/zsh/site-functions/_trodden"),
+        (
+            "fish",
+            "--no-execute",
+            "share/fish/vendor_completions.d/trodden.fish",
+        ),
+    ] {
+        let file = root.join(file);
+        assert!(fs::read_to_string(&file)?.contains("instrument"), "{file:?}");
+        match have(shell) {
+            true => drop(run(Command::new(shell).arg(flag).arg(&file))?),
+            false => eprintln!("{shell} is not there: its completions were not parsed"),
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_debian_package_has_what_the_archive_has() -> Result<()> {
+    if !have("dpkg-deb") {
+        eprintln!("dpkg-deb is not there: no Debian package was looked at");
+        return Ok(());
+    }
+    let temporary = tempfile::tempdir()?;
+    let out = temporary.path().join("out");
+    let files = dist(&out)?;
+    let package = out.join(file(&files, ".deb")?);
+    let field = |name: &str| run(Command::new("dpkg-deb").arg("-f").arg(&package).arg(name));
+    assert_eq!(field("Package")?, "trodden\n");
+    assert_eq!(field("Version")?.trim(), env!("CARGO_PKG_VERSION"));
+    assert!(
+        field("Depends")?.starts_with("libc6 (>= 2."),
+        "{}",
+        field("Depends")?
+    );
+    let into = temporary.path().join("root");
+    run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&into))?;
+    let archive = file(&files, &format!("linux-{}.tar.gz", std::env::consts::ARCH))?;
+    let unpacked = unpack(&out.join(archive), &temporary.path().join("unpacked"))?;
+    for same in [
+        "bin/trodden",
+        "lib/libtrodden.so",
+        "share/zsh/site-functions/_trodden",
+    ] {
+        let ours = fs::read(into.join("usr").join(same))?;
+        assert!(ours == fs::read(unpacked.join(same))?, "{same}");
+    }
+    assert!(into.join("usr/share/doc/trodden/copyright").is_file());
+    // The program finds the agent in this layout, too.
+    let mut doctor = Command::new(into.join("usr/bin/trodden"));
+    let told = process::run(doctor.arg("doctor"), LIMIT)?;
+    let agent = into.join("usr/lib/libtrodden.so").canonicalize()?;
+    let told = format!("{}{}", told.stdout, told.stderr);
+    assert!(told.contains(&*agent.to_string_lossy()), "{told}");
+    Ok(())
+}
