@@ -1,8 +1,9 @@
-//! The SourceDebugExtension attribute as Kotlin writes it (JSR 45): which line numbers of a class stand for code
-//! that was inlined, where that comes from, and where it was called.
+//! The SourceDebugExtension attribute as Kotlin writes it (JSR 45): which line numbers of a class stand for
+//! code that was inlined, where that comes from, and where it was called.
 //!
-//! kotlinc gives inlined code line numbers behind the end of the file. The stratum `Kotlin` leads from these to the
-//! file, class and line that the code comes from, `KotlinDebug` to the line of this file that has the call.
+//! kotlinc gives inlined code line numbers behind the end of the file. The stratum `Kotlin` leads from these
+//! to the file, class and line that the code comes from, `KotlinDebug` to the line of this file that has the
+//! call.
 
 /// What one class says about its line numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,8 +100,8 @@ impl<'t> SourceMap<'t> {
     }
 }
 
-/// `7#2,3:120,1`: three lines from line 7 of file 2 on have one number each, from 120 on. All but the first number
-/// and the one behind the colon may be left out.
+/// `7#2,3:120,1`: three lines from line 7 of file 2 on have one number each, from 120 on. All but the first
+/// number and the one behind the colon may be left out.
 fn range<'t>(line: &'t str, files: &[(&str, &'t str, &'t str)]) -> Option<Range<'t>> {
     let (from, to) = line.split_once(':')?;
     let (from, lines) = from.split_once(',').unwrap_or((from, "1"));

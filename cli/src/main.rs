@@ -15,6 +15,7 @@ mod instrument;
 mod merge;
 mod output;
 mod profile_args;
+mod ps;
 mod render;
 mod replay;
 mod report;
@@ -47,6 +48,7 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Attach(attach::AttachArgs),
+    Ps(ps::PsArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
@@ -78,6 +80,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Attach(args) => attach::attach(&args).map(|()| ExitCode::SUCCESS),
+        Command::Ps(args) => ps::ps(&args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Diff(args) => diff::diff(&args),

@@ -30,8 +30,8 @@ const KNOWN_OF_ECJ: &[(&str, &str)] = &[];
 
 /// Of patterns, by ECJ.
 const KNOWN_OF_ECJ_PATTERNS: &[(&str, &str)] = &[
-    // What throws on if taking a record apart throws: JaCoCo knows only javac's form of it, and has it on the last
-    // line.
+    // What throws on if taking a record apart throws: JaCoCo knows only javac's form of it, and has it on the
+    // last line.
     (
         "records(Lmade/MadePatterns$Shape;)I from 40 LINE",
         "one line less",

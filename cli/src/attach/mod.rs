@@ -1,16 +1,19 @@
 //! `trodden attach`: control of a running JVM through HotSpot's own attach socket, never an open port.
 
+pub mod jvms;
 pub mod protocol;
+mod session;
 pub mod target;
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use trodden_profile::options::{Action, FilePattern, Share};
+use tempfile::TempDir;
+use trodden_profile::options::{Action, AgentCommand, FilePattern, Share, parse_duration};
 use trodden_profile::{Profile, printable_lines};
 use trodden_report::ContextsOptions;
 
@@ -21,16 +24,29 @@ use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
+use session::Session;
 
-/// Controls the profiler in a running JVM.
+/// Profiles a JVM that runs already, or controls the profiler in it.
+///
+/// `trodden attach JVM --for 30s -o page.html` starts, waits, stops and shows what was found. The actions do it step by step.
 #[derive(Args)]
 pub struct AttachArgs {
-    /// Process id of the JVM.
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(i32::MAX)))]
-    pid: u32,
-    /// What to do.
-    #[arg(value_enum)]
-    action: AttachAction,
+    /// The JVM: its process id, main class or jar, as `trodden ps` lists them.
+    #[arg(value_name = "JVM")]
+    jvm: String,
+    /// What to do; left out with --for.
+    #[arg(value_enum, required_unless_present = "for")]
+    action: Option<AttachAction>,
+    /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths. Ctrl-C ends
+    /// it sooner.
+    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = parse_duration, conflicts_with = "action")]
+    duration: Option<Duration>,
+    /// Where the result of --for goes as well; the extension picks the format, as for `trodden run`.
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
+    output: Option<String>,
+    /// Directory with Java sources for the report's annotated code; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
     /// How long to wait for the JVM to open its attach socket, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u64,
@@ -58,8 +74,34 @@ enum AttachAction {
 
 /// Does it.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
+    let pid = jvms::find(&args.jvm)?;
+    let wait = Duration::from_secs(args.wait);
+    if args.duration.is_none() && (args.output.is_some() || !args.sources.is_empty()) {
+        return Err(CliError::Usage(
+            "error: --output and --sources are for --for TIME; an action writes to --file".to_owned(),
+        ));
+    }
+    let action = match (args.duration, args.action) {
+        (None, Some(action)) => action,
+        (Some(duration), _) => {
+            return Session {
+                pid,
+                duration,
+                output: args.output.as_deref(),
+                sources: &args.sources,
+                profile: &args.profile,
+                wait,
+            }
+            .run();
+        }
+        (None, None) => {
+            return Err(CliError::Usage(
+                "error: no action is given, and no --for".to_owned(),
+            ));
+        }
+    };
     // The agent knows no reports: it dumps, and the report is made here.
-    let (action, ours) = match args.action {
+    let (asked, ours) = match action {
         AttachAction::Start => (Action::Start, &[][..]),
         AttachAction::Stop => (Action::Stop, &[][..]),
         AttachAction::Dump => (Action::Dump, &[][..]),
@@ -67,7 +109,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         AttachAction::Status => (Action::Status, &[][..]),
         AttachAction::Report => (Action::Dump, &["phi"][..]),
     };
-    let mut command = args.profile.command(action, ours)?;
+    let mut command = args.profile.command(asked, ours)?;
     let phi = args.profile.value("phi").filter(|_| !ours.is_empty());
     let phi = phi.map(Share::from_str).transpose();
     let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
@@ -79,33 +121,14 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     if let Some(log) = &mut options.output.log {
         *log = absolute(&FilePattern::literal(log))?.as_str().replace("%%", "%");
     }
-    let library = agent_library::find()?;
-
-    let scratch = tempfile::Builder::new()
-        .prefix("trodden-attach-")
-        .tempdir()
-        .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
-    // Only its owner may look inside, and a JVM of another user could not write there: only root attaches to
-    // those.
-    target::let_in(scratch.path(), args.pid)?;
-    let scratch_file = |name: &str| scratch.path().join(name).display().to_string();
-    let own_out = options.output.out.clone();
-    let out = own_out.clone().unwrap_or_else(|| scratch_file("answer"));
-    options.output.out = Some(out.clone());
-    let dumped = scratch_file("report.trodden");
-    if args.action == AttachAction::Report {
+    let scratch = scratch_folder(pid)?;
+    let dumped = scratch.path().join("report.trodden").display().to_string();
+    if action == AttachAction::Report {
         options.output.file = FilePattern::literal(&dumped);
     }
-    let jvm = protocol::Jvm::new(args.pid).map_err(CliError::failed)?;
-    let timeout = Duration::from_secs(args.wait);
-    let loaded = jvm.load_agent(&library, &command.to_agent_string(), timeout);
-    let answer = fs::read_to_string(&out).unwrap_or_default();
-    if let Err(error) = loaded {
-        let answer = answer.trim_end();
-        let separator = if answer.is_empty() { "" } else { ": " };
-        return Err(CliError::Failed(format!("{error}{separator}{answer}")));
-    }
-    if args.action == AttachAction::Report {
+    let own_out = options.output.out.is_some();
+    let answer = Channel::new(pid, scratch.path(), wait)?.send(command)?;
+    if action == AttachAction::Report {
         let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
         // What the JVM counts stays as it is: a larger share is taken of what it has counted.
         let options = RenderOptions {
@@ -120,8 +143,54 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         };
         return output::write(None, &render::render(&profile, Format::Text, &options)?);
     }
-    if own_out.is_none() {
+    if !own_out {
         output::write(None, printable_lines(&answer).as_bytes())?;
     }
     Ok(())
+}
+
+/// A folder for what the JVM writes to us. Only its owner may look inside, and a JVM of another user could not write
+/// there: only root attaches to those.
+fn scratch_folder(pid: u32) -> Result<TempDir, CliError> {
+    let scratch = tempfile::Builder::new()
+        .prefix("trodden-attach-")
+        .tempdir()
+        .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
+    target::let_in(scratch.path(), pid)?;
+    Ok(scratch)
+}
+
+/// The way to the agent in a JVM.
+struct Channel<'a> {
+    jvm: protocol::Jvm,
+    library: PathBuf,
+    scratch: &'a Path,
+    timeout: Duration,
+}
+
+impl<'a> Channel<'a> {
+    fn new(pid: u32, scratch: &'a Path, timeout: Duration) -> Result<Self, CliError> {
+        Ok(Channel {
+            library: agent_library::find()?,
+            jvm: protocol::Jvm::new(pid).map_err(CliError::failed)?,
+            scratch,
+            timeout,
+        })
+    }
+
+    /// Has the agent do something; its answer.
+    fn send(&self, mut command: AgentCommand) -> Result<String, CliError> {
+        let own = || self.scratch.join("answer").display().to_string();
+        let out = command.options.output.out.get_or_insert_with(own).clone();
+        let loaded = self
+            .jvm
+            .load_agent(&self.library, &command.to_agent_string(), self.timeout);
+        let answer = fs::read_to_string(&out).unwrap_or_default();
+        if let Err(error) = loaded {
+            let answer = answer.trim_end();
+            let separator = if answer.is_empty() { "" } else { ": " };
+            return Err(CliError::Failed(format!("{error}{separator}{answer}")));
+        }
+        Ok(answer)
+    }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
+use crate::agent_library::AGENT_FILE;
 use crate::error::CliError;
 
 /// Number of SIGQUIT on Linux.
@@ -76,6 +77,8 @@ pub struct Target {
     pub jvm_options: Vec<String>,
     /// Does it catch SIGQUIT?
     pub catches_quit: bool,
+    /// Is Trodden's agent loaded?
+    pub has_agent: bool,
 }
 
 impl Target {
@@ -119,9 +122,12 @@ impl Target {
             .chain(command.iter().skip(1).cloned())
             .collect();
         let maps = read(&root.join("maps"))?;
-        let libjvm = maps
+        let mut mapped = maps
             .lines()
-            .filter_map(|line| line.find('/').map(|at| &line[at..]))
+            .filter_map(|line| line.find('/').map(|at| &line[at..]));
+        let agent = format!("/{AGENT_FILE}");
+        let has_agent = mapped.clone().any(|path| path.ends_with(&agent));
+        let libjvm = mapped
             .find(|path| path.ends_with("/libjvm.so"))
             .map(PathBuf::from);
         Ok(Target {
@@ -132,6 +138,7 @@ impl Target {
             libjvm,
             jvm_options,
             catches_quit: caught & (1 << (SIGQUIT - 1)) != 0,
+            has_agent,
         })
     }
 
@@ -194,6 +201,20 @@ fn read(path: &Path) -> Result<String, TargetError> {
         reason: error.to_string(),
     })?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// When a process was started, in ticks since the system was; `None` if it is gone, or a zombie. A process id alone may
+/// have become another process's.
+pub fn birth(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name, in parentheses, may hold anything.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
+    let state = fields.next()?;
+    fields
+        .nth(18)?
+        .parse()
+        .ok()
+        .filter(|_| !matches!(state, "Z" | "X"))
 }
 
 /// Lets a process's user write into a directory of ours, and nobody else.

@@ -1,5 +1,5 @@
-//! Source lines of a method's code. What Kotlin has inlined gets the line of the call: the numbers that the class
-//! file has for it lie behind the end of the file.
+//! Source lines of a method's code. What Kotlin has inlined gets the line of the call: the numbers that the
+//! class file has for it lie behind the end of the file.
 
 use std::sync::Arc;
 

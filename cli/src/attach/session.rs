@@ -1,0 +1,217 @@
+//! `trodden attach JVM --for 30s`: starts, waits, stops, and shows what was found. Whatever ends it, the JVM gets its
+//! own code back.
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use trodden_profile::Profile;
+use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern, check_place};
+
+use super::jvms::main_of;
+use super::target::{self, Target};
+use super::{Channel, scratch_folder};
+use crate::error::CliError;
+use crate::output;
+use crate::profile_args::ProfileArgs;
+use crate::render::{self, Format, RenderOptions};
+use crate::run::absolute;
+use crate::sources;
+
+/// How often is it looked whether the time is over, the JVM gone, or a key was pressed?
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a JVM that ends may take over writing its profile.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// What is asked for.
+pub struct Session<'a> {
+    pub pid: u32,
+    pub duration: Duration,
+    pub output: Option<&'a str>,
+    pub sources: &'a [PathBuf],
+    pub profile: &'a ProfileArgs,
+    pub wait: Duration,
+}
+
+/// An action without options: those of the session are for its start.
+fn bare(action: Action) -> Result<AgentCommand, CliError> {
+    ProfileArgs::default().command(action, &[])
+}
+
+/// Why it ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Time,
+    Interrupted,
+    Gone,
+}
+
+impl Session<'_> {
+    /// Does it.
+    pub fn run(&self) -> Result<(), CliError> {
+        // All that can be wrong on this side, before the JVM is touched.
+        let mut command = self.profile.command(Action::Start, &[])?;
+        let places = sources::places(self.sources)?;
+        let wanted = self.output.map(|file| self.place(file)).transpose()?;
+        let born = target::birth(self.pid);
+        let target = Target::inspect(self.pid).ok();
+        let name = target.as_ref().map_or_else(String::new, |t| main_of(&t.command));
+
+        let interrupted = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
+            registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
+        }
+        let scratch = scratch_folder(self.pid)?;
+        let dumped = scratch.path().join("session.trodden");
+        let channel = Channel::new(self.pid, scratch.path(), self.wait)?;
+        command.options.output.file = FilePattern::literal(&dumped.display().to_string());
+        channel.send(command)?;
+        if target.is_some_and(|target| target.has_agent) {
+            // Counts of sessions before this one. Not in front of the start: that is refused while another session runs,
+            // whose counts these are.
+            channel.send(bare(Action::Reset)?)?;
+        }
+
+        let end = self.wait(&interrupted, born, &name);
+        match end {
+            End::Gone => self.await_last_words(&dumped),
+            End::Time | End::Interrupted => {
+                let mut stop = bare(Action::Stop)?;
+                stop.options.output.file = FilePattern::literal(&dumped.display().to_string());
+                if let Err(error) = channel.send(stop) {
+                    // It may have ended in this very moment.
+                    if target::birth(self.pid) == born {
+                        return Err(error);
+                    }
+                    self.await_last_words(&dumped);
+                }
+            }
+        }
+        if !dumped.exists() {
+            return Err(CliError::Failed(format!(
+                "process {} ended without writing its profile (was it killed?)",
+                self.pid
+            )));
+        }
+        let profile = Profile::load(&dumped).map_err(CliError::failed)?;
+        if end == End::Gone {
+            output::complain("the JVM ended before the time was over; this is what it did until then");
+        }
+        if let Some((path, format)) = &wanted {
+            let options = RenderOptions {
+                sources: places.clone(),
+                ..RenderOptions::default()
+            };
+            match Format::of_file(*format) {
+                None => {
+                    output::write_file(path, &fs::read(&dumped).map_err(|e| CliError::file(&dumped, e))?)?
+                }
+                Some(format) => output::write_file(path, &render::render(&profile, format, &options)?)?,
+            }
+        }
+        let options = RenderOptions {
+            sources: places,
+            width: output::width(),
+            colour: output::colour(&io::stdout()),
+            ..RenderOptions::default()
+        };
+        output::write(None, &render::render(&profile, Format::Text, &options)?)?;
+        if let Some((path, _)) = &wanted {
+            eprintln!("written: {}", path.display());
+        }
+        Ok(())
+    }
+
+    /// Where the result goes, if something can be written there.
+    fn place(&self, file: &str) -> Result<(PathBuf, FileFormat), CliError> {
+        let pattern: FilePattern = file
+            .parse()
+            .map_err(|e| CliError::Usage(format!("error: --output: {e}")))?;
+        let pattern = absolute(&pattern)?;
+        if pattern.format() == FileFormat::Trace {
+            return Err(CliError::Usage(
+                "error: --output: a trace is recorded from start to end of a JVM; use 'trodden run', or attach PID start --file"
+                    .to_owned(),
+            ));
+        }
+        let env = |name: &str| std::env::var(name).ok();
+        let name = pattern.expand(self.pid, SystemTime::now(), env);
+        let path = PathBuf::from(name.map_err(CliError::failed)?);
+        check_place(&path).map_err(CliError::failed)?;
+        Ok((path, pattern.format()))
+    }
+
+    fn wait(&self, interrupted: &AtomicBool, born: Option<u64>, name: &str) -> End {
+        let start = Instant::now();
+        let mut progress = Progress::new();
+        let end = loop {
+            if interrupted.load(Ordering::Relaxed) {
+                break End::Interrupted;
+            }
+            if target::birth(self.pid) != born {
+                break End::Gone;
+            }
+            let passed = start.elapsed();
+            if passed >= self.duration {
+                break End::Time;
+            }
+            progress.show(&format!(
+                "profiling {} ({name}): {} of {} s; Ctrl-C ends it and shows what there is",
+                self.pid,
+                passed.as_secs(),
+                self.duration.as_secs_f64()
+            ));
+            thread::sleep(LOOK.min(self.duration - passed));
+        };
+        progress.clear();
+        end
+    }
+
+    /// The agent writes the profile when its JVM ends.
+    fn await_last_words(&self, dumped: &Path) {
+        let start = Instant::now();
+        while !dumped.exists() && start.elapsed() < LAST_WORDS && target::birth(self.pid).is_some() {
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+/// A line on a terminal that is written again and again; nothing where there is no terminal.
+struct Progress {
+    shown: String,
+    terminal: bool,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Progress {
+            shown: String::new(),
+            terminal: io::stderr().is_terminal(),
+        }
+    }
+
+    fn show(&mut self, text: &str) {
+        let text: String = text
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(output::width() - 1)
+            .collect();
+        if self.terminal && text != self.shown {
+            // Whoever closed it does not want to know.
+            let _ = write!(io::stderr(), "\r\x1b[K{text}");
+            self.shown = text;
+        }
+    }
+
+    fn clear(&mut self) {
+        if self.terminal && !self.shown.is_empty() {
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `trodden ps`: the JVMs that can be attached to.
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use trodden_profile::printable_lines;
+
+use crate::attach::jvms;
+use crate::attach::target::Target;
+use crate::error::CliError;
+use crate::output;
+
+/// Lists the JVMs that run here: process id, user, JDK, whether Trodden is in it, main class or jar
+#[derive(Args)]
+pub struct PsArgs {}
+
+/// Lists them.
+pub fn ps(_: &PsArgs) -> Result<(), CliError> {
+    let (jvms, others) = jvms::all();
+    let mut text = String::new();
+    if !jvms.is_empty() {
+        let _ = writeln!(
+            text,
+            "{:>8}  {:>6}  {:<10}  {:<8}  MAIN",
+            "PID", "USER", "JDK", "TRODDEN"
+        );
+    }
+    for jvm in &jvms {
+        let target = &jvm.target;
+        let _ = writeln!(
+            text,
+            "{:>8}  {:>6}  {:<10}  {:<8}  {}",
+            target.pid,
+            target.uid,
+            version(target).unwrap_or_else(|| "?".to_owned()),
+            if target.has_agent { "loaded" } else { "-" },
+            if jvm.main.is_empty() { "?" } else { &jvm.main }
+        );
+    }
+    output::write(None, printable_lines(&text).as_bytes())?;
+    if jvms.is_empty() {
+        output::complain("no JVM runs here that this user may attach to");
+    }
+    if others > 0 {
+        output::complain(&format!(
+            "{others} JVMs of other users are not listed; root sees all"
+        ));
+    }
+    Ok(())
+}
+
+/// `JAVA_VERSION="17.0.9"` in the JDK's `release`.
+fn version(target: &Target) -> Option<String> {
+    let release = target.release()?;
+    let line = release
+        .lines()
+        .find_map(|line| line.strip_prefix("JAVA_VERSION="))?;
+    Some(line.trim_matches('"').to_owned())
+}

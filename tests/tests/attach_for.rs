@@ -1,0 +1,265 @@
+//! `trodden attach JVM --for TIME`, and `trodden ps`, on both JDKs: sessions one after another, two at once, interrupted,
+//! and in a JVM that ends meanwhile.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use trodden_profile::Profile;
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, artefacts, process};
+
+const LIMIT: Duration = Duration::from_secs(120);
+/// Calls `one` until a line comes, then `two` until there are no more lines.
+const PROGRAM: &str = "public class Attendee {
+    static int one(int i) {
+        return i % 3 == 0 ? i : 1;
+    }
+
+    static int two(int i) {
+        return i % 5 == 0 ? i : 2;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println(\"ready\");
+        int sum = 0;
+        for (int phase = 0; phase < 2; phase++) {
+            boolean more = true;
+            while (more) {
+                for (int i = 0; i < 1000; i++) {
+                    sum += phase == 0 ? one(i) : two(i);
+                }
+                Thread.sleep(1);
+                more = System.in.available() == 0 && !Boolean.getBoolean(\"never\");
+            }
+            if (System.in.read() != '\\n') {
+                break;
+            }
+        }
+        System.out.println(sum != 0);
+    }
+}
+";
+
+struct Attendee {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<std::process::ChildStdout>,
+    folder: tempfile::TempDir,
+}
+
+impl Attendee {
+    fn start(jdk: &Jdk) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::write(folder.path().join("Attendee.java"), PROGRAM)?;
+        let mut javac = jdk.command("javac");
+        process::run(
+            javac.args(["-g", "Attendee.java"]).current_dir(folder.path()),
+            LIMIT,
+        )?
+        .success()?;
+        let mut child = jdk
+            .command("java")
+            .args([
+                "-Xverify:all",
+                "-Xcheck:jni",
+                "-XX:+EnableDynamicAgentLoading",
+                "-cp",
+                ".",
+                "Attendee",
+            ])
+            .current_dir(folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut attendee = Attendee {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().ok_or("no stdout")?),
+            child,
+            folder,
+        };
+        attendee.says("ready")?;
+        Ok(attendee)
+    }
+
+    fn says(&mut self, wanted: &str) -> Result<()> {
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        match line.trim() == wanted {
+            true => Ok(()),
+            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
+        }
+    }
+
+    fn go_on(&mut self) -> Result<()> {
+        let input = self.input.as_mut().ok_or("no stdin")?;
+        input.write_all(b"\n")?;
+        Ok(input.flush()?)
+    }
+
+    fn pid(&self) -> String {
+        self.child.id().to_string()
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A session, with what it writes.
+    fn session(&self, jvm: &str, time: &str, file: &str) -> Result<Command> {
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        command
+            .args([
+                "attach",
+                jvm,
+                "--probe",
+                "counters",
+                "--include",
+                "Attendee",
+                "--for",
+                time,
+                "-o",
+            ])
+            .arg(self.file(file))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Ok(command)
+    }
+}
+
+impl Drop for Attendee {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ps() -> Result<String> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    Ok(process::run(command.arg("ps"), LIMIT)?.success()?.stdout)
+}
+
+/// The line of a process.
+fn line_of(pid: &str) -> Result<String> {
+    let all = ps()?;
+    let found = all
+        .lines()
+        .find(|line| line.split_whitespace().next() == Some(pid));
+    Ok(found.ok_or(format!("{pid} is not in:\n{all}"))?.to_owned())
+}
+
+fn until_loaded(pid: &str) -> Result<()> {
+    let start = Instant::now();
+    while !line_of(pid)?.contains("loaded") {
+        if start.elapsed() > LIMIT {
+            return Err("the agent was not loaded".into());
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+fn until_running(pid: &str) -> Result<()> {
+    let start = Instant::now();
+    loop {
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        let status = process::run(command.args(["attach", pid, "status"]), LIMIT)?.success()?;
+        if status.stdout.contains("state: running") {
+            return Ok(());
+        }
+        if start.elapsed() > LIMIT {
+            return Err("profiling was not started".into());
+        }
+    }
+}
+
+/// Methods that ran, by the profile in a file.
+fn ran(file: &Path) -> Result<BTreeSet<String>> {
+    let profile = Profile::load(file)?;
+    let class = profile.classes.iter().find(|class| class.map.name == "Attendee");
+    let class = class.ok_or("no class Attendee")?;
+    let methods = class.map.methods.iter().zip(&class.counts);
+    let ran = methods.filter(|(_, counts)| counts.paths.values().any(|&count| count > 0));
+    Ok(ran.map(|(method, _)| method.name.clone()).collect())
+}
+
+#[test]
+fn sessions() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let mut program = Attendee::start(jdk)?;
+        let pid = program.pid();
+        let line = line_of(&pid)?;
+        assert!(line.ends_with("Attendee") && !line.contains("loaded"), "{line}");
+        assert!(line.contains(&jdk.feature.to_string()), "{line}");
+
+        // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
+        let first = program.session("Attendee", "60s", "first.trodden")?.spawn()?;
+        until_loaded(&pid)?;
+        let second = process::run(&mut program.session(&pid, "1s", "second.trodden")?, LIMIT)?;
+        assert_eq!(second.status.code(), Some(1), "{second:?}");
+        assert!(second.stderr.contains("profiling runs already"), "{second:?}");
+        assert!(!program.file("second.trodden").exists());
+        let interrupt = ["-INT".to_owned(), first.id().to_string()];
+        process::run(Command::new("kill").args(interrupt), LIMIT)?.success()?;
+        let first = process::wait(first, LIMIT)?.success()?;
+        assert!(first.stdout.contains("Attendee.one"), "{first:?}");
+        assert!(ran(&program.file("first.trodden"))?.contains("one"));
+
+        // A later one knows nothing of what was counted before it.
+        program.go_on()?;
+        let later = process::run(&mut program.session(&pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
+        assert!(later.stderr.contains("written: "), "{later:?}");
+        let found = ran(&program.file("later.trodden"))?;
+        assert!(found.contains("two") && !found.contains("one"), "{found:?}");
+
+        // The JVM ends meanwhile.
+        let last = program.session(&pid, "60s", "last.html")?.spawn()?;
+        until_running(&pid)?;
+        program.go_on()?;
+        drop(program.input.take());
+        let last = process::wait(last, LIMIT)?.success()?;
+        assert!(
+            last.stderr.contains("the JVM ended before the time was over"),
+            "{last:?}"
+        );
+        assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
+        program.says("true")?;
+        assert!(program.child.wait()?.success());
+    }
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be() -> Result<()> {
+    let trodden = |words: &[&str]| {
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        process::run(command.arg("attach").args(words), LIMIT)
+    };
+    let unknown = trodden(&["NoSuchMainAnywhere", "--for", "1s"])?;
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(
+        unknown.stderr.contains("no JVM is called 'NoSuchMainAnywhere'"),
+        "{unknown:?}"
+    );
+    for (words, message) in [
+        (&["1", "--for", "soon"][..], "not a duration"),
+        (&["1", "start", "--for", "1s"], "cannot be used with"),
+        (&["1"], "required"),
+        (&["1", "start", "-o", "x.html"], "are for --for TIME"),
+    ] {
+        let outcome = trodden(words)?;
+        assert_eq!(outcome.status.code(), Some(2), "{words:?}: {outcome:?}");
+        assert!(outcome.stderr.contains(message), "{words:?}: {outcome:?}");
+    }
+    // Found before the JVM is asked for anything.
+    let nowhere = trodden(&["1", "--for", "1s", "-o", "/nonexistent/folder/x.html"])?;
+    assert!(
+        !nowhere.status.success() && nowhere.stderr.contains("/nonexistent/folder"),
+        "{nowhere:?}"
+    );
+    Ok(())
+}
