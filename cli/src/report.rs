@@ -106,6 +106,8 @@ enum StackWeight {
     Executions,
     /// Bytecode instructions that they executed.
     Instructions,
+    /// CPU time, of stacks that were sampled by it (--sample).
+    Time,
 }
 
 impl From<StackWeight> for Weight {
@@ -113,6 +115,7 @@ impl From<StackWeight> for Weight {
         match weight {
             StackWeight::Executions => Weight::Executions,
             StackWeight::Instructions => Weight::Instructions,
+            StackWeight::Time => Weight::Time,
         }
     }
 }

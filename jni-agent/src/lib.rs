@@ -13,6 +13,7 @@
 //! | `controller` | `probe=auto` and structural profiles: takes probes out where enough is known |
 //! | `structural` | `profile=structural`: windows of structure graphs, and what follows from them |
 //! | `stream` | streams of events, the stacks of threads that join a burst, the JVM's own events, traces |
+//! | `cpu` | where the CPU time goes: stacks by timers of threads |
 //! | `sampling` | the clock, what is kept of each tick, and the probe that reads frames |
 //! | `host` | the JVM as the rooms above see it; what they take in place of the whole agent |
 //! | `classes` | rewriting, ids, sending loaded classes through the hook again |
@@ -24,10 +25,11 @@
 //! A room uses only rooms below it in this table. `tests/rooms.rs` has the arrows, and checks them.
 //!
 //! The only crate of the workspace with `unsafe` code: all of it is in `jvm`, `entry`,
-//! `threads` and some lines of `sampling/clock.rs` and `stream/events`.
+//! `threads`, `cpu` and some lines of `sampling/clock.rs` and `stream/events`.
 
 mod classes;
 mod controller;
+mod cpu;
 mod entry;
 mod host;
 mod jvm;

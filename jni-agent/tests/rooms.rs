@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Each room (a folder or a file of `src/`) with the rooms that it uses. It may name only rooms that stand
 /// before it, so there is no circle; and only `entry` may use `session`, so no other room takes the whole
 /// agent.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("log", &[]),
     ("locks", &[]),
     ("jvm", &["log"]),
@@ -16,6 +16,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("classes", &["log", "locks", "jvm", "threads", "settings"]),
     ("host", &["locks", "jvm", "threads", "settings", "classes"]),
     ("sampling", &["log", "locks", "jvm", "threads", "classes", "host"]),
+    ("cpu", &["log", "locks", "jvm", "host", "sampling"]),
     ("stream", &["log", "locks", "jvm", "threads", "classes", "host"]),
     ("structural", &["jvm", "threads", "classes", "host", "sampling"]),
     (
@@ -43,6 +44,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "classes",
             "host",
             "sampling",
+            "cpu",
             "stream",
             "structural",
             "controller",

@@ -18,6 +18,7 @@
 mod compare;
 mod contexts;
 pub mod coverage;
+mod cpu;
 mod decisions;
 mod diff;
 mod dot;
@@ -194,7 +195,10 @@ impl<'p> Report<'p> {
     /// For a terminal: the first screen, or, of methods that were asked for ([`ReportOptions::method`],
     /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles.
     pub fn text(&self, color: bool) -> String {
-        let plain = self.view.counts_paths() && SECTIONS.iter().all(|kind| !kind.is_in(&self.view));
+        let plain = self.view.counts_paths()
+            && SECTIONS
+                .iter()
+                .all(|kind| kind.has_overview() || !kind.is_in(&self.view));
         if plain && !self.options.all && self.options.method.is_none() && !self.view.methods.is_empty() {
             let (top, paths) = (limit(self.options.top, 10), limit(self.options.paths, 3));
             let width = limit(self.options.width, 100);

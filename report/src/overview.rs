@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
+use crate::section::SECTIONS;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, route, wrap};
 use crate::view::{MethodView, PathView, View};
 use crate::words::{self, cut, percent, thousands};
@@ -23,6 +24,9 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
         color,
     };
     head(&mut page, view, width);
+    for kind in SECTIONS {
+        kind.overview(view, width, &mut page);
+    }
     let found = findings::find(view);
     if !found.is_empty() {
         heading(&mut page, "What stands out");

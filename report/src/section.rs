@@ -9,11 +9,16 @@ use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::text::Page;
 use crate::view::{MethodView, View};
-use crate::{contexts, kpaths, structural, subpaths};
+use crate::{contexts, cpu, kpaths, structural, subpaths};
 
 /// All kinds, in the order in which reports show them.
-pub(crate) const SECTIONS: [&dyn ReportSection; 4] =
-    [&contexts::Kind, &subpaths::Kind, &kpaths::Kind, &structural::Kind];
+pub(crate) const SECTIONS: [&dyn ReportSection; 5] = [
+    &cpu::Kind,
+    &contexts::Kind,
+    &subpaths::Kind,
+    &kpaths::Kind,
+    &structural::Kind,
+];
 
 /// How much of a profile a format shows.
 #[derive(Clone, Copy)]
@@ -60,6 +65,14 @@ pub(crate) trait ReportSection: Sync {
         false
     }
 
+    /// Does the first screen say all that is needed of it at first?
+    fn has_overview(&self) -> bool {
+        false
+    }
+
+    /// For the first screen of a terminal with so many columns, in front of everything else.
+    fn overview(&self, _: &View, _width: usize, _: &mut Page) {}
+
     /// For a terminal, in front of the methods.
     fn text(&self, _: &View, _: &Extent, _: &mut Page) {}
 
@@ -91,6 +104,11 @@ pub(crate) trait ReportSection: Sync {
 
     /// Its stacks, for other tools.
     fn stacks(&self, _: &View) -> Option<Export> {
+        None
+    }
+
+    /// Its stacks by time, where others have other stacks.
+    fn time_stacks(&self, _: &View) -> Option<Export> {
         None
     }
 

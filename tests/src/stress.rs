@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use trodden_profile::Profile;
+use trodden_profile::{CpuSamples, Profile};
 
 use crate::jdk::Jdk;
 use crate::process::{self, Outcome};
@@ -364,6 +364,39 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
         return Err(format!("resident memory grew by {grown} KiB").into());
     }
     Ok(grown)
+}
+
+/// Garbage collectors of all kinds; not every JDK has each.
+pub const COLLECTORS: [&str; 5] = [
+    "UseSerialGC",
+    "UseParallelGC",
+    "UseG1GC",
+    "UseZGC",
+    "UseShenandoahGC",
+];
+
+/// Runs all that makes stacks hard to walk with CPU samples every millisecond; what was sampled.
+///
+/// # Errors
+/// If the program finds a wrong result, the JVM crashes or complains, or there is no profile.
+pub fn sampled(jdk: &Jdk, collector: &str, probe: &str, time: Duration) -> Result<CpuSamples> {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("out.trodden");
+    let mut java = jdk.command("java");
+    java.args(SUSPICIOUS)
+        .args(["-Xmx256m", &format!("-XX:+{collector}")]);
+    java.arg(agent_flag(&format!("{probe},sample=1ms"), "Sampled*", &file)?);
+    java.arg("-cp").arg(compile("Sampled", jdk)?).arg("Sampled");
+    java.arg(time.as_secs().to_string());
+    let outcome = process::run(&mut java, time * 4 + Duration::from_secs(240))?.success()?;
+    if !outcome.stdout.starts_with("ok ") {
+        return Err(format!("{outcome:#?}").into());
+    }
+    let profile = Profile::load(&file)?;
+    if events::fact(&profile, "panics")? != 0 {
+        return Err(format!("{:?}", profile.run.facts).into());
+    }
+    profile.cpu.ok_or_else(|| "no CPU samples".into())
 }
 
 fn resident(pid: u32) -> Result<i64> {

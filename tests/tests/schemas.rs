@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const SCHEMAS: [&str; 4] = ["report", "coverage", "diff", "compare"];
 
 /// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
-const RECORDINGS: [(&str, &[&str]); 9] = [
+const RECORDINGS: [(&str, &[&str]); 10] = [
     ("exact", &["--probe", "counters"]),
     ("cut", &["--probe", "counters", "--cut-paths", "count"]),
     ("auto", &["--probe", "auto"]),
@@ -34,6 +34,7 @@ const RECORDINGS: [(&str, &[&str]); 9] = [
     ("hot-contexts", &["--profile", "contexts", "--phi", "0.01"]),
     ("subpaths", &["--profile", "subpaths"]),
     ("structural", &["--profile", "structural"]),
+    ("time", &["--probe", "counters", "--sample", "1ms"]),
 ];
 
 fn schema(name: &str) -> PathBuf {

@@ -1,6 +1,6 @@
 //! How much is compiled again because probes were taken out.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use jvmti_bindings::sys::jni::jmethodID;
 use jvmti_bindings::sys::jvmti::{JVMTI_EVENT_COMPILED_METHOD_LOAD, jvmtiCapabilities};
@@ -11,11 +11,16 @@ use crate::log::debug;
 
 /// Methods that were compiled again, in classes whose probes were taken out.
 #[derive(Default)]
-pub struct Recompilations(AtomicU64);
+pub struct Recompilations {
+    count: AtomicU64,
+    /// Are they counted? The JVM may report compiled methods for another reason.
+    watching: AtomicBool,
+}
 
 impl Recompilations {
     /// Has the JVM report every method that it compiles from now on.
     pub fn watch(&self, jvmti: Jvmti) {
+        self.watching.store(true, Ordering::Relaxed);
         let mut capabilities = jvmtiCapabilities::default();
         capabilities.set_can_generate_compiled_method_load_events(true);
         let asked = jvmti.add_capabilities(&capabilities);
@@ -26,19 +31,27 @@ impl Recompilations {
 
     /// A method was compiled.
     pub fn compiled(&self, jvmti: Jvmti, registry: &Registry, jni: Jni<'_>, method: jmethodID) {
+        if !self.watches() {
+            return;
+        }
         // A method may be unloaded by now.
         if let Ok(class) = jvmti.declaring_class(method) {
             if let Ok(Some(name)) = jvmti.class_name(class)
                 && registry.was_silenced(&name)
             {
-                self.0.fetch_add(1, Ordering::Relaxed);
+                self.count.fetch_add(1, Ordering::Relaxed);
             }
             jni.delete_local_class(class);
         }
     }
 
+    /// Are they counted?
+    pub fn watches(&self) -> bool {
+        self.watching.load(Ordering::Relaxed)
+    }
+
     /// How many so far.
     pub fn count(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
+        self.count.load(Ordering::Relaxed)
     }
 }

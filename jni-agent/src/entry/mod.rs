@@ -18,6 +18,7 @@ use trodden_profile::options::AgentCommand;
 use crate::classes::hook;
 use crate::host::Granted;
 use crate::jvm::guard::guard;
+use crate::jvm::jni::ClassRef;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{error, info, warning};
@@ -90,8 +91,11 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     let mut callbacks = jvmtiEventCallbacks::default();
     callbacks.VMInit = Some(vm_init);
     callbacks.VMDeath = Some(vm_death);
+    callbacks.ThreadStart = Some(thread_start);
     callbacks.ThreadEnd = Some(thread_end);
     callbacks.VirtualThreadEnd = Some(thread_end);
+    callbacks.ClassLoad = Some(class_load);
+    callbacks.ClassPrepare = Some(class_prepare);
     callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
@@ -241,10 +245,32 @@ unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     unsafe { Agent::on_thread("VMDeath", (), jni, dies) }
 }
 
+unsafe extern "system" fn thread_start(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
+    let start = |agent: &'static Agent, jni: Jni<'_>| {
+        agent.cpu.thread_starts(&agent.host, jni, thread);
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("ThreadStart", (), jni, start) }
+}
+
 unsafe extern "system" fn thread_end(_: *mut jvmtiEnv, jni: *mut JNIEnv, thread: jobject) {
-    let report = |agent: &'static Agent, jni: Jni<'_>| agent.recording.thread_ends(&agent.host, jni, thread);
+    let report = |agent: &'static Agent, jni: Jni<'_>| {
+        agent.cpu.thread_ends(&agent.host, jni, thread);
+        agent.recording.thread_ends(&agent.host, jni, thread);
+    };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("ThreadEnd", (), jni, report) }
+}
+
+/// Nothing is to be done: the JVM walks stacks in signal handlers only if somebody listens.
+unsafe extern "system" fn class_load(_: *mut jvmtiEnv, _: *mut JNIEnv, _: jobject, _: jclass) {}
+
+unsafe extern "system" fn class_prepare(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject, class: jclass) {
+    let register = |agent: &'static Agent, jni: Jni<'_>| {
+        agent.cpu.class_prepared(&agent.host, jni, ClassRef::of(class));
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("ClassPrepare", (), jni, register) }
 }
 
 unsafe extern "system" fn method_entry(

@@ -35,6 +35,33 @@ unsafe impl Send for GlobalRef {}
 // SAFETY: as above; the reference itself is never written to.
 unsafe impl Sync for GlobalRef {}
 
+/// A reference that does not keep its object alive, valid in all threads until it is deleted.
+pub struct WeakRef(jobject);
+
+// SAFETY: JNI weak global references may be used from any thread.
+unsafe impl Send for WeakRef {}
+// SAFETY: as above; the reference itself is never written to.
+unsafe impl Sync for WeakRef {}
+
+impl WeakRef {
+    /// The raw reference, to be compared.
+    pub fn raw(&self) -> jobject {
+        self.0
+    }
+}
+
+impl ClassRef {
+    /// A reference that the JVM passed to an event's function, for the time of that call.
+    pub fn of(class: jclass) -> Self {
+        ClassRef(class)
+    }
+
+    /// The raw reference, to be compared.
+    pub fn raw(self) -> jobject {
+        self.0
+    }
+}
+
 /// A static method of a class that is never unloaded.
 #[derive(Clone, Copy)]
 pub struct StaticMethod(jmethodID);
@@ -221,6 +248,28 @@ impl<'e> Jni<'e> {
     /// Deletes a global reference; no copy of it may be used again.
     pub fn delete_global(self, reference: GlobalRef) {
         jni!(self, DeleteGlobalRef, reference.0);
+    }
+
+    /// A weak reference to a class; `None` if the JVM has no room for one.
+    pub fn weak_class(self, class: ClassRef) -> Option<WeakRef> {
+        let weak = jni!(self, NewWeakGlobalRef, class.0);
+        // What there is instead of a reference is the end of memory.
+        if weak.is_null() {
+            let _ = self.checked("NewWeakGlobalRef", ());
+            return None;
+        }
+        Some(WeakRef(weak))
+    }
+
+    /// The class of a weak reference, which stays as long as this reference; `None` if it has gone.
+    pub fn strong_class(self, weak: &WeakRef) -> Option<ClassRef> {
+        let class = jni!(self, NewLocalRef, weak.0);
+        (!class.is_null()).then_some(ClassRef(class))
+    }
+
+    /// Deletes a weak reference.
+    pub fn delete_weak(self, weak: WeakRef) {
+        jni!(self, DeleteWeakGlobalRef, weak.0);
     }
 
     /// Deletes a local reference to a class early.

@@ -154,6 +154,31 @@ impl Jvmti {
             .map(str::to_owned))
     }
 
+    /// The methods that a class declares. Each has an id from here on.
+    pub fn class_methods(self, class: ClassRef) -> Result<JvmtiArray<jmethodID>, JvmError> {
+        let (mut count, mut methods) = (0, null_mut());
+        jvmti!(self, GetClassMethods, class.0, &mut count, &mut methods)?;
+        Ok(JvmtiArray {
+            jvmti: self,
+            data: methods,
+            length: count as usize,
+        })
+    }
+
+    /// Is a method native? It must be one of a class that is loaded.
+    pub fn is_native(self, method: jmethodID) -> Result<bool, JvmError> {
+        let mut yes = 0;
+        jvmti!(self, IsMethodNative, method, &mut yes)?;
+        Ok(yes != 0)
+    }
+
+    /// CPU time of a thread in nanoseconds; needs `can_get_thread_cpu_time`.
+    pub fn thread_cpu_time(self, thread: ThreadRef) -> Result<u64, JvmError> {
+        let mut nanos = 0;
+        jvmti!(self, GetThreadCpuTime, thread, &mut nanos)?;
+        Ok(nanos.max(0) as u64)
+    }
+
     /// May this class be retransformed?
     pub fn is_modifiable(self, class: ClassRef) -> bool {
         let mut yes = 0;

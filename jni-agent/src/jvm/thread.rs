@@ -54,6 +54,21 @@ impl Vm {
         jni.ok_or(JvmError::Missing { call: "GetEnv(JNI)" })
     }
 
+    /// The calling thread's environment; null if it is not attached. For threads that are or were attached
+    /// this reads the thread's own memory only, so a signal handler may ask.
+    pub fn env(self) -> *mut JNIEnv {
+        match self.environment(JNI_VERSION_1_8) {
+            Ok(env) => env.cast(),
+            Err(_) => null_mut(),
+        }
+    }
+
+    /// An address inside the JVM's code.
+    pub fn code_address(self) -> *const c_void {
+        // SAFETY: `self.0` is the live JVM.
+        unsafe { (**self.0).GetEnv as *const c_void }
+    }
+
     fn environment(self, version: i32) -> Result<*mut c_void, JvmError> {
         let mut env = null_mut();
         // SAFETY: `self.0` is the live JVM; `env` is a live local.

@@ -9,8 +9,8 @@ use crate::jvm::{Jni, Jvmti};
 use crate::locks::lock;
 use crate::log::error;
 
-/// Name of the thread, as debuggers and stack dumps show it.
-const THREAD_NAME: &str = "Trodden clock";
+/// Name of the thread that drives probes, as debuggers and stack dumps show it.
+pub const THREAD_NAME: &str = "Trodden clock";
 /// How long stopping waits for a tick under way (a dump to a slow disk) before it goes on without it.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -43,13 +43,14 @@ pub struct Tick {
 }
 
 impl Clock {
-    /// Starts ticking. `tick` runs on the clock's thread; when it returns `false` the clock stops. With a
-    /// seed, a tick comes at a random time of its interval instead of the beginning, and the thread's timers
-    /// are as exact as the system can.
+    /// Starts ticking on a thread of that name, where `tick` runs; when it returns `false` the clock stops.
+    /// With a seed, a tick comes at a random time of its interval instead of the beginning, and the thread's
+    /// timers are as exact as the system can.
     ///
     /// # Errors
     /// If the operating system gives no thread.
     pub fn start(
+        name: &'static str,
         vm: Vm,
         jvmti: Jvmti,
         interval: Duration,
@@ -58,19 +59,17 @@ impl Clock {
     ) -> std::io::Result<Clock> {
         let signal = Arc::new(Signal::default());
         let own = Arc::clone(&signal);
-        let thread = std::thread::Builder::new()
-            .name(THREAD_NAME.to_owned())
-            .spawn(move || {
-                if jitter.is_some() {
-                    exact_timers();
-                }
-                let run = |jni: Jni<'_>| own.run(interval, jitter, |t| tick(jni, t, &own));
-                if let Err(e) = vm.attached(jvmti, THREAD_NAME, run) {
-                    error!("the clock cannot run: {e}");
-                }
-                own.lock().ended = true;
-                own.changed.notify_all();
-            })?;
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            if jitter.is_some() {
+                exact_timers();
+            }
+            let run = |jni: Jni<'_>| own.run(interval, jitter, |t| tick(jni, t, &own));
+            if let Err(e) = vm.attached(jvmti, name, run) {
+                error!("the thread {name:?} cannot run: {e}");
+            }
+            own.lock().ended = true;
+            own.changed.notify_all();
+        })?;
         Ok(Clock { signal, thread })
     }
 

@@ -14,13 +14,14 @@ use trodden_profile::options::ConsumedBy;
 
 use crate::classes::retransform::{Restored, retransform};
 use crate::controller::Ledger;
+use crate::cpu::CpuSampler;
 use crate::host::{Granted, Host};
 use crate::jvm::guard::guard;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::{info, warning};
-use crate::sampling::clock::Clock;
+use crate::sampling::clock::{Clock, THREAD_NAME};
 use crate::sampling::collector::Collector;
 use crate::session::dump;
 use crate::session::ticker::Ticker;
@@ -38,6 +39,8 @@ pub struct Agent {
     pub recording: Recording,
     /// Serialises start, stop and commands.
     control: Mutex<Control>,
+    /// Where the CPU time goes.
+    pub cpu: CpuSampler,
     /// Counts so far.
     pub collector: Mutex<Collector>,
     /// Structure graphs. Taken after the collector.
@@ -155,6 +158,7 @@ impl Agent {
         AGENT.get_or_init(|| Agent {
             host: Host::new(vm, jvmti, late, granted),
             recording: Recording::default(),
+            cpu: CpuSampler::default(),
             control: Mutex::default(),
             collector: Mutex::default(),
             windows: Mutex::default(),
@@ -225,6 +229,7 @@ impl Agent {
             lock(&self.ledger).reset();
             lock(&self.windows).forget();
             self.host.registry.silence_none();
+            self.cpu.reset();
         }
         self.recording.walker.forget();
         lock(&self.ledger).begin(control.before);
@@ -245,6 +250,11 @@ impl Agent {
             .map(|i| self.start_clock(i, &settings))
             .transpose()
             .map_err(StartError::Thread)?;
+        if let Some(interval) = settings.options.sampling.sample
+            && let Err(e) = self.cpu.start(&self.host, jni, interval)
+        {
+            warning!("no CPU samples: {e}");
+        }
         control.settings = Some(settings);
         control.started.get_or_insert_with(SystemTime::now);
         control.since = Some(Instant::now());
@@ -321,6 +331,7 @@ impl Agent {
     fn start_clock(&'static self, interval: Duration, settings: &Arc<Settings>) -> std::io::Result<Clock> {
         let mut ticker = Ticker::new(self, settings);
         Clock::start(
+            THREAD_NAME,
             self.host.vm,
             self.host.jvmti,
             interval,
@@ -362,6 +373,7 @@ impl Agent {
 
     /// Stops the clock and the account of time, and closes the window.
     pub fn pause(&self, jni: Jni<'_>, control: &mut Control) {
+        self.cpu.stop(&self.host, jni);
         if let Some(clock) = control.clock.take() {
             clock.stop();
         }
@@ -396,6 +408,7 @@ impl Agent {
         }
         lock(&self.windows).reset(&self.host.blocks);
         lock(&self.ledger).reset();
+        self.cpu.reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
         control.since = control.since.map(|_| Instant::now());

@@ -76,7 +76,7 @@ pub fn dump(
         None => file_name(settings)?,
     };
     if settings.probe == ProbeKind::Events {
-        dump_streams(agent, control, settings, &file, unmatched.as_ref())?;
+        dump_streams(agent, jni, control, settings, &file, unmatched.as_ref())?;
         return Ok(file);
     }
     let collector = lock(&agent.collector);
@@ -177,6 +177,7 @@ pub fn dump(
         profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
     add_source(agent, &mut profile);
+    profile.cpu = agent.cpu.samples(&agent.host, jni);
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
 }
@@ -216,6 +217,7 @@ fn as_one(classes: Vec<ClassProfile>) -> Result<Vec<ClassProfile>, DumpError> {
 /// Writes what the analyses of the event stream know.
 fn dump_streams(
     agent: &Agent,
+    jni: Jni<'_>,
     control: &Control,
     settings: &Settings,
     file: &Path,
@@ -254,6 +256,7 @@ fn dump_streams(
     facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
     add_source(agent, &mut profile);
+    profile.cpu = agent.cpu.samples(&agent.host, jni);
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
 }
 

@@ -14,6 +14,8 @@ pub struct SamplingChoices {
     pub schedule: Schedule,
     /// Time between ticks.
     pub interval: Duration,
+    /// CPU time of a thread from one sample of its stack to the next; `None`: no samples of stacks.
+    pub sample: Option<Duration>,
 }
 
 impl Default for SamplingChoices {
@@ -21,6 +23,7 @@ impl Default for SamplingChoices {
         SamplingChoices {
             schedule: Schedule::DEFAULT,
             interval: Duration::from_millis(20),
+            sample: None,
         }
     }
 }
@@ -106,7 +109,35 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         get: |o| Some(format_duration(o.sampling.interval)),
         ..OptionEntry::PLAIN
     },
+    OptionEntry {
+        name: "sample",
+        value: "DURATION|off",
+        default: "off",
+        example: "1ms",
+        help: "CPU time of a thread from one sample of its stack to the next: where the time goes, the JDK included",
+        level: Level::Basic,
+        set: |o, value| Ok(o.sampling.sample = sample(value)?),
+        get: |o| Some(o.sampling.sample.map_or_else(|| OFF.to_owned(), format_duration)),
+        ..OptionEntry::PLAIN
+    },
 ];
+
+const OFF: &str = "off";
+/// With less, a program would be busy with its samples.
+const LEAST_SAMPLE: Duration = Duration::from_micros(100);
+
+fn sample(value: &str) -> Result<Option<Duration>, String> {
+    match value {
+        OFF => Ok(None),
+        _ => match parse_duration(value)? {
+            least if least < LEAST_SAMPLE => Err(format!(
+                "'{value}' is too short for a sample: at least {}",
+                format_duration(LEAST_SAMPLE)
+            )),
+            interval => Ok(Some(interval)),
+        },
+    }
+}
 
 const TIMER: &str = "schedule 'timer' takes one sample per tick; use ag or sag";
 

@@ -811,8 +811,13 @@ prop_compose! {
 fn any_options() -> impl Strategy<Value = ProfileOptions> {
     let kinds = prop::sample::subsequence(ProfileKind::ALL.to_vec(), 1..3);
     let probe = prop::sample::select(Probe::ALL);
+    let sample = prop::option::of((100_000u64..1_000_000_000_000).prop_map(Duration::from_nanos));
     let sampling =
-        (schedule(), duration()).prop_map(|(schedule, interval)| SamplingChoices { schedule, interval });
+        (schedule(), duration(), sample).prop_map(|(schedule, interval, sample)| SamplingChoices {
+            schedule,
+            interval,
+            sample,
+        });
     let contexts = (
         share(),
         prop::option::of(share()),

@@ -44,6 +44,8 @@ pub enum Weight {
     Executions,
     /// Bytecode instructions that they executed.
     Instructions,
+    /// CPU time, of the stacks that were sampled by it.
+    Time,
 }
 
 /// Contexts or paths with less than one part in so many of the total are added up.
@@ -184,12 +186,19 @@ impl Export {
 /// If it has none, or not those that were asked for.
 pub(crate) fn of(view: &View, options: &ReportOptions) -> Result<Export, ReportError> {
     let calls = || SECTIONS.into_iter().find_map(|kind| kind.stacks(view));
+    let timed = || SECTIONS.into_iter().find_map(|kind| kind.time_stacks(view));
     let paths = |with_paths| (!view.methods.is_empty()).then(|| paths::of(view, options, with_paths));
     let mut export = match options.stacks {
         Some(StackKind::Calls) => calls().ok_or(ReportError::NoContexts)?,
         Some(StackKind::Paths) => paths(true).ok_or_else(|| nothing(view))?,
         Some(StackKind::Methods) => paths(false).ok_or_else(|| nothing(view))?,
-        None => calls().or_else(|| paths(true)).ok_or_else(|| nothing(view))?,
+        None if options.weight == Some(Weight::Time) => {
+            timed().or_else(calls).ok_or_else(|| nothing(view))?
+        }
+        None => {
+            let others = || paths(true).or_else(timed);
+            calls().or_else(others).ok_or_else(|| nothing(view))?
+        }
     };
     if let Some(weight) = options.weight {
         first(&mut export, weight)?;
@@ -214,6 +223,7 @@ fn first(export: &mut Export, weight: Weight) -> Result<(), ReportError> {
     let wanted = match weight {
         Weight::Executions => ["executions", "samples"],
         Weight::Instructions => ["instructions"; 2],
+        Weight::Time => ["time"; 2],
     };
     let is_wanted = |value: &Value| wanted.iter().any(|name| value.name.ends_with(name));
     match export.values.iter().position(is_wanted) {

@@ -22,6 +22,12 @@ struct Arguments {
     /// Seconds in which classes lose probes and get them back.
     #[arg(long, default_value_t = 120)]
     cycling: u64,
+    /// Seconds of each run with CPU samples: one per garbage collector, twice.
+    #[arg(long, default_value_t = 60)]
+    sampling: u64,
+    /// Nothing but runs with CPU samples.
+    #[arg(long)]
+    only_sampling: bool,
     /// Times the agent is attached and stopped.
     #[arg(long, default_value_t = 100)]
     attaches: u32,
@@ -39,6 +45,19 @@ fn main() -> Result<ExitCode> {
     };
     for jdk in Jdk::ends()? {
         let name = |what: &str| format!("jdk{} {what}", jdk.feature);
+        for collector in stress::COLLECTORS {
+            for probe in ["auto", "counters"] {
+                let time = Duration::from_secs(arguments.sampling);
+                let sampled = stress::sampled(&jdk, collector, probe, time);
+                report(
+                    &name(&format!("CPU samples, {collector}, {probe}")),
+                    sampled.map(|cpu| format!("{:?}, without a stack {:?}", cpu.total(), cpu.failed)),
+                );
+            }
+        }
+        if arguments.only_sampling {
+            continue;
+        }
         let time = Duration::from_secs(arguments.seconds);
         let grown = |kib: i64| format!("resident memory {kib:+} KiB");
         for probe in ["counters", "events"] {

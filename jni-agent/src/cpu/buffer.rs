@@ -1,0 +1,217 @@
+//! Stacks on their way from signal handlers to our thread.
+//!
+//! A fixed number of slots, each with room for the deepest stack that is kept. A handler takes a free slot,
+//! fills it and marks it as full; our thread empties full ones. Handlers take the first free slot they find,
+//! so that memory of slots far behind is never touched. If none is free the sample is counted as lost.
+
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+
+use memmap2::MmapMut;
+
+/// Frames of a stack that are kept at most.
+pub const FRAMES: usize = 512;
+
+const FREE: u32 = 0;
+const WRITING: u32 = 1;
+const FULL: u32 = 2;
+
+/// A frame as the JVM writes it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RawFrame {
+    /// Bytecode index; -3 in a native method.
+    pub bci: i32,
+    /// The method's `jmethodID`; 0 if it has none.
+    pub method: usize,
+}
+
+/// One frame more than is kept, to see that there are more.
+const ROOM: usize = FRAMES + 1;
+
+#[derive(Default)]
+struct Slot {
+    state: AtomicU32,
+    /// How many frames, or the JVM's reason for none: 0 or negative.
+    count: AtomicI32,
+    /// CPU time that the sample stands for, in nanoseconds.
+    nanos: AtomicU64,
+}
+
+/// The slots.
+pub struct Buffer {
+    slots: Box<[Slot]>,
+    /// [`ROOM`] frames per slot. Pages that no stack reached have no memory.
+    frames: MmapMut,
+    lost: AtomicU64,
+    lost_nanos: AtomicU64,
+}
+
+/// A sample, out of its slot.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Taken<'b> {
+    /// Its frames, innermost first, or the JVM's reason for none.
+    pub stack: Result<&'b [RawFrame], i32>,
+    /// Were there more frames?
+    pub cut: bool,
+    /// CPU time that it stands for, in nanoseconds.
+    pub nanos: u64,
+}
+
+impl Buffer {
+    /// Room for so many stacks at a time.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn new(slots: usize) -> std::io::Result<Self> {
+        let frames = MmapMut::map_anon(slots * ROOM * size_of::<RawFrame>())?;
+        Ok(Buffer {
+            slots: (0..slots).map(|_| Slot::default()).collect(),
+            frames,
+            lost: AtomicU64::new(0),
+            lost_nanos: AtomicU64::new(0),
+        })
+    }
+
+    /// Where a slot's frames are.
+    fn room(&self, at: usize) -> *mut RawFrame {
+        // In bounds: `new` made room for all slots. Page-aligned, so frames are aligned.
+        self.frames
+            .as_ptr()
+            .cast_mut()
+            .cast::<RawFrame>()
+            .wrapping_add(at * ROOM)
+    }
+
+    /// Takes a slot, has it filled and hands it over. `fill` gets room for so many frames and returns how
+    /// many there are, or a reason, as the JVM does. Safe in a signal handler, if `fill` is: it neither waits
+    /// nor allocates.
+    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> i32) {
+        for (at, slot) in self.slots.iter().enumerate() {
+            let free = slot.state.load(Ordering::Relaxed) == FREE;
+            let taken = || {
+                slot.state
+                    .compare_exchange(FREE, WRITING, Ordering::Acquire, Ordering::Relaxed)
+            };
+            if free && taken().is_ok() {
+                let count = fill(self.room(at), ROOM as i32);
+                slot.count.store(count.min(ROOM as i32), Ordering::Relaxed);
+                slot.nanos.store(nanos, Ordering::Relaxed);
+                slot.state.store(FULL, Ordering::Release);
+                return;
+            }
+        }
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        self.lost_nanos.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// Hands over all samples that are there. Only one thread at a time may call it: see
+    /// [`super::CpuSampler`], which holds a lock.
+    pub fn take(&self, mut each: impl FnMut(Taken<'_>)) {
+        for (at, slot) in self.slots.iter().enumerate() {
+            if slot.state.load(Ordering::Acquire) != FULL {
+                continue;
+            }
+            let count = slot.count.load(Ordering::Relaxed);
+            let stack = match usize::try_from(count) {
+                Ok(count @ 1..) => {
+                    // SAFETY: the slot is full: its handler has written so many frames (at most ROOM, see `put`)
+                    // before it said so, and nobody writes to it until it is free again, below. Memory that was
+                    // not written is zero.
+                    Ok(unsafe { std::slice::from_raw_parts(self.room(at), count.min(FRAMES)) })
+                }
+                _ => Err(count),
+            };
+            each(Taken {
+                stack,
+                cut: count > FRAMES as i32,
+                nanos: slot.nanos.load(Ordering::Relaxed),
+            });
+            slot.state.store(FREE, Ordering::Release);
+        }
+    }
+
+    /// Samples for which there was no slot since the last call, and their nanoseconds.
+    pub fn take_lost(&self) -> (u64, u64) {
+        let take = |number: &AtomicU64| number.swap(0, Ordering::Relaxed);
+        (take(&self.lost), take(&self.lost_nanos))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(buffer: &Buffer, count: i32, first: usize) {
+        buffer.put(2, |room, most| {
+            for at in 0..count.clamp(0, most) as usize {
+                let frame = RawFrame {
+                    bci: at as i32,
+                    method: first + at,
+                };
+                // SAFETY: there is room for `most` frames.
+                unsafe { room.add(at).write(frame) };
+            }
+            count
+        });
+    }
+
+    #[test]
+    fn stacks_come_out_as_they_went_in_and_what_has_no_room_is_lost() {
+        let buffer = Buffer::new(3).unwrap();
+        for round in 0..3 {
+            put(&buffer, 2, 10);
+            put(&buffer, -5, 0);
+            put(&buffer, ROOM as i32, 1);
+            put(&buffer, 1, 7);
+            let mut taken = Vec::new();
+            buffer.take(|sample| {
+                assert_eq!(sample.nanos, 2);
+                taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
+            });
+            assert_eq!(
+                taken,
+                [
+                    (Ok((2, 10, 1)), false),
+                    (Err(-5), false),
+                    (Ok((FRAMES, 1, 1)), true)
+                ]
+            );
+            assert_eq!(buffer.take_lost(), (1, 2), "round {round}");
+        }
+        buffer.take(|sample| panic!("{sample:?}"));
+    }
+
+    #[test]
+    fn many_threads_lose_nothing_silently() {
+        const EACH: usize = 20_000;
+        let buffer = Buffer::new(8).unwrap();
+        let mut seen = 0;
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4usize)
+                .map(|thread| {
+                    let buffer = &buffer;
+                    scope.spawn(move || (0..EACH).for_each(|_| put(buffer, 40, thread << 32)))
+                })
+                .collect();
+            loop {
+                let done = threads.iter().all(|thread| thread.is_finished());
+                buffer.take(|sample| {
+                    let frames = sample.stack.unwrap();
+                    let first = frames[0].method;
+                    // All of one thread.
+                    assert!(
+                        frames
+                            .iter()
+                            .enumerate()
+                            .all(|(at, frame)| frame.method == first + at)
+                    );
+                    seen += 1;
+                });
+                if done {
+                    break;
+                }
+            }
+        });
+        assert_eq!(seen + buffer.take_lost().0 as usize, 4 * EACH);
+    }
+}

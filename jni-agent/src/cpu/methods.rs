@@ -1,0 +1,199 @@
+//! Which method an id (`jmethodID`) stands for, and for how long.
+//!
+//! The JVM walks stacks only through methods that have ids, and makes these when somebody asks. So all
+//! methods of a class get theirs when the class is prepared. An id is valid only as long as its class is
+//! loaded; one of a class that has gone must not be shown to the JVM, which may read memory that is somebody
+//! else's by then. So each id is remembered with a weak reference to its class: it is looked up only while a
+//! strong one, made of that, keeps the class alive.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustc_hash::FxHashMap;
+use trodden_profile::{CpuFrame, CpuFrameKind};
+
+use crate::jvm::jni::{ClassRef, WeakRef};
+use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::locks::lock;
+
+/// Local references to all loaded classes at once: the most that can be asked for.
+const ROOM: i32 = 1 << 16;
+/// Classes between two looks for those that have gone, at least.
+const SWEEP: usize = 1000;
+
+/// The ids of all methods of all classes.
+#[derive(Default)]
+pub struct Methods {
+    known: Mutex<Known>,
+    /// Did an id change hands?
+    changed: AtomicBool,
+}
+
+#[derive(Default)]
+struct Known {
+    /// Is it kept up to date?
+    on: bool,
+    /// Number of the class of an id.
+    by_id: FxHashMap<usize, u32>,
+    classes: Vec<Option<WeakRef>>,
+    /// Numbers that are free again.
+    free: Vec<u32>,
+    /// Classes since the last sweep.
+    news: usize,
+}
+
+impl Methods {
+    /// Gives ids to the methods of all classes that are there.
+    ///
+    /// # Errors
+    /// If the JVM does not tell them.
+    pub fn register_loaded(&self, jvmti: Jvmti, jni: Jni<'_>) -> Result<(), JvmError> {
+        lock(&self.known).on = true;
+        jni.push_frame(ROOM)?;
+        let classes = jvmti.loaded_classes();
+        for &class in classes.iter().flatten() {
+            self.register(jvmti, jni, class);
+        }
+        jni.pop_frame();
+        classes.map(|_| ())
+    }
+
+    /// Gives ids to a class's methods. Of a class that is not prepared yet nothing is known.
+    pub fn register(&self, jvmti: Jvmti, jni: Jni<'_>, class: ClassRef) {
+        let Ok(methods) = jvmti.class_methods(class) else {
+            return;
+        };
+        let Some(first) = methods.first().map(|id| id.addr()) else {
+            return;
+        };
+        let mut known = lock(&self.known);
+        if !known.on {
+            return;
+        }
+        // It may have been prepared while the list of all classes was gone through.
+        if let Some(&number) = known.by_id.get(&first)
+            && let Some(Some(weak)) = known.classes.get(number as usize)
+            && jni.same(weak.raw(), class.raw())
+        {
+            return;
+        }
+        let Some(weak) = jni.weak_class(class) else { return };
+        let number = match known.free.pop() {
+            Some(number) => {
+                known.classes[number as usize] = Some(weak);
+                number
+            }
+            None => {
+                known.classes.push(Some(weak));
+                known.classes.len() as u32 - 1
+            }
+        };
+        known.by_id.reserve(methods.len());
+        for method in methods.iter() {
+            if known.by_id.insert(method.addr(), number).is_some() {
+                self.changed.store(true, Ordering::Relaxed);
+            }
+        }
+        known.news += 1;
+    }
+
+    /// Has an id changed hands, or its class gone, since the last call? What was found out before must be
+    /// forgotten then.
+    pub fn have_changed(&self, jni: Jni<'_>) -> bool {
+        let mut known = lock(&self.known);
+        let alive = known.classes.len() - known.free.len();
+        if known.news > SWEEP.max(alive / 4) {
+            known.news = 0;
+            known.sweep(jni, &self.changed);
+        }
+        self.changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// The method of an id, if its class is there.
+    pub fn frame(&self, jvmti: Jvmti, jni: Jni<'_>, id: usize) -> Option<CpuFrame> {
+        // The reference is made under the lock, as a sweep deletes weak ones.
+        let class = {
+            let known = lock(&self.known);
+            let number = *known.by_id.get(&id)?;
+            let weak = known.classes.get(number as usize)?.as_ref()?;
+            jni.strong_class(weak)?
+        };
+        let method = std::ptr::without_provenance_mut(id);
+        let name = jvmti.class_name(class);
+        let found = name.and_then(|name| Ok((name, jvmti.method_name(method)?, jvmti.is_native(method)?)));
+        jni.delete_local_class(class);
+        let (class, (name, descriptor), native) = found.ok()?;
+        Some(CpuFrame {
+            class: lasting(&class?),
+            name,
+            descriptor,
+            kind: if native {
+                CpuFrameKind::Native
+            } else {
+                CpuFrameKind::Java
+            },
+        })
+    }
+
+    /// Forgets all.
+    pub fn forget(&self, jni: Jni<'_>) {
+        let known = std::mem::take(&mut *lock(&self.known));
+        for weak in known.classes.into_iter().flatten() {
+            jni.delete_weak(weak);
+        }
+    }
+}
+
+impl Known {
+    /// Forgets classes that have gone.
+    fn sweep(&mut self, jni: Jni<'_>, changed: &AtomicBool) {
+        let mut any = false;
+        for (number, class) in self.classes.iter_mut().enumerate() {
+            if let Some(weak) = class.take_if(|weak| jni.same(weak.raw(), std::ptr::null_mut())) {
+                jni.delete_weak(weak);
+                self.free.push(number as u32);
+                any = true;
+            }
+        }
+        if any {
+            let classes = &self.classes;
+            self.by_id.retain(|_, number| classes[*number as usize].is_some());
+            changed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A class's name without what is another one in each run: the address in that of a hidden class, the number
+/// in that of a lambda.
+fn lasting(name: &str) -> String {
+    let hidden = |at: &usize| name[*at + 1..].starts_with("0x");
+    let end = name.rfind(['.', '+']).filter(hidden).unwrap_or(name.len());
+    let name = &name[..end];
+    const LAMBDA: &str = "$$Lambda";
+    match name.find(LAMBDA) {
+        Some(at) => name[..at + LAMBDA.len()].to_owned(),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting;
+
+    #[test]
+    fn names_are_the_same_in_each_run() {
+        for (name, lasts) in [
+            ("a/B", "a/B"),
+            ("a/B$$Lambda$14.0x0000000800c03000", "a/B$$Lambda"),
+            ("a/B$$Lambda.0x00007f1c3c001400", "a/B$$Lambda"),
+            (
+                "java/lang/invoke/LambdaForm$MH.0x0000000800c0",
+                "java/lang/invoke/LambdaForm$MH",
+            ),
+            ("a/B+0x0000000800c0", "a/B"),
+            ("a/plus+minus", "a/plus+minus"),
+        ] {
+            assert_eq!(lasting(name), lasts);
+        }
+    }
+}

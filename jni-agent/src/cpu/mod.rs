@@ -1,0 +1,223 @@
+//! Where the CPU time goes: stacks, taken every so much CPU time of a thread.
+//!
+//! Each thread of the program has a timer on its own CPU clock. When that has run on by the interval, the
+//! system sends the thread a signal; its handler has the JVM walk the stack (`AsyncGetCallTrace`) into a
+//! buffer that is there already. A thread of ours empties the buffer, finds the methods' names, and adds the
+//! stacks up in a tree. Nothing else of the program is stopped, and threads that do not run cost nothing.
+//!
+//! | file | what it does |
+//! | --- | --- |
+//! | `signal.rs` | the handler and the function of the JVM that it calls |
+//! | `timers.rs` | which thread has which timer |
+//! | `buffer.rs` | stacks on their way from handlers to our thread |
+//! | `methods.rs` | which method an id stands for, and for how long |
+//! | `stacks.rs` | the tree |
+
+mod buffer;
+mod methods;
+mod signal;
+mod stacks;
+mod timers;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
+    JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, jvmtiCapabilities,
+};
+use trodden_profile::CpuSamples;
+
+use crate::host::Host;
+use crate::jvm::guard::guard;
+use crate::jvm::jni::ClassRef;
+use crate::jvm::jvmti::ThreadRef;
+use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
+use crate::log::{debug, warning};
+use crate::sampling::clock::{Clock, processor_seconds};
+use methods::Methods;
+use signal::Tap;
+use stacks::Stacks;
+use timers::Timers;
+
+/// Name of our thread, as debuggers and stack dumps show it.
+const THREAD_NAME: &str = "Trodden sampler";
+/// How often the buffer is emptied. Ids of methods are looked up then: a class that was unloaded before has
+/// no name any more.
+const DRAIN: Duration = Duration::from_millis(50);
+
+/// Samples by CPU time.
+#[derive(Default)]
+pub struct CpuSampler {
+    methods: Methods,
+    timers: Timers,
+    stacks: Mutex<Stacks>,
+    /// What runs; `None` while there is no sampling.
+    running: Mutex<Option<Running>>,
+}
+
+struct Running {
+    clock: Clock,
+    tap: &'static Tap,
+    /// CPU time of the process at the beginning.
+    since: f64,
+}
+
+/// Why there are no samples.
+#[derive(Debug, thiserror::Error)]
+pub enum Unavailable {
+    /// The JVM has no such function.
+    #[error("this JVM does not export AsyncGetCallTrace")]
+    NoWalker,
+    /// All signals that would do have handlers.
+    #[error("no signal is free: the program handles all real-time signals")]
+    NoSignal,
+    /// The system has no timers per thread.
+    #[error("timers on the CPU time of threads: {0}")]
+    Timers(std::io::Error),
+    /// The JVM refuses something.
+    #[error(transparent)]
+    Jvm(#[from] JvmError),
+}
+
+impl CpuSampler {
+    /// Begins to sample all threads. What was sampled before is kept.
+    ///
+    /// # Errors
+    /// If this JVM or this system cannot do it.
+    pub fn start(
+        &'static self,
+        host: &'static Host,
+        jni: Jni<'_>,
+        interval: Duration,
+    ) -> Result<(), Unavailable> {
+        let mut running = lock(&self.running);
+        if running.is_some() {
+            return Ok(());
+        }
+        let tap = signal::install(host.vm)?;
+        // Now: in an event of a thread nothing may run Java code.
+        host.find_virtual_threads(jni);
+        timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
+        let jvmti = host.jvmti;
+        // Without it code between safepoints is put down to the safepoint that comes before or after it. The
+        // JVM records more where somebody listens to what it compiles.
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_generate_compiled_method_load_events(true);
+        let precise = jvmti.add_capabilities(&capabilities);
+        if let Err(e) = precise.and_then(|()| jvmti.notify(JVMTI_EVENT_COMPILED_METHOD_LOAD, true)) {
+            debug!("samples lie at safepoints of compiled code: {e}");
+        }
+        // The JVM walks stacks only for who could have made ids for all methods: as classes load.
+        jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
+        jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
+        self.methods.register_loaded(jvmti, jni)?;
+        lock(&self.stacks).begin(interval);
+        let clock = Clock::start(THREAD_NAME, host.vm, jvmti, DRAIN, None, move |jni, _, _| {
+            guard(THREAD_NAME, false, || {
+                self.drain(host, jni, tap);
+                true
+            })
+        });
+        let clock = clock.map_err(Unavailable::Timers)?;
+        tap.open();
+        jvmti.notify(JVMTI_EVENT_THREAD_START, true)?;
+        jvmti.notify(JVMTI_EVENT_THREAD_END, true)?;
+        self.timers.begin(interval, tap.signal(), tap.clocks());
+        let armed = self.timers.arm_existing(jvmti, jni);
+        debug!(
+            "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
+            tap.signal()
+        );
+        *running = Some(Running {
+            clock,
+            tap,
+            since: processor_seconds(),
+        });
+        Ok(())
+    }
+
+    /// Ends sampling; samples are kept. `jni` is the calling thread's.
+    pub fn stop(&self, host: &Host, jni: Jni<'_>) {
+        let Some(Running { clock, tap, since }) = lock(&self.running).take() else {
+            return;
+        };
+        self.timers.end();
+        if !tap.close() {
+            warning!("a thread is still being sampled; its sample is left out");
+        }
+        clock.stop();
+        self.drain(host, jni, tap);
+        let mut events = vec![
+            JVMTI_EVENT_THREAD_START,
+            JVMTI_EVENT_CLASS_LOAD,
+            JVMTI_EVENT_CLASS_PREPARE,
+        ];
+        // Others may still listen to this one, and to the ends of threads.
+        events.extend((!host.recompilations.watches()).then_some(JVMTI_EVENT_COMPILED_METHOD_LOAD));
+        for event in events {
+            if let Err(e) = host.jvmti.notify(event, false) {
+                debug!("an event stays on: {e}");
+            }
+        }
+        self.methods.forget(jni);
+        let spent = Duration::from_secs_f64((processor_seconds() - since).max(0.0));
+        let mut stacks = lock(&self.stacks);
+        stacks.forget_methods();
+        stacks.add_process_time(spent);
+    }
+
+    /// Forgets all samples; sampling goes on, if it runs.
+    pub fn reset(&self) {
+        let mut running = lock(&self.running);
+        lock(&self.stacks).reset();
+        if let Some(running) = &mut *running {
+            running.since = processor_seconds();
+            running.tap.take_lost();
+        }
+    }
+
+    /// What was sampled so far; `None` if sampling never began.
+    pub fn samples(&self, host: &Host, jni: Jni<'_>) -> Option<CpuSamples> {
+        let running = lock(&self.running);
+        let mut more = Duration::ZERO;
+        if let Some(running) = &*running {
+            self.drain(host, jni, running.tap);
+            more = Duration::from_secs_f64((processor_seconds() - running.since).max(0.0));
+        }
+        drop(running);
+        lock(&self.stacks).samples(more)
+    }
+
+    /// The calling thread begins to run Java code. A virtual one has none of its own: its carrier has the
+    /// timer.
+    pub fn thread_starts(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef) {
+        if !host.is_virtual(jni, thread) {
+            self.timers.arm_current();
+        }
+    }
+
+    /// The calling thread is about to end.
+    pub fn thread_ends(&self, host: &Host, jni: Jni<'_>, thread: ThreadRef) {
+        if !host.is_virtual(jni, thread) {
+            self.timers.disarm_current();
+        }
+    }
+
+    /// A class is ready to be used: its methods get ids.
+    pub fn class_prepared(&self, host: &Host, jni: Jni<'_>, class: ClassRef) {
+        self.methods.register(host.jvmti, jni, class);
+    }
+
+    /// Adds the stacks in the buffer to the tree.
+    fn drain(&self, host: &Host, jni: Jni<'_>, tap: &Tap) {
+        let mut stacks = lock(&self.stacks);
+        if self.methods.have_changed(jni) {
+            stacks.forget_methods();
+        }
+        let lost = tap.take_lost();
+        stacks.lose(lost.0, lost.1);
+        tap.take(|taken| stacks.add(taken, |id| self.methods.frame(host.jvmti, jni, id)));
+    }
+}

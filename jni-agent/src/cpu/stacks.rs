@@ -1,0 +1,416 @@
+//! The tree: what was sampled so far, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use trodden_profile::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
+
+use super::buffer::{RawFrame, Taken};
+use super::signal::THREAD_EXIT;
+
+/// Different stacks that are kept at most: some 20 MB.
+const NODES: usize = 1 << 18;
+/// Different methods that are kept at most.
+const METHODS: usize = 1 << 17;
+
+/// Above stacks whose outer frames are not known.
+const CUT: &str = "[deeper frames]";
+/// A method that was unloaded before its name was looked up, or an old version of one.
+const UNKNOWN: &str = "[unknown method]";
+/// Methods for which there is no room.
+const OTHER: &str = "[other methods]";
+
+/// Why there is no stack, as the JVM says it (share/prims/forte.cpp): its number, the name of a frame that
+/// stands for it, the reason in facts.
+const REASONS: &[(i32, &str, &str)] = &[
+    (0, "[no Java frame]", "no-java-frame"),
+    (-1, "[JVM]", "class-load-events-off"),
+    (-2, "[GC]", "gc-active"),
+    (-3, "[JVM]", "unknown-not-java"),
+    (-4, "[JVM]", "not-walkable-not-java"),
+    (-5, "[unknown Java frame]", "unknown-java"),
+    (-6, "[unknown Java frame]", "not-walkable-java"),
+    (-7, "[JVM]", "unknown-state"),
+    (THREAD_EXIT, "[thread exit]", "thread-exit"),
+    (-9, "[deoptimization]", "deoptimization"),
+    (-10, "[safepoint]", "safepoint"),
+];
+
+/// Key of a node: parent + 1, frame, bytecode index + 1.
+type Key = (u32, u32, u32);
+
+/// Samples of all threads.
+#[derive(Default)]
+pub struct Stacks {
+    /// Did sampling ever begin? The interval then.
+    interval: Option<Duration>,
+    nodes: Vec<CpuRow>,
+    known: FxHashMap<Key, u32>,
+    frames: Vec<CpuFrame>,
+    /// Numbers of frames.
+    by_name: FxHashMap<CpuFrame, u32>,
+    /// Numbers of frames by ids of methods, as long as these are valid.
+    by_id: FxHashMap<usize, u32>,
+    /// Nodes by the hash of a whole stack, as long as ids are valid: most stacks come again.
+    by_stack: FxHashMap<u64, (u32, bool)>,
+    failed: BTreeMap<i32, CpuTime>,
+    lost: CpuTime,
+    shortened: CpuTime,
+    cut: CpuTime,
+    /// CPU time of the process in former stretches.
+    process: Duration,
+    limit: Option<usize>,
+}
+
+impl Stacks {
+    /// Sampling begins, with so much CPU time from sample to sample.
+    pub fn begin(&mut self, interval: Duration) {
+        self.interval = Some(interval);
+    }
+
+    /// Forgets all samples.
+    pub fn reset(&mut self) {
+        *self = Stacks {
+            interval: self.interval,
+            limit: self.limit,
+            ..Stacks::default()
+        };
+    }
+
+    /// Ids of methods may stand for others from now on.
+    pub fn forget_methods(&mut self) {
+        self.by_id.clear();
+        self.by_stack.clear();
+    }
+
+    /// The process has used so much CPU time in a stretch that is over.
+    pub fn add_process_time(&mut self, spent: Duration) {
+        self.process += spent;
+    }
+
+    /// There was no room for so many samples, which stand for so much CPU time in nanoseconds.
+    pub fn lose(&mut self, samples: u64, ns: u64) {
+        self.lost = self.lost.plus(CpuTime { samples, ns });
+    }
+
+    /// Adds a sample. `look_up` finds the method of an id.
+    pub fn add(&mut self, sample: Taken<'_>, mut look_up: impl FnMut(usize) -> Option<CpuFrame>) {
+        let time = CpuTime {
+            samples: 1,
+            ns: sample.nanos,
+        };
+        let (node, whole) = match sample.stack {
+            Err(reason) => {
+                let sum = self.failed.entry(reason).or_default();
+                *sum = sum.plus(time);
+                let frame = self.frame(CpuFrame::other(place(reason)));
+                self.child(None, frame, None)
+            }
+            Ok(stack) => {
+                let hash = hash(stack, sample.cut);
+                match self.by_stack.get(&hash) {
+                    Some(&known) => known,
+                    None => {
+                        let found = self.node(stack, sample.cut, &mut look_up);
+                        if self.by_stack.len() >= self.limit() {
+                            self.by_stack.clear();
+                        }
+                        self.by_stack.insert(hash, found);
+                        found
+                    }
+                }
+            }
+        };
+        if sample.cut {
+            self.cut = self.cut.plus(time);
+        }
+        if !whole {
+            self.shortened = self.shortened.plus(time);
+        }
+        // There is one: the limit is at least 1.
+        if let Some(row) = self.nodes.get_mut(node as usize) {
+            row.own = row.own.plus(time);
+        }
+    }
+
+    /// The node of a stack, and whether it is its own.
+    fn node(
+        &mut self,
+        stack: &[RawFrame],
+        cut: bool,
+        look_up: &mut impl FnMut(usize) -> Option<CpuFrame>,
+    ) -> (u32, bool) {
+        let mut at = None;
+        if cut {
+            let frame = self.frame(CpuFrame::other(CUT));
+            let (node, whole) = self.child(None, frame, None);
+            if !whole {
+                return (node, false);
+            }
+            at = Some(node);
+        }
+        for raw in stack.iter().rev() {
+            let frame = match self.by_id.get(&raw.method) {
+                Some(&frame) => frame,
+                None => {
+                    let found = (raw.method != 0).then(|| look_up(raw.method)).flatten();
+                    let frame = self.frame(found.unwrap_or_else(|| CpuFrame::other(UNKNOWN)));
+                    self.by_id.insert(raw.method, frame);
+                    frame
+                }
+            };
+            let (node, whole) = self.child(at, frame, u16::try_from(raw.bci).ok());
+            if !whole {
+                return (node, false);
+            }
+            at = Some(node);
+        }
+        (at.unwrap_or_default(), at.is_some())
+    }
+
+    fn limit(&self) -> usize {
+        self.limit.unwrap_or(NODES)
+    }
+
+    /// The number of a frame.
+    fn frame(&mut self, frame: CpuFrame) -> u32 {
+        if let Some(&number) = self.by_name.get(&frame) {
+            return number;
+        }
+        let frame = match self.frames.len() < METHODS {
+            true => frame,
+            false => CpuFrame::other(OTHER),
+        };
+        let next = self.frames.len() as u32;
+        *self.by_name.entry(frame).or_insert_with_key(|frame| {
+            self.frames.push(frame.clone());
+            next
+        })
+    }
+
+    /// The node below another. Where there is no room for it: the other, and that it is not its own.
+    fn child(&mut self, parent: Option<u32>, frame: u32, bci: Option<u16>) -> (u32, bool) {
+        let key = (
+            parent.map_or(0, |parent| parent + 1),
+            frame,
+            bci.map_or(0, |bci| u32::from(bci) + 1),
+        );
+        if let Some(&node) = self.known.get(&key) {
+            return (node, true);
+        }
+        // Outermost frames are few, so that each thread has one at least.
+        if let Some(parent) = parent.filter(|_| self.nodes.len() >= self.limit()) {
+            return (parent, false);
+        }
+        let node = self.nodes.len() as u32;
+        self.nodes.push(CpuRow {
+            parent,
+            frame,
+            bci,
+            own: CpuTime::default(),
+        });
+        self.known.insert(key, node);
+        (node, true)
+    }
+
+    /// All that was sampled, if sampling ever began. The process has used `more` CPU time in the stretch
+    /// under way.
+    pub fn samples(&self, more: Duration) -> Option<CpuSamples> {
+        let interval = self.interval?;
+        let failed = self.failed.iter().map(|(&number, &time)| (reason(number), time));
+        let mut failed: Vec<CpuFailure> = failed.map(|(reason, time)| CpuFailure { reason, time }).collect();
+        failed.sort();
+        let mut samples = CpuSamples {
+            reader: "async".to_owned(),
+            interval_ns: interval.as_nanos() as u64,
+            process_ns: Some((self.process + more).as_nanos() as u64),
+            lost: self.lost,
+            shortened: self.shortened,
+            cut: self.cut,
+            failed,
+            ..CpuSamples::default()
+        };
+        samples.set_stacks(self.frames.clone(), &self.nodes);
+        Some(samples)
+    }
+}
+
+fn place(reason: i32) -> &'static str {
+    let known = REASONS.iter().find(|(number, ..)| *number == reason);
+    known.map_or("[JVM]", |(_, place, _)| place)
+}
+
+fn reason(reason: i32) -> String {
+    let known = REASONS.iter().find(|(number, ..)| *number == reason);
+    known.map_or_else(
+        || format!("code-{}", -reason),
+        |(_, _, reason)| (*reason).to_owned(),
+    )
+}
+
+/// A hash of a whole stack. Two stacks of a million have the same one with a probability of 1 in 10 million.
+fn hash(stack: &[RawFrame], cut: bool) -> u64 {
+    let mix = |hash: u64, word: u64| {
+        let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
+        (product as u64) ^ ((product >> 64) as u64)
+    };
+    let start = 0x243f_6a88_85a3_08d3 ^ u64::from(cut);
+    stack.iter().fold(start, |hash, frame| {
+        mix(mix(hash, frame.method as u64), frame.bci as u32 as u64 | 1 << 40)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use trodden_profile::CpuFrameKind;
+
+    use super::*;
+
+    fn look_up(id: usize) -> Option<CpuFrame> {
+        (id < 1000).then(|| CpuFrame {
+            class: "a/A".to_owned(),
+            name: format!("m{id}"),
+            descriptor: "()V".to_owned(),
+            kind: CpuFrameKind::Java,
+        })
+    }
+
+    fn stacks(limit: Option<usize>) -> Stacks {
+        let mut stacks = Stacks {
+            limit,
+            ..Stacks::default()
+        };
+        stacks.begin(Duration::from_millis(1));
+        stacks
+    }
+
+    /// Frames as pairs of method and bytecode index, innermost first.
+    fn add(stacks: &mut Stacks, frames: &[(usize, i32)], millis: u64) {
+        let raw: Vec<RawFrame> = frames
+            .iter()
+            .map(|&(method, bci)| RawFrame { bci, method })
+            .collect();
+        let sample = Taken {
+            stack: Ok(&raw),
+            cut: false,
+            nanos: millis * 1_000_000,
+        };
+        stacks.add(sample, look_up);
+    }
+
+    fn lines(samples: &CpuSamples) -> Vec<String> {
+        let nodes = samples.tree.nodes().iter();
+        nodes
+            .map(|node| {
+                let frame = &samples.frames[node.frame as usize];
+                let (depth, own) = (node.depth, node.own);
+                format!(
+                    "{depth} {} {:?} {} {}",
+                    frame.name,
+                    node.bci,
+                    own.samples,
+                    own.ns / 1_000_000
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn stacks_add_up() {
+        let mut stacks = stacks(None);
+        assert!(Stacks::default().samples(Duration::ZERO).is_none());
+        add(&mut stacks, &[(2, 7), (1, 5)], 1);
+        add(&mut stacks, &[(2, 7), (1, 5)], 4);
+        add(&mut stacks, &[(2, 9), (1, 5)], 1);
+        add(&mut stacks, &[(3, -3), (1, 6)], 1);
+        // An old version of a method, and one that was unloaded.
+        add(&mut stacks, &[(0, 1)], 1);
+        add(&mut stacks, &[(5000, 1)], 1);
+        for reason in [-2, -2, -5, -99] {
+            let sample = Taken {
+                stack: Err(reason),
+                cut: false,
+                nanos: 2_000_000,
+            };
+            stacks.add(sample, look_up);
+        }
+        stacks.lose(2, 3_000_000);
+        stacks.add_process_time(Duration::from_millis(30));
+        let samples = stacks.samples(Duration::from_millis(12)).unwrap();
+        assert_eq!(
+            lines(&samples),
+            [
+                "1 [GC] None 2 4",
+                "1 [JVM] None 1 2",
+                "1 [unknown Java frame] None 1 2",
+                "1 [unknown method] Some(1) 2 2",
+                "1 m1 Some(5) 0 0",
+                "2 m2 Some(7) 2 5",
+                "2 m2 Some(9) 1 1",
+                "1 m1 Some(6) 0 0",
+                "2 m3 None 1 1",
+            ]
+        );
+        let failed: Vec<(&str, u64)> = samples
+            .failed
+            .iter()
+            .map(|failed| (&*failed.reason, failed.time.samples))
+            .collect();
+        assert_eq!(failed, [("code-99", 1), ("gc-active", 2), ("unknown-java", 1)]);
+        assert_eq!((samples.lost.samples, samples.lost.ns), (2, 3_000_000));
+        assert_eq!(
+            (samples.interval_ns, samples.process_ns),
+            (1_000_000, Some(42_000_000))
+        );
+    }
+
+    #[test]
+    fn what_has_no_room_goes_to_its_callers() {
+        let mut stacks = stacks(Some(3));
+        add(&mut stacks, &[(2, 7), (1, 5)], 1);
+        add(&mut stacks, &[(4, 0), (3, 0), (2, 8), (1, 5)], 2);
+        add(&mut stacks, &[(4, 0), (3, 0), (2, 8), (1, 5)], 2);
+        add(&mut stacks, &[(6, 0)], 1);
+        let samples = stacks.samples(Duration::ZERO).unwrap();
+        assert_eq!(
+            lines(&samples),
+            [
+                "1 m1 Some(5) 0 0",
+                "2 m2 Some(7) 1 1",
+                "2 m2 Some(8) 2 4",
+                "1 m6 Some(0) 1 1"
+            ]
+        );
+        assert_eq!((samples.shortened.samples, samples.shortened.ns), (2, 4_000_000));
+    }
+
+    #[test]
+    fn ids_that_change_hands_are_looked_up_again() {
+        let mut stacks = stacks(None);
+        add(&mut stacks, &[(1, 5)], 1);
+        let renamed = |_| look_up(77);
+        let raw = [RawFrame { bci: 5, method: 1 }];
+        let sample = || Taken {
+            stack: Ok(&raw),
+            cut: true,
+            nanos: 1_000_000,
+        };
+        stacks.add(sample(), renamed);
+        stacks.forget_methods();
+        stacks.add(sample(), renamed);
+        let samples = stacks.samples(Duration::ZERO).unwrap();
+        assert_eq!(
+            lines(&samples),
+            [
+                "1 [deeper frames] None 0 0",
+                "2 m1 Some(5) 1 1",
+                "2 m77 Some(5) 1 1",
+                "1 m1 Some(5) 1 1"
+            ]
+        );
+        assert_eq!(samples.cut.samples, 2);
+        stacks.reset();
+        assert!(stacks.samples(Duration::ZERO).unwrap().tree.is_empty());
+    }
+}

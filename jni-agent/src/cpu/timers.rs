@@ -1,0 +1,373 @@
+//! Which thread has which timer.
+//!
+//! Timers exist only for threads that are attached to the JVM: a thread gets its own when it starts to run
+//! Java code, and loses it when that ends. Those that run already when sampling begins are found by their CPU
+//! time, which the JVM tells by Java thread and the system by its own number.
+
+use std::ffi::{c_int, c_void};
+use std::io::Error;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
+use memmap2::MmapMut;
+use rustc_hash::FxHashMap;
+
+use crate::jvm::{Jni, Jvmti};
+use crate::locks::lock;
+use crate::log::debug;
+
+/// How often a thread that runs is looked for.
+const TRIES: usize = 10;
+
+/// Threads that can be sampled at a time.
+const THREADS: usize = 1 << 16;
+
+/// The CPU time of each thread at its last sample. Their addresses are what timers carry to the handler,
+/// which looks whether it is one before it believes that. Never freed.
+pub struct Clocks(MmapMut);
+
+impl Clocks {
+    /// For as many threads as can be sampled. Pages that no thread uses have no memory.
+    ///
+    /// # Errors
+    /// If there is no address space.
+    pub fn new() -> Result<Self, Error> {
+        MmapMut::map_anon(THREADS * size_of::<AtomicU64>()).map(Clocks)
+    }
+
+    fn all(&self) -> &[AtomicU64] {
+        // SAFETY: memory of that many words, aligned to a page, zero at first, that is only ever used as
+        // these.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), THREADS) }
+    }
+
+    /// The clock at an address; `None` if that is the address of none.
+    pub fn at(&self, address: usize) -> Option<&AtomicU64> {
+        let offset = address.checked_sub(self.0.as_ptr().addr())?;
+        let aligned = offset.is_multiple_of(size_of::<AtomicU64>());
+        self.all()
+            .get(offset / size_of::<AtomicU64>())
+            .filter(|_| aligned)
+    }
+}
+
+/// The timers of all threads.
+#[derive(Default)]
+pub struct Timers {
+    state: Mutex<State>,
+    /// For the beginnings of timers.
+    random: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    /// While sampling runs: the interval, the signal and what it carries.
+    running: Option<(Duration, c_int, &'static Clocks)>,
+    /// Each with the number of its clock.
+    by_thread: FxHashMap<libc::pid_t, (Timer, usize)>,
+    /// Clocks that are free again, and how many were ever in use.
+    free: Vec<usize>,
+    used: usize,
+}
+
+/// A timer of the system; deleted on drop.
+struct Timer(libc::timer_t);
+
+// SAFETY: a timer is a number, valid in the whole process.
+unsafe impl Send for Timer {}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: `timer_create` gave it, and it is deleted only here.
+        unsafe { libc::timer_delete(self.0) };
+    }
+}
+
+/// The clock that runs while a thread of this process does.
+fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
+    // As pthread_getcpuclockid does it, which wants to know the thread by another name.
+    const OF_A_THREAD: c_int = 4;
+    const BY_THE_SCHEDULER: c_int = 2;
+    (!thread << 3) | OF_A_THREAD | BY_THE_SCHEDULER
+}
+
+/// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.
+pub fn spent(thread: libc::pid_t) -> Option<u64> {
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: a valid place for the answer, which is there if the call says so.
+    unsafe {
+        if libc::clock_gettime(clock_of(thread), time.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let time = time.assume_init();
+        Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    }
+}
+
+fn current() -> libc::pid_t {
+    // SAFETY: always works.
+    unsafe { libc::gettid() }
+}
+
+fn timespec(nanos: u64) -> libc::timespec {
+    libc::timespec {
+        tv_sec: (nanos / 1_000_000_000) as libc::time_t,
+        tv_nsec: (nanos % 1_000_000_000) as _,
+    }
+}
+
+impl Timer {
+    /// A timer on a thread's CPU time, which signals that thread: first after `first`, then every `interval`.
+    fn create(
+        thread: libc::pid_t,
+        (signal, value): (c_int, usize),
+        first: u64,
+        interval: u64,
+    ) -> Result<Timer, Error> {
+        // SAFETY: all fields that the call reads are set; the answers are read if it says that they are
+        // there.
+        unsafe {
+            let mut event: libc::sigevent = MaybeUninit::zeroed().assume_init();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_signo = signal;
+            event.sigev_value.sival_ptr = std::ptr::without_provenance_mut::<c_void>(value);
+            event.sigev_notify_thread_id = thread;
+            let mut timer = MaybeUninit::<libc::timer_t>::uninit();
+            if libc::timer_create(clock_of(thread), &raw mut event, timer.as_mut_ptr()) != 0 {
+                return Err(Error::last_os_error());
+            }
+            let timer = Timer(timer.assume_init());
+            let times = libc::itimerspec {
+                it_interval: timespec(interval),
+                it_value: timespec(first.max(1)),
+            };
+            match libc::timer_settime(timer.0, 0, &raw const times, null_mut()) {
+                0 => Ok(timer),
+                _ => Err(Error::last_os_error()),
+            }
+        }
+    }
+}
+
+/// Can there be such timers? Makes one of the calling thread's that never runs out.
+pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
+    const NEVER: u64 = 1 << 60;
+    Timer::create(current(), (signal, 0), NEVER, interval.as_nanos() as u64).map(drop)
+}
+
+impl Timers {
+    /// From now on threads get timers.
+    pub fn begin(&self, interval: Duration, signal: c_int, clocks: &'static Clocks) {
+        lock(&self.state).running = Some((interval, signal, clocks));
+    }
+
+    /// All timers are deleted.
+    pub fn end(&self) {
+        let mut state = lock(&self.state);
+        state.running = None;
+        let timers = std::mem::take(&mut state.by_thread);
+        state.free.extend(timers.into_values().map(|(_, clock)| clock));
+    }
+
+    /// The calling thread gets a timer, if it has none.
+    pub fn arm_current(&self) {
+        self.arm(current());
+    }
+
+    /// The calling thread has none from here on. A signal that is on its way arrives before this returns.
+    pub fn disarm_current(&self) {
+        let mut state = lock(&self.state);
+        if let Some((timer, clock)) = state.by_thread.remove(&current()) {
+            drop(timer);
+            state.free.push(clock);
+        }
+    }
+
+    fn arm(&self, thread: libc::pid_t) -> bool {
+        let mut state = lock(&self.state);
+        let Some((interval, signal, clocks)) = state.running else {
+            return false;
+        };
+        // One that is there under this number belonged to a thread that has ended, if it is not this one.
+        if let Some((timer, clock)) = state.by_thread.remove(&thread) {
+            drop(timer);
+            state.free.push(clock);
+        }
+        let number = state.free.pop().unwrap_or_else(|| {
+            state.used += 1;
+            state.used - 1
+        });
+        let (Some(clock), Some(now)) = (clocks.all().get(number), spent(thread)) else {
+            // No room, or the thread has gone.
+            state.free.push(number);
+            return false;
+        };
+        let interval = interval.as_nanos() as u64;
+        // At a random time of the first interval, so that threads that live shortly have their share of
+        // samples: as if there had been one before.
+        let first = 1 + self.random() % interval;
+        clock.store((now + first).saturating_sub(interval), Ordering::Relaxed);
+        match Timer::create(
+            thread,
+            (signal, std::ptr::from_ref(clock).addr()),
+            first,
+            interval,
+        ) {
+            Ok(timer) => {
+                state.by_thread.insert(thread, (timer, number));
+                true
+            }
+            Err(e) => {
+                state.free.push(number);
+                debug!("thread {thread} is not sampled: {e}");
+                false
+            }
+        }
+    }
+
+    /// The threads that are attached to the JVM already get timers. How many did, of how many.
+    pub fn arm_existing(&self, jvmti: Jvmti, jni: Jni<'_>) -> (usize, usize) {
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_get_thread_cpu_time(true);
+        if jvmti.add_capabilities(&capabilities).is_err() || jni.push_frame(4096).is_err() {
+            self.arm_current();
+            return (1, 0);
+        }
+        let mut known: Vec<libc::pid_t> = lock(&self.state).by_thread.keys().copied().collect();
+        let (mut armed, mut all) = (0, 0);
+        for &thread in jvmti.threads().iter().flat_map(|threads| threads.iter()) {
+            all += 1;
+            let of_java = || jvmti.thread_cpu_time(thread).ok();
+            if let Some(found) = (0..TRIES).find_map(|_| the_one_at(&known, of_java)) {
+                known.push(found);
+                armed += usize::from(self.arm(found));
+            }
+        }
+        jni.pop_frame();
+        (armed, all)
+    }
+
+    /// Weyl's sequence: evenly spread.
+    fn random(&self) -> u64 {
+        self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 8
+    }
+}
+
+/// The thread of this process whose CPU time is what `asked` says; `None` if there is none, or several. Its
+/// time is read before and after that, as it may be running. `known`: not these.
+fn the_one_at(known: &[libc::pid_t], asked: impl FnOnce() -> Option<u64>) -> Option<libc::pid_t> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    let numbers = tasks
+        .flatten()
+        .filter_map(|task| task.file_name().to_str()?.parse().ok());
+    let unknown = numbers.filter(|number| !known.contains(number));
+    let before: Vec<(libc::pid_t, u64)> = unknown
+        .filter_map(|thread| Some((thread, spent(thread)?)))
+        .collect();
+    let at = asked()?;
+    let after = |thread| spent(thread).is_some_and(|after| at <= after);
+    let mut found = before
+        .into_iter()
+        .filter(|&(thread, before)| before <= at && after(thread));
+    let one = found.next()?.0;
+    found.next().is_none().then_some(one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_found_by_its_cpu_time() {
+        let spin = |rounds: u64| (0..rounds).fold(0u64, |sum, n| std::hint::black_box(sum ^ n));
+        let (number, take) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || {
+            spin(3_000_000);
+            number.send(current()).unwrap();
+            ended.recv().unwrap_err();
+        });
+        let other_number = take.recv().unwrap();
+        let find = |known: &[libc::pid_t]| (0..100).find_map(|_| the_one_at(known, || spent(other_number)));
+        assert_eq!(find(&[]), Some(other_number));
+        assert_ne!(find(&[other_number]), Some(other_number));
+        // The calling one runs meanwhile.
+        assert_eq!(
+            (0..100).find_map(|_| the_one_at(&[], || spent(current()))),
+            Some(current())
+        );
+        drop(end);
+        other.join().unwrap();
+    }
+
+    #[test]
+    fn addresses_of_clocks_are_known() {
+        let clocks = Clocks::new().unwrap();
+        let address = |at: usize| std::ptr::from_ref(&clocks.all()[at]).addr();
+        clocks.all()[5].store(7, Ordering::Relaxed);
+        assert_eq!(clocks.at(address(5)).unwrap().load(Ordering::Relaxed), 7);
+        for wrong in [
+            0,
+            1,
+            address(0) - 8,
+            address(5) + 1,
+            address(THREADS - 1) + 8,
+            usize::MAX,
+        ] {
+            assert!(clocks.at(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn timers_signal_their_thread_by_its_cpu_time() {
+        static CLOCKS: std::sync::OnceLock<Clocks> = std::sync::OnceLock::new();
+        static TICKS: AtomicU64 = AtomicU64::new(0);
+        static NANOS: AtomicU64 = AtomicU64::new(0);
+        extern "C" fn count(_: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+            // SAFETY: a timer's signal: the value is behind 24 bytes.
+            let value = unsafe { *info.cast::<usize>().add(3) };
+            if let Some(clock) = CLOCKS.get().and_then(|clocks| clocks.at(value)) {
+                let now = spent(0).unwrap_or_default();
+                NANOS.fetch_add(now - clock.swap(now, Ordering::Relaxed), Ordering::Relaxed);
+                TICKS.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let clocks = CLOCKS.get_or_init(|| Clocks::new().unwrap());
+        let signal = libc::SIGRTMIN() + 3;
+        // SAFETY: a handler with the signature that SA_SIGINFO asks for.
+        unsafe {
+            let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = count as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
+            assert_eq!(libc::sigaction(signal, &raw const action, null_mut()), 0);
+        }
+        let timers = Timers::default();
+        timers.begin(Duration::from_millis(1), signal, clocks);
+        let begin = spent(current()).unwrap();
+        timers.arm_current();
+        while spent(current()).unwrap() - begin < 200_000_000 {
+            std::hint::black_box(0);
+        }
+        timers.disarm_current();
+        let used = spent(current()).unwrap() - begin;
+        let (ticks, nanos) = (TICKS.load(Ordering::Relaxed), NANOS.load(Ordering::Relaxed));
+        assert!(ticks > 3, "{ticks} ticks");
+        // Time up to the last tick, and that of the tick before the first one. How often the system looks at
+        // timers is its own affair; half is more than it ever leaves out.
+        assert!(
+            (used / 2..=used + 1_000_000).contains(&nanos),
+            "{nanos} ns of {used}"
+        );
+        assert!(lock(&timers.state).by_thread.is_empty());
+        timers.end();
+        timers.arm_current();
+        assert!(
+            lock(&timers.state).by_thread.is_empty(),
+            "no timer once it has ended"
+        );
+    }
+}

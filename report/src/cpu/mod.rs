@@ -1,0 +1,127 @@
+//! CPU samples in reports: which methods the time goes to, the JDK's and native ones included.
+
+mod export;
+mod html;
+mod json;
+mod text;
+
+use maud::Markup;
+use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, share_interval};
+
+use crate::exports::Export;
+use crate::section::{Extent, Json, ReportSection};
+use crate::text::Page;
+use crate::view::View;
+use crate::words;
+
+/// CPU samples, ready to be shown.
+struct CpuView<'p> {
+    about: &'p CpuSamples,
+    /// All of it, but for lost samples.
+    total: CpuTime,
+    /// Methods with their times, most own time first.
+    methods: Vec<(&'p CpuFrame, MethodTime)>,
+}
+
+impl<'p> CpuView<'p> {
+    fn of(view: &View<'p>) -> Option<Self> {
+        let about = view.profile.cpu.as_ref()?;
+        let mut methods: Vec<_> = about.frames.iter().zip(about.by_place()).collect();
+        methods.sort_by(|(one, a), (other, b)| b.all.own.ns.cmp(&a.all.own.ns).then(one.cmp(other)));
+        Some(CpuView {
+            about,
+            total: about.total(),
+            methods,
+        })
+    }
+
+    /// The share of a time in all of it.
+    fn share(&self, time: CpuTime) -> f64 {
+        time.ns as f64 / self.total.ns.max(1) as f64
+    }
+
+    /// Where the share would be in 95 of 100 runs like this.
+    fn interval(&self, time: CpuTime) -> [f64; 2] {
+        // By the share of the time, which samples may have unequal parts of, and the number of all.
+        let part = (self.share(time) * self.total.samples as f64).round() as u64;
+        let (low, high) = share_interval(part, self.total.samples);
+        [low.min(self.share(time)), high.max(self.share(time))]
+    }
+
+    /// CPU time of threads that are not sampled: those of the JVM itself, and ours.
+    fn unsampled_ns(&self) -> Option<u64> {
+        Some(
+            self.about
+                .process_ns?
+                .saturating_sub(self.total.plus(self.about.lost).ns),
+        )
+    }
+
+    /// The same methods, most time with what they call first.
+    fn by_total(&self) -> Vec<&(&'p CpuFrame, MethodTime)> {
+        let mut all: Vec<_> = self.methods.iter().collect();
+        all.sort_by(|(one, a), (other, b)| b.all.total.ns.cmp(&a.all.total.ns).then(one.cmp(other)));
+        all
+    }
+}
+
+/// `a.b.C.m(int)`, or what there is instead of a method.
+fn title(frame: &CpuFrame) -> String {
+    match frame.kind {
+        CpuFrameKind::Other => frame.name.clone(),
+        _ => {
+            let signature = words::signature(&frame.name, &frame.descriptor);
+            format!("{}.{signature}", words::dotted(&frame.class))
+        }
+    }
+}
+
+/// `12.3 s`, `45 ms`.
+fn seconds(ns: u64) -> String {
+    match ns {
+        0..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{:.1} s", ns as f64 / 1e9),
+    }
+}
+
+/// CPU samples as a kind of data.
+pub(crate) struct Kind;
+
+impl ReportSection for Kind {
+    fn key(&self) -> &'static str {
+        "time"
+    }
+
+    fn is_in(&self, view: &View) -> bool {
+        view.profile.cpu.is_some()
+    }
+
+    fn has_overview(&self) -> bool {
+        true
+    }
+
+    fn overview(&self, view: &View, width: usize, page: &mut Page) {
+        if let Some(cpu) = CpuView::of(view) {
+            text::overview(&cpu, width, page);
+        }
+    }
+
+    fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
+        if let Some(cpu) = CpuView::of(view) {
+            text::lines(&cpu, extent.top, page);
+        }
+    }
+
+    fn html(&self, view: &View, extent: &Extent) -> Markup {
+        html::section(CpuView::of(view).as_ref(), extent.top)
+    }
+
+    fn time_stacks(&self, view: &View) -> Option<Export> {
+        CpuView::of(view).map(|cpu| export::export(&cpu))
+    }
+
+    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
+        let cpu = CpuView::of(view)?;
+        Some(Box::new(json::document(&cpu, extent.top)))
+    }
+}

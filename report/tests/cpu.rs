@@ -1,0 +1,145 @@
+//! CPU samples in text, JSON, pages and stacks.
+
+mod common;
+
+use serde_json::Value;
+use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime, Profile};
+use trodden_report::{Report, ReportOptions, Weight};
+
+fn time(samples: u64) -> CpuTime {
+    CpuTime {
+        samples,
+        ns: samples * 4_000_000,
+    }
+}
+
+/// 500 samples of 4 ms: `run` calls `HashMap.get` and a native method; some samples have no stack.
+fn samples() -> CpuSamples {
+    let frame = |class: &str, name: &str, kind| CpuFrame {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        descriptor: "(Ljava/lang/Object;)V".to_owned(),
+        kind,
+    };
+    let frames = vec![
+        frame("demo/Main", "run", CpuFrameKind::Java),
+        frame("java/util/HashMap", "get", CpuFrameKind::Java),
+        frame("java/util/zip/CRC32", "update", CpuFrameKind::Native),
+        CpuFrame::other("[GC]"),
+    ];
+    let row = |parent, frame, bci, samples| CpuRow {
+        parent,
+        frame,
+        bci,
+        own: time(samples),
+    };
+    let rows = [
+        row(None, 0, Some(3), 50),
+        row(Some(0), 1, Some(1), 200),
+        row(None, 0, Some(9), 0),
+        row(Some(2), 1, Some(5), 100),
+        row(Some(2), 2, None, 145),
+        row(None, 3, None, 5),
+    ];
+    let mut cpu = CpuSamples {
+        reader: "async".to_owned(),
+        interval_ns: 1_000_000,
+        process_ns: Some(2_500_000_000),
+        failed: vec![CpuFailure {
+            reason: "gc-active".to_owned(),
+            time: time(5),
+        }],
+        ..CpuSamples::default()
+    };
+    cpu.set_stacks(frames, &rows);
+    cpu
+}
+
+fn profile(cpu: CpuSamples) -> Profile {
+    Profile {
+        cpu: Some(cpu),
+        ..Profile::default()
+    }
+}
+
+#[test]
+fn text_ranks_methods_by_time() {
+    let profile = profile(samples());
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let text = report.text(false);
+    for expected in [
+        "CPU time: 2.0 s in 500 samples of all Java threads.",
+        "took 500 ms more.",
+        "   60.0 %   60.0 %  java.util.HashMap.get(Object)",
+        "   29.0 %   29.0 %  java.util.zip.CRC32.update(Object)",
+        "   10.0 %   99.0 %  demo.Main.run(Object)",
+        "    1.0 %    1.0 %  [GC]",
+        "a sample stands for 4000 µs on average",
+        "o stack is known of: gc-active 1.0 %.",
+    ] {
+        assert!(text.contains(expected), "{expected}:\n{text}");
+    }
+    let order = ["HashMap.get", "CRC32.update", "Main.run"].map(|name| text.find(name).unwrap());
+    assert!(order.is_sorted(), "{text}");
+}
+
+#[test]
+fn json_has_shares_with_their_intervals() {
+    let profile = profile(samples());
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let time = &json["time"];
+    assert_eq!((&time["samples"], &time["seconds"]), (&500.into(), &2.0.into()));
+    assert_eq!(
+        (&time["process_seconds"], &time["unsampled_seconds"]),
+        (&2.5.into(), &0.5.into())
+    );
+    let first = &time["methods"][0];
+    assert_eq!(
+        (&first["name"], &first["kind"], &first["self"]["samples"]),
+        (&"get".into(), &"java".into(), &300.into())
+    );
+    let [low, high] = [0, 1].map(|at| first["self"]["interval"][at].as_f64().unwrap());
+    assert!(
+        low < 0.6 && low > 0.55 && high > 0.6 && high < 0.65,
+        "{low} {high}"
+    );
+    assert_eq!(time["failed"][0]["reason"], "gc-active");
+    let html = report.html().unwrap();
+    assert!(html.contains("java.util.HashMap.get(Object)") && html.contains("id=\"time\""));
+}
+
+#[test]
+fn stacks_are_weighed_by_time() {
+    let profile = profile(samples());
+    let options = ReportOptions {
+        weight: Some(Weight::Time),
+        ..ReportOptions::default()
+    };
+    let collapsed = Report::new(&profile, &options).unwrap().collapsed().unwrap();
+    assert_eq!(
+        collapsed,
+        "[GC] 20000000\n\
+         demo.Main.run 200000000\n\
+         demo.Main.run;java.util.HashMap.get 1200000000\n\
+         demo.Main.run;java.util.zip.CRC32.update 580000000\n"
+    );
+    // Where there are no other stacks, nothing has to be said.
+    let plain = Report::new(&profile, &ReportOptions::default()).unwrap();
+    assert_eq!(plain.collapsed().unwrap(), collapsed);
+    let without = Profile::default();
+    let error = Report::new(&without, &options).unwrap().collapsed().unwrap_err();
+    assert!(error.to_string().contains("no stacks"), "{error}");
+}
+
+#[test]
+fn a_profile_without_a_sample_says_so() {
+    let mut none = samples();
+    none.set_stacks(Vec::new(), &[]);
+    none.failed.clear();
+    let profile = profile(none);
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let text = report.text(false);
+    assert!(text.contains("CPU time: 0 ms in 0 samples"), "{text}");
+    assert!(report.json().is_ok() && report.html().is_ok());
+}
