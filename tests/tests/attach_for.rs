@@ -1,5 +1,5 @@
-//! `trodden attach JVM --for TIME`, and `trodden ps`, on both JDKs: sessions one after another, two at once, interrupted,
-//! and in a JVM that ends meanwhile.
+//! `trodden attach JVM --for TIME`, and `trodden ps`, on both JDKs: sessions one after another, two at
+//! once, interrupted, and in a JVM that ends meanwhile.
 
 use std::collections::BTreeSet;
 use std::fs;

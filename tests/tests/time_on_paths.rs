@@ -1,5 +1,5 @@
-//! Time of paths, against what the program measures itself: which call is slow is decided by a branch, and each way
-//! reads the thread's CPU clock. On both JDKs.
+//! Time of paths, against what the program measures itself: which call is slow is decided by a branch, and
+//! each way reads the thread's CPU clock. On both JDKs.
 
 use std::fs;
 use std::time::Duration;

@@ -28,7 +28,8 @@ use session::Session;
 
 /// Profiles a JVM that runs already, or controls the profiler in it.
 ///
-/// `trodden attach JVM --for 30s -o page.html` starts, waits, stops and shows what was found. The actions do it step by step.
+/// `trodden attach JVM --for 30s -o page.html` starts, waits, stops and shows what was found. The actions
+/// do it step by step.
 #[derive(Args)]
 pub struct AttachArgs {
     /// The JVM: its process id, main class or jar, as `trodden ps` lists them.
@@ -37,8 +38,8 @@ pub struct AttachArgs {
     /// What to do; left out with --for.
     #[arg(value_enum, required_unless_present = "for")]
     action: Option<AttachAction>,
-    /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths. Ctrl-C ends
-    /// it sooner.
+    /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths.
+    /// Ctrl-C ends it sooner.
     #[arg(long = "for", id = "for", value_name = "TIME", value_parser = parse_duration, conflicts_with = "action")]
     duration: Option<Duration>,
     /// Where the result of --for goes as well; the extension picks the format, as for `trodden run`.
@@ -149,8 +150,8 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// A folder for what the JVM writes to us. Only its owner may look inside, and a JVM of another user could not write
-/// there: only root attaches to those.
+/// A folder for what the JVM writes to us. Only its owner may look inside, and a JVM of another user could
+/// not write there: only root attaches to those.
 fn scratch_folder(pid: u32) -> Result<TempDir, CliError> {
     let scratch = tempfile::Builder::new()
         .prefix("trodden-attach-")

@@ -1,5 +1,5 @@
-//! `trodden attach JVM --for 30s`: starts, waits, stops, and shows what was found. Whatever ends it, the JVM gets its
-//! own code back.
+//! `trodden attach JVM --for 30s`: starts, waits, stops, and shows what was found. Whatever ends it, the
+//! JVM gets its own code back.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -73,8 +73,8 @@ impl Session<'_> {
         command.options.output.file = FilePattern::literal(&dumped.display().to_string());
         channel.send(command)?;
         if target.is_some_and(|target| target.has_agent) {
-            // Counts of sessions before this one. Not in front of the start: that is refused while another session runs,
-            // whose counts these are.
+            // Counts of sessions before this one. Not in front of the start: that is refused while another
+            // session runs, whose counts these are.
             channel.send(bare(Action::Reset)?)?;
         }
 

@@ -203,8 +203,8 @@ fn read(path: &Path) -> Result<String, TargetError> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// When a process was started, in ticks since the system was; `None` if it is gone, or a zombie. A process id alone may
-/// have become another process's.
+/// When a process was started, in ticks since the system was; `None` if it is gone, or a zombie. A process
+/// id alone may have become another process's.
 pub fn birth(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name, in parentheses, may hold anything.
