@@ -43,6 +43,7 @@ fn method(name: &str, blocks: usize, edges: &[(usize, usize)]) -> MethodMap {
         dag,
         lines: vec![],
         unobserved: vec![],
+        inlined: Vec::new(),
         shape: None,
     }
 }

@@ -493,6 +493,7 @@ fn class(name: &str, methods: u32) -> ClassMap {
         dag: dag.clone(),
         lines: Vec::new(),
         unobserved: Vec::new(),
+        inlined: Vec::new(),
         shape: None,
     };
     ClassMap {

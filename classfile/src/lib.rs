@@ -23,6 +23,7 @@ pub mod frames;
 pub mod opcodes;
 pub mod pool;
 pub mod reader;
+pub mod source_map;
 
 use std::borrow::Cow;
 

@@ -57,6 +57,7 @@ fn walk() -> MethodMap {
             })
             .collect(),
         unobserved: vec![],
+        inlined: Vec::new(),
         shape: None,
     }
 }

@@ -10,7 +10,10 @@ use tempfile::TempDir;
 use trodden_numbering::{EdgeWeights, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::events::{EventKinds, ThreadInfo, Word};
 use trodden_profile::trace::TraceWriter;
-use trodden_profile::{BlockExit, BlockInfo, ClassMap, EdgeLabel, MethodMap, Profile, RunInfo};
+use trodden_profile::{
+    BlockExit, BlockInfo, ClassMap, CompilerMade, Condition, ConditionKind, EdgeLabel, MethodConditions,
+    MethodMap, Outcome, Profile, RunInfo,
+};
 
 fn trodden() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
@@ -58,6 +61,7 @@ fn class() -> ClassMap {
         dag,
         lines: Vec::new(),
         unobserved: Vec::new(),
+        inlined: Vec::new(),
         shape: None,
     };
     ClassMap {
@@ -389,4 +393,51 @@ fn what_cannot_be_replayed_is_1_and_leaves_no_file() {
         .assert()
         .code(1)
         .stderr(contains("trodden replay"));
+}
+
+/// Of methods that did not run, what the compiler made is kept, as in profiles that the agent writes.
+#[test]
+fn marks_of_methods_that_did_not_run() {
+    let room = TempDir::new().unwrap();
+    let mut class = class();
+    for name in ["never", "plain"] {
+        let mut method = class.methods[0].clone();
+        method.name = name.to_owned();
+        class.methods.push(method);
+    }
+    let condition = |made| MethodConditions {
+        conditions: vec![Condition {
+            block: 1,
+            kind: ConditionKind::Switch,
+            text: Some("way".to_owned()),
+            outcomes: vec![Outcome::Case("case 0".to_owned()), Outcome::No, Outcome::No],
+            made,
+        }],
+        ..MethodConditions::default()
+    };
+    let made = condition(Some(CompilerMade::StringSwitch));
+    let run = RunInfo {
+        probe: "events".to_owned(),
+        exact: true,
+        ..RunInfo::default()
+    };
+    let mut trace = TraceWriter::new(Vec::new(), EventKinds::ACTIVATION_PATHS, &run).unwrap();
+    trace.define_class(3, &class).unwrap();
+    let conditions = [(0, condition(None)), (1, made.clone()), (2, condition(None))];
+    trace.conditions(3, &conditions).unwrap();
+    trace.thread_start(&ThreadInfo::default()).unwrap();
+    trace
+        .chunk(0, &[Word::enter(3, None).0, Word::last_path(3, 3).0])
+        .unwrap();
+    trace.thread_end(0).unwrap();
+    fs::write(room.path().join("a.trace"), trace.finish(&run).unwrap()).unwrap();
+    let mut replay = trodden();
+    replay.current_dir(room.path());
+    replay
+        .args(["replay", "a.trace", "-o", "a.trodden"])
+        .assert()
+        .success();
+    let profile = Profile::load(room.path().join("a.trodden")).unwrap();
+    let expected = [((0, 0), condition(None)), ((0, 1), made.marks())];
+    assert_eq!(profile.conditions.into_iter().collect::<Vec<_>>(), expected);
 }

@@ -22,6 +22,7 @@ use crate::probes::{CutPaths, ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
 use crate::scratch::{Scratch, Shared};
 use judge::{Verdict, judge, read_frames};
+use lines::Lines;
 
 /// Newest class file version that is known to hold nothing new inside Code (JDK 27).
 const NEWEST_MAJOR: u16 = 71;
@@ -101,6 +102,7 @@ impl ClassIds {
 mod bound;
 mod inlining;
 mod judge;
+mod lines;
 
 /// What there is to do for a class.
 #[derive(Debug)]
@@ -199,6 +201,9 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         return Ok(whole_class(SkipReason::UsedByProbes));
     }
 
+    let source_map = Lines::text(&class);
+    let file = class.source_file.map(decode).unwrap_or_default();
+    let mut lines = Lines::new(&source_map, &name, &file);
     let mut scratch = shared.scratch();
     if options.shapes {
         scratch.shape.reset(&class.pool);
@@ -210,7 +215,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         if !options.filter.method(&name, &decode(method.name)) {
             continue;
         }
-        let verdict = judge(options, (&class, &name), index, method, &mut scratch)
+        let verdict = judge(options, (&class, &name, &mut lines), index, method, &mut scratch)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
             Verdict::Takes(candidate, map) => {

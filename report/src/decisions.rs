@@ -27,14 +27,21 @@ pub struct Decision {
     pub outcomes: Vec<Outcome>,
     /// The source has no such decision.
     pub made: Option<CompilerMade>,
+    /// File and line that it was inlined from: `_Collections.kt:865`.
+    pub inlined: Option<String>,
 }
 
 impl Decisions {
     /// From what was recovered from bytecode; with the source's own text where the file has it.
     pub(crate) fn new(map: &MethodMap, of: &MethodConditions, source: Option<&SourceFile>) -> Self {
+        // It is of another place of the source, but of a source all the same.
+        let not_inlined = |made: &CompilerMade| *made != CompilerMade::KotlinInlined;
         let decision = |condition: &trodden_profile::Condition| {
             let block = map.blocks.get(condition.block as usize)?;
+            // The line of inlined code is that of the call, where the source has other conditions.
+            let inlined = map.inlined_at(block.last);
             let written = source
+                .filter(|_| inlined.is_none())
                 .zip(map.line(block.last))
                 .and_then(|(source, line)| source.condition(line, condition));
             let mut outcomes = condition.outcomes.clone();
@@ -51,7 +58,8 @@ impl Decisions {
                 kind: condition.kind,
                 text: text.map(|text| printable(&text).into_owned()),
                 outcomes,
-                made: condition.made.or(of.made(condition.block)),
+                made: condition.made.or(of.made(condition.block)).filter(not_inlined),
+                inlined: inlined.map(|piece| format!("{}:{}", printable(&piece.file), piece.line)),
             };
             Some((condition.block, decision))
         };
@@ -118,14 +126,19 @@ impl Decisions {
 }
 
 impl Decision {
-    /// `hit != null`, `for (x : xs)`, `switch (method)`.
+    /// `hit != null`, `for (x : xs)`, `switch (method)`, `for (x in xs) (_Collections.kt:865 inlined)`; the place of inlined
+    /// code is said even if its condition is not known.
     pub fn phrase(&self) -> Option<String> {
-        let text = self.text.as_deref()?;
-        Some(match self.kind {
+        let phrase = self.text.as_deref().map(|text| match self.kind {
             ConditionKind::Switch => format!("switch ({text})"),
             ConditionKind::ForEach => format!("for ({text})"),
             _ => text.to_owned(),
-        })
+        });
+        match (phrase, &self.inlined) {
+            (phrase, None) => phrase,
+            (Some(phrase), Some(place)) => Some(format!("{phrase} ({place} inlined)")),
+            (None, Some(place)) => Some(format!("{place} (inlined)")),
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use crate::expression::{Id, Name, Node};
 use crate::flow::{Flow, Lines, LoopTest};
 use crate::interpret::{Decision, Interpreted, Relation, Test, interpret};
 use crate::print::{Dialect, MAX_TEXT, Printer};
+use crate::rules::ClassMarks;
 use crate::switches;
 use crate::variables::Variables;
 use crate::{Classes, rules};
@@ -31,6 +32,8 @@ pub struct Known<'m, 'a> {
     pub flow: &'m Flow<'m>,
     /// Its language.
     pub dialect: Dialect,
+    /// What its class says about all methods.
+    pub marks: ClassMarks,
     /// Other classes.
     pub classes: &'m dyn Classes,
 }
@@ -41,7 +44,7 @@ pub fn method<'a>(
     method: &Method<'a>,
     code: &Code<'a>,
     map: &MethodMap,
-    dialect: Dialect,
+    (dialect, marks): (Dialect, ClassMarks),
     classes: &dyn Classes,
 ) -> MethodConditions {
     let mut variables = Variables::read(class, method, code);
@@ -56,6 +59,7 @@ pub fn method<'a>(
         variables: &variables,
         flow: &flow,
         dialect,
+        marks,
         classes,
     };
     let mut out = MethodConditions::default();
@@ -233,7 +237,7 @@ impl<'m, 'a> Known<'m, 'a> {
         let within = |pc: u32| (body.start..body.end).contains(&pc);
         let variable = self.interpreted.named.iter().find(|store| within(store.pc));
         let over = self.printer().expression(over);
-        let name = variable.map(|store| trodden_classfile::decode(store.name));
+        let name = variable.map(|store| self.printer().local(&trodden_classfile::decode(store.name)));
         Some(match (name, over) {
             (None, None) => None,
             (name, over) => {
@@ -241,7 +245,8 @@ impl<'m, 'a> Known<'m, 'a> {
                     Dialect::Java => " : ",
                     Dialect::Kotlin => " in ",
                 };
-                let (name, over) = (name.unwrap_or("…".into()), over.unwrap_or("…".to_owned()));
+                let cut = || "…".to_owned();
+                let (name, over) = (name.unwrap_or_else(cut), over.unwrap_or_else(cut));
                 let text = format!("{name}{between}{over}");
                 Some(text).filter(|text| text.chars().count() <= MAX_TEXT + 20)
             }

@@ -190,7 +190,7 @@ fn u2(code: &Code, pc: u32) -> u16 {
 }
 
 /// Slot and type of a load.
-fn load_slot(code: &Code, pc: u32, opcode: u8) -> Option<(u16, Type)> {
+pub fn load_slot(code: &Code, pc: u32, opcode: u8) -> Option<(u16, Type)> {
     slot_of(code, pc, opcode, op::ILOAD)
 }
 

@@ -100,6 +100,7 @@ pub fn recover(
         Some(_) => print::Dialect::Kotlin,
         None => print::Dialect::Java,
     };
+    let class_marks = rules::ClassMarks::of(&class);
     let mut marks = Marks::default();
     let mut all = vec![MethodConditions::default(); map.methods.len()];
     for (position, (of, out)) in map.methods.iter().zip(&mut all).enumerate() {
@@ -117,7 +118,7 @@ pub fn recover(
         let code = Code::read(attribute, &class.pool, &mut marks)?;
         let fits = code.len() == of.code_length && of.blocks.iter().all(|b| b.end <= code.len());
         if fits {
-            *out = decide::method(&class, method, &code, of, dialect, classes);
+            *out = decide::method(&class, method, &code, of, (dialect, class_marks), classes);
         }
     }
     Ok(all)

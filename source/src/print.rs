@@ -135,7 +135,20 @@ impl Printer<'_, '_> {
                 let zero = if self.arena.ty(left) == b'C' { "'\\0'" } else { "0" };
                 out.text.push_str(&format!(" {} {zero}", relation.sign()));
             }
-            (_, Some(right)) => self.relation(left, relation.sign(), right, out),
+            (_, Some(right)) => self.relation(left, self.sign(relation, left, right), right, out),
+        }
+    }
+
+    /// Kotlin's `==` asks `equals`: whether two objects are one is another sign.
+    fn sign(&self, relation: Relation, left: Id, right: Id) -> &'static str {
+        let objects = [left, right]
+            .map(|id| self.arena.bare(id))
+            .into_iter()
+            .all(|id| self.arena.get(id) != Node::Null && matches!(self.arena.ty(id), b'L' | b'['));
+        match (self.dialect, relation) {
+            (Dialect::Kotlin, Relation::Equal) if objects => "===",
+            (Dialect::Kotlin, Relation::NotEqual) if objects => "!==",
+            _ => relation.sign(),
         }
     }
 
@@ -147,7 +160,7 @@ impl Printer<'_, '_> {
     }
 
     fn relation(&self, left: Id, sign: &str, right: Id, out: &mut Out) {
-        let strength = if matches!(sign, "==" | "!=") {
+        let strength = if matches!(sign, "==" | "!=" | "===" | "!==") {
             EQUALITY
         } else {
             RELATION
@@ -342,7 +355,7 @@ impl Printer<'_, '_> {
     }
 
     /// Kotlin gives names of its own to receivers and to what was inlined.
-    fn local(&self, name: &str) -> String {
+    pub fn local(&self, name: &str) -> String {
         if self.dialect == Dialect::Java {
             return name.to_owned();
         }

@@ -12,6 +12,7 @@ use trodden_profile::{Condition, ConditionKind, EdgeLabel, Outcome};
 use crate::bootstrap::Bootstrap;
 use crate::decide::Known;
 use crate::expression::{Id, Name, Node};
+use crate::interpret::Relation;
 use crate::print::{character, simple, string};
 
 /// Labels that one way of a switch shows at most.
@@ -208,8 +209,8 @@ impl StringSwitch<'_> {
     pub fn positions(&self, known: &Known, slot: u16) -> Option<Labels> {
         let mut labels = Labels::new();
         for &(block, text) in &self.equals {
-            let (yes, _) = known.flow.ways(block);
-            let yes = &known.map.blocks[yes];
+            let (equal, _) = ways_of_comparison(known, block);
+            let yes = &known.map.blocks[equal];
             let stores = known.interpreted.stores.iter();
             let mut within = stores.filter(|s| s.slot == slot && (yes.start..yes.end).contains(&s.pc));
             let Node::Int(position) = known.node(within.next()?.value) else {
@@ -243,6 +244,22 @@ fn compared<'a>(known: &Known<'_, 'a>, block: usize) -> Option<&'a [u8]> {
     }
 }
 
+/// Where a block leads that compares with a string: (equal, not equal).
+fn ways_of_comparison(known: &Known, block: usize) -> (usize, usize) {
+    let (jump, next) = known.flow.targets(block);
+    match jumps_if_equal(known, block) {
+        true => (jump, next),
+        false => (next, jump),
+    }
+}
+
+/// Does a block that compares with a string jump if they are equal?
+pub fn jumps_if_equal(known: &Known, block: usize) -> bool {
+    known
+        .test(block)
+        .is_some_and(|test| test.relation == Relation::NotEqual)
+}
+
 /// All switches over strings of a method.
 pub fn string_switches<'a>(known: &Known<'_, 'a>) -> Vec<StringSwitch<'a>> {
     let mut found = Vec::new();
@@ -270,8 +287,7 @@ pub fn string_switches<'a>(known: &Known<'_, 'a>) -> Vec<StringSwitch<'a>> {
                     break;
                 }
                 equals.push((at, text));
-                let (_, no) = known.flow.ways(at);
-                at = no;
+                (_, at) = ways_of_comparison(known, at);
             }
         }
         if !equals.is_empty() {

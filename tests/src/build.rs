@@ -159,3 +159,42 @@ pub fn verifier_jar() -> Result<PathBuf> {
     let jdk = &Jdk::all()?[0];
     jar("verifier", jdk, ".", &sources("verifier", "java")?, manifest)
 }
+
+/// A jar of `pom.xml`, by how its name begins.
+///
+/// # Errors
+/// If there is none, or Maven fails.
+pub fn jar_named(prefix: &str) -> Result<PathBuf> {
+    let mut entries = std::fs::read_dir(jars()?)?.flatten().map(|entry| entry.path());
+    let named = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(prefix)
+    };
+    entries
+        .find(named)
+        .ok_or_else(|| format!("no jar {prefix}").into())
+}
+
+/// Kotlin's standard library.
+///
+/// # Errors
+/// As [`jar_named`].
+pub fn kotlin_library() -> Result<PathBuf> {
+    jar_named("kotlin-stdlib-")
+}
+
+/// Compiles a Kotlin file into a folder, against the standard library, with options.
+///
+/// # Errors
+/// If kotlinc refuses it, or cannot be had.
+pub fn kotlinc(jdk: &Jdk, options: &[&str], source: &Path, out: &Path) -> Result<()> {
+    let mut compiler = jdk.command("java");
+    compiler.arg("-cp").arg(all_jars(&jars()?));
+    compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler");
+    compiler
+        .args(["-no-stdlib", "-no-reflect", "-nowarn", "-cp"])
+        .arg(kotlin_library()?);
+    compiler.args(options).arg("-d").arg(out).arg(source);
+    process::run(&mut compiler, LIMIT)?.success()?;
+    Ok(())
+}

@@ -20,6 +20,8 @@ pub struct Jacoco {
     pub agent: PathBuf,
     /// The DTD of the XML report.
     pub dtd: PathBuf,
+    /// The compiler of Eclipse, fetched with it.
+    pub ecj: PathBuf,
 }
 
 impl Jacoco {
@@ -49,6 +51,7 @@ impl Jacoco {
             cli: folder.join("org.jacoco.cli-0.8.14-nodeps.jar"),
             agent: folder.join("org.jacoco.agent-0.8.14-runtime.jar"),
             dtd: folder.join("report.dtd"),
+            ecj: folder.join("ecj-3.43.0.jar"),
         })
     }
 

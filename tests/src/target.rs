@@ -140,40 +140,26 @@ impl Target {
             })?;
             return Ok(out.display().to_string());
         }
-        let (main, flags): (&str, &[&str]) = match self.language {
-            Language::Kotlin => (
-                "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
-                &["-no-stdlib", "-no-reflect", "-nowarn"],
-            ),
-            _ => (
-                "scala.tools.nsc.Main",
-                &["-usejavacp", "-nowarn", "-release", "17"],
-            ),
-        };
-        let jar = |prefix: &str| -> Result<String> {
-            let entries = std::fs::read_dir(&jars)?.flatten().map(|e| e.path());
-            let mut named = entries.filter(|p| {
-                p.file_name()
-                    .is_some_and(|n| n.to_string_lossy().starts_with(prefix))
-            });
-            let found = named.next().ok_or_else(|| format!("no jar {prefix}"))?;
-            Ok(found.display().to_string())
-        };
-        let library = match self.language {
-            Language::Kotlin => jar("kotlin-stdlib-")?,
-            _ => jar("scala-library-")?,
-        };
+        if self.language == Language::Kotlin {
+            let out = build::cached(&self.name, own, &words, |out| {
+                build::kotlinc(jdk, &[], &self.source, out)
+            })?;
+            return Ok(format!(
+                "{}:{}",
+                out.display(),
+                build::kotlin_library()?.display()
+            ));
+        }
+        let library = build::jar_named("scala-library-")?;
         let out = build::cached(&self.name, own, &words, |out| {
             let mut compiler = jdk.command("java");
-            compiler.arg("-cp").arg(&class_path).arg(main).args(flags);
-            if self.language == Language::Kotlin {
-                compiler.arg("-cp").arg(&library);
-            }
-            compiler.arg("-d").arg(out).arg(&self.source);
+            compiler.arg("-cp").arg(&class_path).arg("scala.tools.nsc.Main");
+            compiler.args(["-usejavacp", "-nowarn", "-release", "17", "-d"]);
+            compiler.arg(out).arg(&self.source);
             process::run(&mut compiler, Duration::from_secs(300))?.success()?;
             Ok(())
         })?;
-        Ok(format!("{}:{library}", out.display()))
+        Ok(format!("{}:{}", out.display(), library.display()))
     }
 
     /// The folder of its classes.

@@ -131,13 +131,17 @@ impl Decisions {
         Ok(())
     }
 
-    /// As in a profile that the agent writes: for methods that ran.
+    /// As in a profile that the agent writes: all of methods that ran, of others what the compiler made.
     fn put_into(mut self, profile: &mut Profile) {
         let ran = profile.methods_that_ran();
         for (position, class) in profile.classes.iter().enumerate() {
             let key = (class.map.name.clone(), class.map.sha256);
             for (method, of) in self.known.remove(&key).unwrap_or_default() {
-                if ran.contains(&(position, method as usize)) {
+                let of = match ran.contains(&(position, method as usize)) {
+                    true => of,
+                    false => of.marks(),
+                };
+                if of != MethodConditions::default() {
                     profile.conditions.insert((position as u32, method), of);
                 }
             }

@@ -41,6 +41,7 @@ fn method(name: &str, blocks: usize, edges: &[(usize, usize)]) -> MethodMap {
         dag,
         lines: Vec::new(),
         unobserved: Vec::new(),
+        inlined: Vec::new(),
         shape: None,
     }
 }

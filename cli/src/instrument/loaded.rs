@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use percent_encoding::percent_decode_str;
 
 use super::archive::{Archive, Source};
 
@@ -177,22 +178,7 @@ fn class_path(manifest: &str) -> BTreeSet<String> {
 fn plain(url: &str) -> String {
     let url = url.trim();
     let url = url.strip_prefix("./").unwrap_or(url).trim_start_matches('/');
-    let mut bytes = Vec::with_capacity(url.len());
-    let mut rest = url.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let hex = more.get(..2).and_then(|two| std::str::from_utf8(two).ok());
-        match hex.and_then(|two| u8::from_str_radix(two, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(url).decode_utf8_lossy().into_owned()
 }
 
 /// Names of elements that hold text only, and the text. (Comments may name too much: then more is

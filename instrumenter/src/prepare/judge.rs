@@ -1,8 +1,9 @@
 //! Can a method carry probes?
 
 use trodden_numbering::{FlowGraph, NumberingOptions, Plan};
-use trodden_profile::{BlockExit, LineEntry, MethodMap};
+use trodden_profile::{BlockExit, MethodMap};
 
+use super::lines::Lines;
 use super::{Candidate, Numbers, decode, inlining};
 use crate::cfg::{Cfg, CfgError};
 use crate::classfile::class::{Attribute, Class, Method};
@@ -45,7 +46,7 @@ pub enum Verdict<'a> {
 /// Reads, numbers and plans a method.
 pub fn judge<'a>(
     options: &InstrumentOptions,
-    (class, class_name): (&Class<'a>, &str),
+    (class, class_name, lines): (&Class<'a>, &str, &mut Lines),
     index: usize,
     method: &Method<'a>,
     scratch: &mut Scratch,
@@ -143,6 +144,7 @@ pub fn judge<'a>(
     let shape = options
         .shapes
         .then(|| shape(&class.pool, &code, &blocks, &graph, shape_scratch));
+    let (lines, inlined) = lines.of(class, &code)?;
     let map = MethodMap {
         name: decode(method.name).into_owned(),
         descriptor: decode(method.descriptor).into_owned(),
@@ -150,7 +152,8 @@ pub fn judge<'a>(
         blocks,
         graph,
         dag,
-        lines: lines(class, &code)?,
+        lines,
+        inlined,
         unobserved: unobserved(&plan),
         shape,
     };
@@ -219,28 +222,4 @@ pub fn read_frames<'a>(class: &Class<'a>, code: &Code<'a>, marks: &mut Marks) ->
         frames::check(attribute, marks)?;
     }
     Ok(attribute)
-}
-
-fn lines(class: &Class, code: &Code) -> Read<Vec<LineEntry>> {
-    let mut lines = Vec::new();
-    for table in code
-        .attributes(&class.pool)
-        .filter(|a| a.name == b"LineNumberTable")
-    {
-        let mut reader = table.reader();
-        let count = usize::from(reader.u2()?);
-        lines.reserve_exact(count.min(reader.remaining() / 4));
-        for _ in 0..count {
-            lines.push(LineEntry {
-                bci: u32::from(reader.u2()?),
-                line: u32::from(reader.u2()?),
-            });
-        }
-    }
-    // The first of several entries for one place is the one that HotSpot shows.
-    if !lines.is_sorted_by(|a, b| a.bci < b.bci) {
-        lines.sort_by_key(|e| e.bci);
-        lines.dedup_by_key(|e| e.bci);
-    }
-    Ok(lines)
 }

@@ -155,6 +155,7 @@ mod tests {
             dag,
             lines: Vec::new(),
             unobserved: Vec::new(),
+            inlined: Vec::new(),
             shape: None,
         }
     }

@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::percent_decode_str;
 use trodden_profile::options::{self, Action, AgentCommand, Probe, check_place};
 use trodden_profile::{Profile, facts};
 
@@ -176,22 +177,7 @@ fn maps_beside(location: &str) -> Vec<PathBuf> {
 
 /// Undoes a URL's percent signs.
 fn decode(url: &str) -> String {
-    let mut bytes = Vec::with_capacity(url.len());
-    let mut rest = url.as_bytes();
-    while let Some((&first, more)) = rest.split_first() {
-        let hex = more.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) if first == b'%' => {
-                bytes.push(byte);
-                rest = &more[2..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = more;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    percent_decode_str(url).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

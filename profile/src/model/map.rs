@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use trodden_numbering::{BlockId, PathDag, SimpleGraph};
 
+use crate::model::inlined::InlinedCode;
 use crate::model::shapes::MethodShape;
 
 /// One line-number entry: the line of the instructions from `bci` on.
@@ -82,8 +83,11 @@ pub struct MethodMap {
     pub graph: SimpleGraph,
     /// Path starts, ends and edge values.
     pub dag: PathDag,
-    /// Line entries by ascending bytecode index; empty without a LineNumberTable.
+    /// Line entries by ascending bytecode index; empty without a LineNumberTable. All are lines of the class's file: code
+    /// that was inlined has the line of the call.
     pub lines: Vec<LineEntry>,
+    /// The code that was inlined, by ascending bytecode index; each piece has a line entry at its start, if there are any.
+    pub inlined: Vec<InlinedCode>,
     /// Numbers of paths that the probes do not report (one iteration of a single-path loop), ascending.
     pub unobserved: Vec<u64>,
     /// What the code is compared by with that of another build; `None` in profiles of versions that did not record it.

@@ -279,12 +279,12 @@ fn merge_methods(
         }
     }
     merged.unobserved = unobserved.into_iter().collect();
-    merged.lines = versions
-        .iter()
-        .map(|(map, _)| &map.lines)
-        .min()
-        .cloned()
-        .unwrap_or_default();
+    let lines = versions.iter().map(|(map, _)| (&map.lines, &map.inlined)).min();
+    let (lines, inlined) = lines
+        .map(|(lines, inlined)| (lines.clone(), inlined.clone()))
+        .unzip();
+    merged.lines = lines.unwrap_or_default();
+    merged.inlined = inlined.unwrap_or_default();
     merged.code_length = versions
         .iter()
         .map(|(map, _)| map.code_length)

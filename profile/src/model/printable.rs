@@ -158,13 +158,26 @@ impl ClassMap {
         for method in &mut copy.methods {
             change(&mut method.name);
             change(&mut method.descriptor);
+            for piece in &mut method.inlined {
+                for name in [&mut piece.file, &mut piece.class] {
+                    if let Cow::Owned(printable) = printable(name) {
+                        *name = printable.into();
+                    }
+                }
+            }
         }
         Cow::Owned(copy)
     }
 
     fn texts(&self) -> Vec<&str> {
         let methods = self.methods.iter();
-        let of_methods = methods.flat_map(|method| [method.name.as_str(), &method.descriptor]);
+        let of_methods = methods.flat_map(|method| {
+            let pieces = method.inlined.iter();
+            let names = pieces.flat_map(|piece| [&*piece.file, &*piece.class]);
+            [method.name.as_str(), &method.descriptor]
+                .into_iter()
+                .chain(names)
+        });
         let own = [Some(self.name.as_str()), self.source_file.as_deref()];
         own.into_iter().flatten().chain(of_methods).collect()
     }

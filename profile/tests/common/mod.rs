@@ -13,8 +13,8 @@ use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathD
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
     BlockExit, BlockInfo, BlockShape, Callee, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree,
-    Contexts, EdgeLabel, KPaths, LineEntry, MethodCounts, MethodMap, MethodShape, Observation, PathForest,
-    Profile, RunInfo, Skipped,
+    Contexts, EdgeLabel, InlinedCode, KPaths, LineEntry, MethodCounts, MethodMap, MethodShape, Observation,
+    PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -61,6 +61,7 @@ pub fn method_over(name: &str, graph: SimpleGraph, weights: &EdgeWeights, limit:
         graph,
         dag,
         unobserved: Vec::new(),
+        inlined: Vec::new(),
         shape: None,
     })
 }
@@ -241,17 +242,45 @@ fn any_shape(blocks: usize) -> impl Strategy<Value = MethodShape> {
     })
 }
 
+/// Pieces of inlined code in a method of so many bytes.
+fn any_inlined(bytes: u32) -> impl Strategy<Value = Vec<InlinedCode>> {
+    let piece = (0..20u32, 1..9u32, 1..5000u32, 0..3usize);
+    proptest::collection::vec(piece, 0..4).prop_map(move |pieces| {
+        let mut end = 0;
+        let mut all = Vec::new();
+        for (gap, length, line, name) in pieces {
+            let start = end + gap;
+            end = start + length;
+            if end <= bytes {
+                let (file, class) = [("A.kt", "a/AKt"), ("A.kt", "a/A$b"), ("B.kt", "a/AKt")][name];
+                all.push(InlinedCode {
+                    start,
+                    end,
+                    line,
+                    file: file.into(),
+                    class: class.into(),
+                });
+            }
+        }
+        all
+    })
+}
+
 pub fn any_class(name: &'static str) -> impl Strategy<Value = ClassProfile> {
     let with_counts = |name| {
         any_method(name).prop_flat_map(|map| {
             let counts = any_counts(&map);
             let unobserved = btree_set(0..map.num_paths().max(1), 0..3);
             let shape = proptest::option::of(any_shape(map.num_blocks()));
-            (Just(map), counts, unobserved, shape).prop_map(|(mut map, counts, unobserved, shape)| {
-                map.unobserved = unobserved.into_iter().collect();
-                map.shape = shape;
-                (map, counts)
-            })
+            let inlined = any_inlined(map.code_length);
+            (Just(map), counts, unobserved, shape, inlined).prop_map(
+                |(mut map, counts, unobserved, shape, inlined)| {
+                    map.inlined = inlined;
+                    map.unobserved = unobserved.into_iter().collect();
+                    map.shape = shape;
+                    (map, counts)
+                },
+            )
         })
     };
     (
@@ -534,6 +563,7 @@ pub fn example() -> Profile {
         dag,
         lines: vec![LineEntry { bci: 0, line: 3 }, LineEntry { bci: 9, line: 5 }],
         unobserved: vec![],
+        inlined: Vec::new(),
         shape: None,
     };
     let run = RunInfo {

@@ -70,7 +70,8 @@ impl Counters {
             counters.paths = counters.paths + method.capped(cap);
             counters.methods = counters.methods + Ratio::one(method.ran());
             *classes.entry(method.class()).or_default() |= method.ran();
-            for BranchCoverage { outcomes, .. } in method.branches() {
+            let measured = method.measured();
+            for BranchCoverage { outcomes, .. } in &measured.branches {
                 let ratio = outcomes
                     .iter()
                     .fold(Ratio::default(), |sum, &n| sum + Ratio::one(n > 0));
@@ -78,7 +79,7 @@ impl Counters {
             }
             let package = method.class().rsplit_once('/').map_or("", |(package, _)| package);
             let file = method.source_file().unwrap_or(method.class());
-            for (number, line) in method.lines() {
+            for (&number, line) in &measured.lines {
                 *lines.entry((package, file, number)).or_default() |= line.count > 0;
             }
         }

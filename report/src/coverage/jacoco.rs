@@ -32,14 +32,15 @@ struct LineSums {
 
 impl Sums {
     fn of(method: &MethodCoverage) -> Option<Sums> {
+        let measured = method.measured();
         let mut sums = Sums {
-            instructions: method.instruction_ratio()?,
+            instructions: measured.instructions?,
             ..Sums::default()
         };
         let covered = sums.instructions.covered > 0;
         sums.methods = Ratio::one(covered);
         sums.complexity = Ratio::one(covered);
-        for BranchCoverage { outcomes, .. } in method.branches() {
+        for BranchCoverage { outcomes, .. } in &measured.branches {
             let taken = outcomes.iter().filter(|&&count| count > 0).count() as u64;
             let all = outcomes.len() as u64;
             sums.branches = sums.branches
@@ -55,8 +56,8 @@ impl Sums {
         }
         let file = method.source_file().unwrap_or_default().to_owned();
         let lines = sums.lines.entry(file).or_default();
-        for (number, line) in method.lines() {
-            lines.insert(number, LineSums::of(&line));
+        for (number, line) in &measured.lines {
+            lines.insert(*number, LineSums::of(line));
         }
         Some(sums)
     }

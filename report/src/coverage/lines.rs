@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Add;
 
 use trodden_numbering::{BlockId, FlowGraph};
-use trodden_profile::{BlockExit, CompilerMade, MethodConditions};
+use trodden_profile::{BlockExit, CompilerMade, ConditionKind, MethodConditions, Outcome};
 
 use super::{MethodCoverage, Ratio};
 
@@ -21,10 +21,22 @@ pub(super) struct Made {
     blocks: BTreeSet<usize>,
     /// Blocks that repeat what others do.
     copies: BTreeSet<usize>,
+    /// Branches that repeat what others do, in blocks that do more.
+    copied: BTreeSet<usize>,
+    /// Switches over the state of a suspended function.
+    resumes: BTreeSet<usize>,
     /// Branches and switches, by block.
     branches: BTreeSet<usize>,
+    /// Switches over hash codes of strings.
+    hashes: Vec<usize>,
+    /// Blocks that compare with one of the strings: position of the edge to its case.
+    compares: BTreeMap<usize, usize>,
+    /// Tests of `?.` that lead to the same place.
+    safe_calls: Vec<usize>,
     /// Blocks that throw because no case fits.
     no_match: BTreeSet<usize>,
+    /// Is code that was inlined left out?
+    inlined: bool,
     /// Blocks of handlers.
     handlers: BTreeSet<usize>,
     /// Blocks that look up whether assertions are on.
@@ -38,13 +50,34 @@ impl Made {
             let of_kind = conditions.made.iter().filter(|&&(_, made)| wanted(made));
             of_kind.map(|&(block, _)| block as usize).collect()
         };
-        let made = conditions.conditions.iter().filter(|c| c.made.is_some());
+        let all = conditions.conditions.iter();
+        let made = all.clone().filter(|c| c.made.is_some());
+        let hashes = all.clone().filter(|c| c.made == Some(CompilerMade::StringSwitch));
+        let copied = all.clone().filter(|c| c.made == Some(CompilerMade::FinallyCopy));
+        let resumes = all
+            .clone()
+            .filter(|c| c.made == Some(CompilerMade::KotlinCoroutine));
+        let resumes = resumes.filter(|c| c.kind == ConditionKind::Switch);
+        let case = |outcome: &Outcome| matches!(outcome, Outcome::Case(_));
+        let compares = all
+            .clone()
+            .filter(|c| c.made.is_none() && c.kind == ConditionKind::Switch);
+        let safe_calls = all.clone().filter(|c| c.kind == ConditionKind::SafeCall);
         Made {
             whole: conditions.method.is_some(),
             blocks: blocks(&|made| made != CompilerMade::FinallyCopy),
             copies: blocks(&|made| made == CompilerMade::FinallyCopy),
+            copied: copied.map(|c| c.block as usize).collect(),
+            resumes: resumes.map(|c| c.block as usize).collect(),
             branches: made.map(|c| c.block as usize).collect(),
+            hashes: hashes.map(|c| c.block as usize).collect(),
+            compares: compares
+                .filter(|c| c.outcomes.len() == 2)
+                .filter_map(|c| Some((c.block as usize, c.outcomes.iter().position(case)?)))
+                .collect(),
+            safe_calls: safe_calls.map(|c| c.block as usize).collect(),
             no_match: blocks(&|made| made == CompilerMade::NoMatch),
+            inlined: true,
             handlers: blocks(&|made| {
                 let kinds = [
                     CompilerMade::FinallyCopy,
@@ -90,6 +123,16 @@ impl Line {
     }
 }
 
+/// What of a method ran.
+pub(super) struct Measured {
+    /// Its source lines.
+    pub lines: BTreeMap<u32, Line>,
+    /// Its branches.
+    pub branches: Vec<BranchCoverage>,
+    /// Its instructions, if these are known.
+    pub instructions: Option<Ratio>,
+}
+
 /// Instructions of one line in one block.
 struct Piece {
     block: usize,
@@ -122,13 +165,22 @@ impl MethodCoverage {
             }
         };
         let (mut own, mut copies) = (Vec::new(), Vec::new());
+        let mut compared = BTreeSet::new();
+        for &block in &self.made.hashes {
+            own.extend(self.string_switch(block, &mut compared));
+        }
         for (block, (_, outcomes)) in decides {
-            if self.made.copies.contains(&block) {
+            if compared.contains(&block) {
+                continue;
+            }
+            if self.made.copies.contains(&block) || self.made.copied.contains(&block) {
                 copies.push(branch((block, outcomes)));
             } else if !self.made.blocks.contains(&block) && !self.made.branches.contains(&block) {
                 own.push(branch((block, outcomes)));
             }
         }
+        own.sort_by_key(|branch: &BranchCoverage| branch.block);
+        self.join_safe_calls(&mut own);
         for copy in copies {
             let labels = |block: usize| &map.blocks[block].labels;
             let mut same = own.iter_mut().filter(|own| {
@@ -140,16 +192,114 @@ impl MethodCoverage {
                 sums.for_each(|(sum, &count)| *sum = sum.saturating_add(count));
             }
         }
-        own.retain(|branch| branch.outcomes.len() > 1);
+        // Of what was inlined it is not known which of its branches went where.
+        let known =
+            |branch: &BranchCoverage| branch.line.is_none_or(|line| !self.elsewhere.contains_key(&line));
+        own.retain(|branch| branch.outcomes.len() > 1 && known(branch));
         own
+    }
+
+    /// Lines that were inlined into it: the class that they come from, the line there, and how often it ran here.
+    pub(super) fn inlined_lines(&self) -> impl Iterator<Item = (&str, u32, u64)> {
+        let pieces = self.map().inlined.iter().filter(|_| self.made.inlined);
+        pieces.map(|piece| {
+            let blocks = self.map().blocks.iter().zip(&self.edges.blocks);
+            let within = blocks.filter(|(block, _)| block.start < piece.end && piece.start < block.end);
+            (
+                &*piece.class,
+                piece.line,
+                within.map(|(_, &count)| count).max().unwrap_or(0),
+            )
+        })
+    }
+
+    /// Did lines of it run where it was inlined?
+    pub(super) fn ran_elsewhere(&self) -> bool {
+        !self.elsewhere.is_empty() && self.lines().values().any(|line| line.count > 0)
+    }
+
+    /// What ran where it was inlined, as JaCoCo has it: a line is one instruction, and has no branches.
+    fn add_elsewhere(&self, lines: &mut BTreeMap<u32, Line>) {
+        let (Some((&first, _)), Some((&last, _))) = (lines.first_key_value(), lines.last_key_value()) else {
+            return;
+        };
+        for (&number, &count) in self.elsewhere.range(first..=last) {
+            let line = lines.entry(number).or_default();
+            line.count = line.count.max(count);
+            line.covered_instructions = u64::from(line.count > 0);
+            line.missed_instructions = 1 - line.covered_instructions;
+        }
+    }
+
+    /// A `switch` over strings that goes from hash codes and comparisons to the cases at once, as one branch; None if
+    /// positions are switched over behind it. What compares is added to `compared`.
+    fn string_switch(&self, block: usize, compared: &mut BTreeSet<usize>) -> Option<BranchCoverage> {
+        let map = self.map();
+        let ways = |of: usize| map.graph.successors(BlockId::new(of)).iter().map(|to| to.index());
+        let counts = |of: usize| self.edges.edges.get(of).into_iter().flatten().copied();
+        let is_comparison =
+            |of: usize| self.made.compares.contains_key(&of) && !self.made.blocks.contains(&of);
+        if map.blocks.get(block)?.exit != BlockExit::Switch || !ways(block).any(is_comparison) {
+            return None;
+        }
+        let mut outcomes: BTreeMap<usize, u64> = BTreeMap::new();
+        // A case may begin with a jump to where another one is, too.
+        let mut add = |to: usize, count: u64| {
+            let jumps = map.blocks[to].exit == BlockExit::Goto && map.blocks[to].start == map.blocks[to].last;
+            let to = if jumps { ways(to).next().unwrap_or(to) } else { to };
+            *outcomes.entry(to).or_default() += count;
+        };
+        let mut open: Vec<(usize, u64)> = ways(block).zip(counts(block)).collect();
+        while let Some((at, count)) = open.pop() {
+            if !is_comparison(at) {
+                add(at, count);
+            } else if compared.insert(at) {
+                let case = self.made.compares[&at];
+                for (edge, way) in ways(at).zip(counts(at)).enumerate() {
+                    match edge == case {
+                        true => add(way.0, way.1),
+                        false => open.push(way),
+                    }
+                }
+            }
+        }
+        Some(BranchCoverage {
+            block,
+            line: map.line(map.blocks[block].last),
+            outcomes: outcomes.into_values().collect(),
+        })
+    }
+
+    /// That there is nothing is one outcome for all of `a?.b?.c`, as in JaCoCo.
+    fn join_safe_calls(&self, own: &mut [BranchCoverage]) {
+        let map = self.map();
+        let mut sums: BTreeMap<usize, u64> = BTreeMap::new();
+        let taken = |block: usize| {
+            let to = map.graph.successors(BlockId::new(block)).first()?;
+            Some((to.index(), *self.edges.edges.get(block)?.first()?))
+        };
+        for (to, count) in self.made.safe_calls.iter().filter_map(|&block| taken(block)) {
+            let sum = sums.entry(to).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        for branch in own.iter_mut().filter(|b| self.made.safe_calls.contains(&b.block)) {
+            if let Some((to, _)) = taken(branch.block)
+                && let (Some(nothing), Some(&sum)) = (branch.outcomes.first_mut(), sums.get(&to))
+            {
+                *nothing = sum;
+            }
+        }
     }
 
     /// Its source lines; none if the class file has no line numbers.
     pub fn lines(&self) -> BTreeMap<u32, Line> {
+        self.lines_of(&self.pieces(), &self.branches())
+    }
+
+    fn lines_of(&self, pieces: &[Piece], branches: &[BranchCoverage]) -> BTreeMap<u32, Line> {
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
         let mut copied: BTreeMap<u32, u64> = BTreeMap::new();
-        let pieces = self.pieces();
-        for piece in &pieces {
+        for piece in pieces {
             let Some(number) = piece.line else { continue };
             if self.made.copies.contains(&piece.block) {
                 let most = copied.entry(number).or_default();
@@ -163,7 +313,7 @@ impl MethodCoverage {
                 }
             }
         }
-        for (number, count) in copied.into_iter().filter(|&(_, count)| count > 0) {
+        for (&number, &count) in copied.iter().filter(|&(_, &count)| count > 0) {
             if let Some(line) = lines.get_mut(&number).filter(|line| line.count == 0) {
                 // What the copy did, this code stands for.
                 line.count = count;
@@ -172,13 +322,21 @@ impl MethodCoverage {
         }
         if !self.made.copies.is_empty() || !self.made.blocks.is_empty() {
             // The way around a handler is all that a closing brace stands for.
-            let says = |piece: &&Piece| !piece.only_jumps && !self.made.copies.contains(&piece.block);
+            let copied: BTreeSet<u32> = copied.keys().copied().collect();
+            // ECJ has it in front of a copy, and there it is the end of the body.
+            let only_jumps = |piece: &Piece| {
+                let to = self.map().graph.successors(BlockId::new(piece.block)).first();
+                let to = to.and_then(|to| self.map().line(self.map().blocks[to.index()].start));
+                piece.only_jumps && to.is_none_or(|to| !copied.contains(&to))
+            };
+            let says = |piece: &&Piece| !only_jumps(piece) && !self.made.copies.contains(&piece.block);
             let lines_of_source: BTreeSet<u32> = pieces.iter().filter(says).filter_map(|p| p.line).collect();
             lines.retain(|number, _| lines_of_source.contains(number));
         }
-        for branch in self.branches() {
+        self.add_elsewhere(&mut lines);
+        for branch in branches {
             if let Some(line) = branch.line.and_then(|number| lines.get_mut(&number)) {
-                line.branches.push(branch.outcomes);
+                line.branches.push(branch.outcomes.clone());
             }
         }
         lines
@@ -193,12 +351,16 @@ impl MethodCoverage {
                 continue;
             }
             let mut from = block.start;
-            if let Some(flag) = self.end_of_flag(index) {
-                from = flag;
+            if let Some(begin) = self.end_of_flag(index).or_else(|| self.end_of_resuming(index)) {
+                from = begin;
             }
             while from < block.end {
                 let after = map.lines.partition_point(|e| e.bci <= from);
                 let to = map.lines.get(after).map_or(block.end, |e| e.bci.min(block.end));
+                if self.made.inlined && map.inlined_at(from).is_some() {
+                    from = to;
+                    continue;
+                }
                 pieces.push(Piece {
                     block: index,
                     count,
@@ -234,6 +396,29 @@ impl MethodCoverage {
         (before(1) && before(2) && end <= map.blocks[block].end).then_some(end)
     }
 
+    /// Where a suspended function begins that has not been suspended yet: what comes before belongs to the switch that leads
+    /// here.
+    fn end_of_resuming(&self, block: usize) -> Option<u32> {
+        let map = self.map();
+        let leads = |of: &&usize| {
+            map.graph
+                .successors(BlockId::new(**of))
+                .iter()
+                .any(|to| to.index() == block)
+        };
+        let switch = self.made.resumes.iter().find(leads)?;
+        let line = map.line(map.blocks[*switch].last)?;
+        let entries = map
+            .lines
+            .partition_point(|entry| entry.bci <= map.blocks[block].start);
+        let first = map.line(map.blocks[block].start)?;
+        let next = map
+            .lines
+            .get(entries)
+            .map_or(map.blocks[block].end, |entry| entry.bci);
+        (first == line).then_some(next.min(map.blocks[block].end))
+    }
+
     /// Instructions in a piece of its code.
     fn instructions_in(&self, from: u32, to: u32) -> u64 {
         let starts = self.instructions.as_deref().unwrap_or(&[]);
@@ -241,24 +426,33 @@ impl MethodCoverage {
         (below(to) - below(from)) as u64
     }
 
-    /// Instructions that ran, of all; `None` if they are not known.
-    pub fn instruction_ratio(&self) -> Option<Ratio> {
-        self.instructions.as_ref()?;
+    /// All of it, with its code cut into pieces once.
+    pub(super) fn measured(&self) -> Measured {
+        let (pieces, branches) = (self.pieces(), self.branches());
+        let lines = self.lines_of(&pieces, &branches);
         let of_line = |line: &Line| Ratio {
             covered: line.covered_instructions,
             total: line.covered_instructions + line.missed_instructions,
         };
-        let lines = self.lines();
-        let without_line = |piece: &Piece| piece.line.is_none() && !self.made.copies.contains(&piece.block);
-        let others = self.pieces().into_iter().filter(without_line).map(|piece| Ratio {
+        let without_line = |piece: &&Piece| piece.line.is_none() && !self.made.copies.contains(&piece.block);
+        let others = pieces.iter().filter(without_line).map(|piece| Ratio {
             covered: if piece.count > 0 { piece.instructions } else { 0 },
             total: piece.instructions,
         });
-        let ratio = lines
-            .values()
-            .map(of_line)
-            .chain(others)
-            .fold(Ratio::default(), Ratio::add);
-        Some(ratio)
+        let all = lines.values().map(of_line).chain(others);
+        let instructions = self
+            .instructions
+            .as_ref()
+            .map(|_| all.fold(Ratio::default(), Ratio::add));
+        Measured {
+            lines,
+            branches,
+            instructions,
+        }
+    }
+
+    /// Instructions that ran, of all; `None` if they are not known.
+    pub fn instruction_ratio(&self) -> Option<Ratio> {
+        self.measured().instructions
     }
 }

@@ -166,6 +166,8 @@ pub struct MethodCoverage {
     pub(crate) decisions: Decisions,
     /// What of it the compiler made, and is not counted.
     made: Made,
+    /// Of its lines that were inlined elsewhere: how often they ran there.
+    elsewhere: BTreeMap<u32, u64>,
     /// Paths that ran, of those possible.
     pub paths: Ratio,
 }
@@ -201,6 +203,7 @@ impl Coverage {
             Some(known) => coverage.add_known(&profile, known, &keep),
             None => coverage.add_loaded(&profile, &keep),
         }
+        coverage.bring_home();
         coverage.methods.sort_by(|a, b| {
             let key = |m: &MethodCoverage| (m.class.name.clone(), m.class.sha256, m.index);
             key(a).cmp(&key(b))
@@ -217,7 +220,7 @@ impl Coverage {
                 if keep(&class.map.name, &method.name, &method.descriptor) {
                     let counts = class.counts.get(index).cloned().unwrap_or_default();
                     let conditions = profile.conditions.get(&(position as u32, index as u32));
-                    self.add(&class.map, index, counts, conditions, None, None);
+                    self.add(&class.map, index, counts, (conditions, conditions), None, None);
                 }
             }
         }
@@ -271,9 +274,7 @@ impl Coverage {
             }
             let whole_class = reasons.get(&(name, None)).copied();
             for method in &class.methods {
-                // A lambda's body is the programmer's; what else the compiler has made is not.
-                let made = method.synthetic && !method.name.starts_with("lambda$");
-                if made || !keep(name, &method.name, &method.descriptor) {
+                if !keep(name, &method.name, &method.descriptor) {
                     continue;
                 }
                 let position = |map: &ClassMap| {
@@ -286,6 +287,12 @@ impl Coverage {
                     .copied()
                     .or(whole_class);
                 let in_file = position(&class.map);
+                let of_file = in_file.and_then(|at| class.conditions.get(at));
+                // A lambda's body is the programmer's; what else the compiler has made is not.
+                let made = |of: &MethodConditions| of.method.is_some();
+                if method.synthetic && !method.name.starts_with("lambda$") && of_file.is_none_or(made) {
+                    continue;
+                }
                 let single = in_file.is_some_and(|at| class.map.methods[at].num_paths() < 2);
                 let mut found = false;
                 for other in others {
@@ -295,14 +302,13 @@ impl Coverage {
                             &other.class.map,
                             at,
                             counts,
-                            conditions(other, at),
+                            (conditions(other, at), conditions(other, at)),
                             None,
                             class.release,
                         );
                         found = true;
                     }
                 }
-                let of_file = in_file.and_then(|at| class.conditions.get(at));
                 let instructions = || Some(method.instructions.clone());
                 if let Some(same) = same
                     && let Some(at) = position(&same.class.map)
@@ -311,7 +317,8 @@ impl Coverage {
                         &same.class.map,
                         at,
                         same.class.counts[at].clone(),
-                        conditions(same, at).or(of_file),
+                        // The file tells all of methods that did not run, too.
+                        (conditions(same, at).or(of_file), of_file.or(conditions(same, at))),
                         instructions(),
                         class.release,
                     );
@@ -325,7 +332,7 @@ impl Coverage {
                         &class.map,
                         at,
                         MethodCounts::default(),
-                        of_file,
+                        (of_file, of_file),
                         instructions(),
                         class.release,
                     );
@@ -347,17 +354,37 @@ impl Coverage {
         }
     }
 
+    /// Code that was inlined counts for the function that it comes from, if that is among the methods.
+    fn bring_home(&mut self) {
+        let mut homes: HashMap<&str, BTreeMap<u32, u64>> = HashMap::new();
+        for method in &self.methods {
+            for (class, line, count) in method.inlined_lines() {
+                let most = homes.entry(class).or_default().entry(line).or_default();
+                *most = count.max(*most);
+            }
+        }
+        let of_method = |method: &MethodCoverage| homes.get(method.class()).cloned().unwrap_or_default();
+        let all: Vec<_> = match homes.is_empty() {
+            true => return,
+            false => self.methods.iter().map(of_method).collect(),
+        };
+        for (method, lines) in self.methods.iter_mut().zip(all) {
+            method.elsewhere = lines;
+        }
+    }
+
     fn add(
         &mut self,
         class: &Arc<ClassMap>,
         index: usize,
         counts: MethodCounts,
-        conditions: Option<&MethodConditions>,
+        // What is told of its decisions, and what says which of them count.
+        (conditions, made): (Option<&MethodConditions>, Option<&MethodConditions>),
         instructions: Option<Vec<u32>>,
         release: Option<u32>,
     ) {
         let map = &class.methods[index];
-        let made = match conditions {
+        let made = match made {
             Some(conditions) if !self.options.compiler_made => Made::of(conditions),
             _ => Made::default(),
         };
@@ -402,6 +429,7 @@ impl Coverage {
                 None => Decisions::default(),
             },
             made,
+            elsewhere: BTreeMap::new(),
         });
     }
 
@@ -543,9 +571,9 @@ impl MethodCoverage {
         &self.class.methods[self.index]
     }
 
-    /// Did any of it run?
+    /// Did any of it run, here or where it was inlined?
     pub fn ran(&self) -> bool {
-        self.edges.blocks.iter().any(|&count| count > 0)
+        self.edges.blocks.iter().any(|&count| count > 0) || self.ran_elsewhere()
     }
 
     /// The nearest path that did not run, if there is one.

@@ -110,6 +110,7 @@ impl Method {
             dag,
             lines,
             unobserved: Vec::new(),
+            inlined: Vec::new(),
             shape: None,
         }
     }

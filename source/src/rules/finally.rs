@@ -23,6 +23,38 @@ pub fn find(known: &Known, findings: &mut Findings) {
         let others: BTreeSet<u32> = outside.filter_map(|at| known.map.line(at)).collect();
         if !lines.is_empty() && lines.is_subset(&others) {
             (handler..=last).for_each(|block| findings.block(block));
+            let opcodes = |at: &u32| known.code.bytes[*at as usize];
+            let wanted: Vec<u8> = body.iter().map(opcodes).collect();
+            more_copies(known, findings, (&wanted, &lines), start..end);
+        }
+    }
+}
+
+/// Where it stands at several ways out, too, the first one stands for all. Their branches are found; other code may
+/// stand in the same blocks.
+fn more_copies(
+    known: &Known,
+    findings: &mut Findings,
+    (wanted, lines): (&[u8], &BTreeSet<u32>),
+    handler: std::ops::Range<u32>,
+) {
+    let all: Vec<(u32, u8)> = known.code.instructions(0, known.code.len()).collect();
+    let of_lines = |(at, _): &(u32, u8)| known.map.line(*at).is_some_and(|line| lines.contains(&line));
+    let mut found = 0;
+    let mut from = 0;
+    while let Some(piece) = all.get(from..from + wanted.len()) {
+        let same = piece.iter().map(|&(_, opcode)| opcode).eq(wanted.iter().copied());
+        if !same || handler.contains(&piece[0].0) || !piece.iter().all(of_lines) {
+            from += 1;
+            continue;
+        }
+        found += 1;
+        from += wanted.len();
+        let within = piece[0].0..=piece[wanted.len() - 1].0;
+        for (block, info) in known.map.blocks.iter().enumerate() {
+            if found > 1 && within.contains(&info.last) {
+                findings.branch(block);
+            }
         }
     }
 }

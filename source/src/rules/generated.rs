@@ -1,14 +1,16 @@
 //! Methods without a counterpart in the source: of records and enums, bridges, lambdas made again.
 
 use trodden_classfile::attributes::annotation_types;
-use trodden_classfile::class::Attribute;
+use trodden_classfile::class::{Attribute, Class};
 use trodden_classfile::opcodes as op;
 use trodden_classfile::reader::get_u2;
 use trodden_profile::CompilerMade;
 
 use super::Findings;
 use crate::decide::Known;
+use crate::print::Dialect;
 
+const ACC_STATIC: u16 = 0x0008;
 const ACC_BRIDGE: u16 = 0x0040;
 const ACC_SYNTHETIC: u16 = 0x1000;
 const ACC_ENUM: u16 = 0x4000;
@@ -76,41 +78,101 @@ pub fn empty_constructors(known: &Known, findings: &mut Findings) {
 /// source has are not in the class file.
 pub fn marked(known: &Known, findings: &mut Findings) {
     let pool = &known.class.pool;
-    let of_method = known.method.attributes(pool);
-    if of_method
-        .chain(known.class.attributes())
-        .any(|a| says_generated(known, &a))
-    {
+    let of_method = || {
+        known
+            .method
+            .attributes(pool)
+            .flat_map(|a| annotations(&a, known.class))
+    };
+    if known.marks.generated || of_method().any(says_generated) {
         findings.method();
     }
 }
 
-/// Does an attribute of annotations have one whose simple name contains `Generated`?
-fn says_generated(known: &Known, attribute: &Attribute) -> bool {
-    let wanted = [&b"RuntimeVisibleAnnotations"[..], b"RuntimeInvisibleAnnotations"];
-    let is_generated = |name: &&[u8]| {
-        let simple = name
-            .rsplit(|&c| matches!(c, b'/' | b'$'))
-            .next()
-            .unwrap_or_default();
-        simple.windows(9).any(|part| part == b"Generated")
-    };
-    wanted.contains(&attribute.name)
-        && annotation_types(attribute, &known.class.pool)
-            .iter()
-            .any(is_generated)
+/// What a class as a whole says about its methods.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClassMarks {
+    /// An annotation says that it is generated.
+    generated: bool,
+    /// It is a value class of Kotlin.
+    value_class: bool,
+    /// The compiler has made it for itself.
+    synthetic: bool,
 }
 
-/// Bridges, accessors and the like; not bodies of lambdas, nor Kotlin's suspending lambdas.
+impl ClassMarks {
+    /// Reads them, once per class.
+    pub fn of(class: &Class) -> Self {
+        let annotations: Vec<&[u8]> = class.attributes().flat_map(|a| annotations(&a, class)).collect();
+        ClassMarks {
+            generated: annotations.iter().any(|name| says_generated(name)),
+            value_class: annotations
+                .iter()
+                .any(|name| name.ends_with(b"kotlin/jvm/JvmInline;")),
+            synthetic: class.access() & ACC_SYNTHETIC != 0,
+        }
+    }
+}
+
+/// The types of the annotations in an attribute; none if it holds something else.
+fn annotations<'a>(attribute: &Attribute<'a>, class: &Class<'a>) -> Vec<&'a [u8]> {
+    let wanted = [&b"RuntimeVisibleAnnotations"[..], b"RuntimeInvisibleAnnotations"];
+    match wanted.contains(&attribute.name) {
+        true => annotation_types(attribute, &class.pool),
+        false => Vec::new(),
+    }
+}
+
+/// Does the simple name of an annotation contain `Generated`?
+fn says_generated(name: &[u8]) -> bool {
+    let mut parts = name.rsplit(|&c| matches!(c, b'/' | b'$'));
+    let simple = parts.next().unwrap_or_default();
+    simple.windows(9).any(|part| part == b"Generated")
+}
+
+/// Bridges, accessors and the like, and classes that are synthetic as a whole. Not bodies of lambdas; Kotlin and Scala put
+/// more than these into synthetic methods.
 pub fn synthetic(known: &Known, findings: &mut Findings) {
     let name = known.method.name;
-    let bridge = known.method.access & ACC_BRIDGE != 0;
     let synthetic = known.method.access & ACC_SYNTHETIC != 0;
-    let body = name.starts_with(b"lambda$") || name.windows(8).any(|w| w == b"$lambda$");
-    let defaults = name.ends_with(b"$default") || name == b"<init>";
-    if bridge || synthetic && !body && !defaults && name != b"$deserializeLambda$" {
+    let has = |attribute: &[u8]| known.class.attributes().any(|a| a.name == attribute);
+    let made = || match known.dialect {
+        Dialect::Kotlin => name.starts_with(b"access$"),
+        Dialect::Java if name.starts_with(b"lambda$") || name == b"$deserializeLambda$" => false,
+        Dialect::Java => !(name.starts_with(b"$anonfun$") && (has(b"ScalaSig") || has(b"Scala"))),
+    };
+    if known.marks.synthetic || known.method.access & ACC_BRIDGE != 0 || synthetic && made() {
         findings.method();
     }
+}
+
+/// Methods of Kotlin that no line of the source stands for: those of data classes, `getEntries` of enums, the instance
+/// methods of value classes, and what leads to the bodies of an interface's methods.
+pub fn of_kotlin(known: &Known, findings: &mut Findings) {
+    if known.dialect != Dialect::Kotlin {
+        return;
+    }
+    // Without a source file, nothing has lines.
+    let without_lines =
+        known.class.source_file.is_some() && known.map.lines.is_empty() && known.map.inlined.is_empty();
+    let entries = known.class.superclass() == Some(b"java/lang/Enum")
+        && known.method.name == b"getEntries"
+        && known.method.descriptor == b"()Lkotlin/enums/EnumEntries;";
+    let of_value = known.marks.value_class && known.method.access & ACC_STATIC == 0;
+    if without_lines || entries || of_value || leads_to_body(known) {
+        findings.method();
+    }
+}
+
+/// Does it begin with a call of the like method in the interface's `DefaultImpls`?
+fn leads_to_body(known: &Known) -> bool {
+    let mut instructions = known.code.instructions(0, known.code.len());
+    let (Some((_, op::ALOAD_0)), Some((at, op::INVOKESTATIC))) = (instructions.next(), instructions.next())
+    else {
+        return false;
+    };
+    let member = known.class.pool.member(get_u2(known.code.bytes, at as usize + 1));
+    member.is_some_and(|member| member.class.ends_with(b"$DefaultImpls"))
 }
 
 /// `$deserializeLambda$`.

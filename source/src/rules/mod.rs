@@ -6,12 +6,14 @@ mod assertion;
 mod enums;
 mod finally;
 mod generated;
+mod inlined;
 mod kotlin;
 mod no_match;
 mod resources;
 mod strings;
 mod synchronized;
 
+pub use generated::ClassMarks;
 use trodden_profile::{CompilerMade, MethodConditions};
 
 use crate::decide::Known;
@@ -22,6 +24,7 @@ type Rule = fn(&Known, &mut Findings);
 /// All rules, with what they are about.
 const RULES: &[(CompilerMade, Rule)] = &[
     (CompilerMade::GeneratedMethod, generated::methods),
+    (CompilerMade::GeneratedMethod, generated::of_kotlin),
     (CompilerMade::DeserializeLambda, generated::deserialize),
     (CompilerMade::EmptyConstructor, generated::empty_constructors),
     (CompilerMade::MarkedGenerated, generated::marked),
@@ -36,7 +39,10 @@ const RULES: &[(CompilerMade, Rule)] = &[
     (CompilerMade::KotlinDefaultArgument, kotlin::defaults),
     (CompilerMade::KotlinLateinit, kotlin::lateinit),
     (CompilerMade::KotlinNullCheck, kotlin::null_checks),
+    (CompilerMade::KotlinNullCheck, kotlin::safe_calls),
+    (CompilerMade::KotlinNullCheck, kotlin::nullable_enums),
     (CompilerMade::KotlinCoroutine, kotlin::coroutines),
+    (CompilerMade::KotlinInlined, inlined::find),
 ];
 
 /// What rules find.

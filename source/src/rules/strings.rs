@@ -8,7 +8,7 @@ use trodden_profile::{ConditionKind, Outcome};
 use super::Findings;
 use crate::decide::Known;
 use crate::print::string;
-use crate::switches::string_switches;
+use crate::switches::{jumps_if_equal, string_switches};
 
 pub fn find(known: &Known, findings: &mut Findings) {
     for switch in string_switches(known) {
@@ -24,11 +24,11 @@ pub fn find(known: &Known, findings: &mut Findings) {
                 findings.block(block);
                 continue;
             }
-            let sense = known.flow.sense(block);
+            let jumps = jumps_if_equal(known, block);
             if let Some(condition) = findings.condition(block) {
                 let label = format!("case {}", string(&trodden_classfile::decode(text)));
                 let mut outcomes = vec![Outcome::Case(label), Outcome::No];
-                if !sense {
+                if !jumps {
                     outcomes.swap(0, 1);
                 }
                 condition.kind = ConditionKind::Switch;

@@ -46,14 +46,24 @@ impl SourceFile {
     /// recovered, or several do that are not the same.
     pub fn condition(&self, line: u32, condition: &Condition) -> Option<SourceText> {
         let text = condition.text.as_deref()?;
-        if let Some(text) = self.find(line, text, condition.kind, false) {
+        let found = self.as_said(line, text, condition.kind);
+        // Of enums, Kotlin's `==` is the same as `===`.
+        let same = || text.replace(" === ", " == ").replace(" !== ", " != ");
+        found.or_else(|| match text.contains(" === ") || text.contains(" !== ") {
+            true => self.as_said(line, &same(), condition.kind),
+            false => None,
+        })
+    }
+
+    fn as_said(&self, line: u32, text: &str, kind: ConditionKind) -> Option<SourceText> {
+        if let Some(text) = self.find(line, text, kind, false) {
             return Some(SourceText {
                 text,
                 opposite: false,
             });
         }
         // `!(a || b)` is compiled as `!a` and `!b`.
-        let text = self.find(line, &opposite(text)?, condition.kind, true)?;
+        let text = self.find(line, &opposite(text)?, kind, true)?;
         Some(SourceText { text, opposite: true })
     }
 
@@ -203,7 +213,9 @@ fn ends(tokens: &[Token], start: usize) -> Vec<usize> {
 
 /// The text that says the opposite, if the text is a comparison, negated, or without operators.
 fn opposite(text: &str) -> Option<String> {
-    const SIGNS: [(&str, &str); 6] = [
+    const SIGNS: [(&str, &str); 8] = [
+        (" === ", " !== "),
+        (" !== ", " === "),
         (" == ", " != "),
         (" != ", " == "),
         (" <= ", " > "),

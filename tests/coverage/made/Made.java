@@ -197,6 +197,7 @@ public class Made {
 
     static int lambdas(int n) {
         IntSupplier supplier = () -> n > 3 ? 1 : 2;
+        IntSupplier stored = (IntSupplier & java.io.Serializable) () -> n > 4 ? 1 : 2;
         List<String> list = new java.util.ArrayList<>(List.of("b", "a"));
         list.sort(new Comparator<String>() {
             @Override
@@ -204,7 +205,7 @@ public class Made {
                 return a.compareTo(b);
             }
         });
-        return supplier.getAsInt();
+        return supplier.getAsInt() + stored.getAsInt();
     }
 
     public static void main(String[] args) {

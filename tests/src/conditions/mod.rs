@@ -284,6 +284,7 @@ fn same_kind(kind: ConditionKind, truth: &str) -> bool {
         ConditionKind::DoWhile => truth == "do",
         ConditionKind::Loop => matches!(truth, "for" | "while" | "do"),
         ConditionKind::Switch => truth == "switch",
+        ConditionKind::SafeCall => truth == "?.",
     }
 }
 

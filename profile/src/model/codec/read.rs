@@ -405,6 +405,7 @@ fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(Met
         graph: SimpleGraph::from_parts(entry, successors, extra_starts),
         dag: PathDag::from_parts(end_cause, values, starts),
         lines,
+        inlined: Vec::new(),
         unobserved: unobserved.into_iter().map(|(number, ())| number).collect(),
         shape: None,
     };

@@ -35,11 +35,13 @@ pub enum ConditionKind {
     Value,
     /// `switch` or `when`.
     Switch,
+    /// One of several `?.` of Kotlin that lead to the same place if there is nothing.
+    SafeCall,
 }
 
 impl ConditionKind {
     /// All of them, in the order of their numbers in files.
-    pub const ALL: [ConditionKind; 8] = [
+    pub const ALL: [ConditionKind; 9] = [
         ConditionKind::If,
         ConditionKind::While,
         ConditionKind::For,
@@ -48,6 +50,7 @@ impl ConditionKind {
         ConditionKind::Loop,
         ConditionKind::Value,
         ConditionKind::Switch,
+        ConditionKind::SafeCall,
     ];
 
     /// Its keyword for people: `if`, `for`, `do … while`; `condition` for what computes a value.
@@ -60,6 +63,7 @@ impl ConditionKind {
             ConditionKind::Loop => "loop",
             ConditionKind::Value => "condition",
             ConditionKind::Switch => "switch",
+            ConditionKind::SafeCall => "?.",
         }
     }
 }
@@ -229,15 +233,27 @@ impl MethodConditions {
         Some(&self.conditions[at])
     }
 
-    /// Only what says that the compiler made it: no texts, and none of the source's own conditions.
+    /// Only what coverage has to know of code that did not run: what the compiler made, and decisions that are counted
+    /// together. No texts, and else none of the source's own conditions.
     pub fn marks(&self) -> MethodConditions {
+        let together = |condition: &Condition| {
+            let compares = condition.kind == ConditionKind::Switch && condition.outcomes.len() == 2;
+            condition.kind == ConditionKind::SafeCall || compares
+        };
         let made = self
             .conditions
             .iter()
-            .filter(|condition| condition.made.is_some());
+            .filter(|condition| condition.made.is_some() || together(condition));
+        let bare = |outcome: &Outcome| match outcome {
+            Outcome::Case(_) => Outcome::Case(String::new()),
+            _ => Outcome::Unknown,
+        };
         let mark = |condition: &Condition| Condition {
             text: None,
-            outcomes: vec![Outcome::Unknown; condition.outcomes.len()],
+            outcomes: match together(condition) {
+                true => condition.outcomes.iter().map(bare).collect(),
+                false => vec![Outcome::Unknown; condition.outcomes.len()],
+            },
             ..condition.clone()
         };
         MethodConditions {
