@@ -115,8 +115,8 @@ impl Buffer {
             let stack = match usize::try_from(count) {
                 Ok(count @ 1..) => {
                     // SAFETY: the slot is full: its handler has written so many frames (at most ROOM, see
-                    // `put`) before it said so, and nobody writes to it until it is free again, below.
-                    // Memory that was not written is zero.
+                    // `put`) before it said so, and nobody writes to it until it is free again, below. Memory
+                    // that was not written is zero.
                     Ok(unsafe { std::slice::from_raw_parts(self.room(at), count.min(FRAMES)) })
                 }
                 _ => Err(count),
