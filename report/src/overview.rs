@@ -61,9 +61,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
 
 fn title(view: &View) -> &'static str {
     match view.time {
-        Some(_) => {
-            "Hot methods (CPU time in them and in what they call outside of measured code), with the paths that take it"
-        }
+        Some(_) => "Hot methods (CPU time, that of unmeasured callees too), and the paths that take it",
         None => "Hot methods (share of all decisions), with their hot paths",
     }
 }
@@ -120,7 +118,7 @@ fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) ->
         None => vec![format!("{:>8}  {name}", percent(method.share))],
         Some(time) => {
             let about = format!(
-                "{:>10}with all that it calls {}; {} of all decisions",
+                "{:>10}{} with all that it calls; {} of all decisions",
                 "",
                 percent(time.total_share),
                 percent(method.share)

@@ -125,9 +125,7 @@ impl Page {
 
     fn table(&mut self, view: &View, top: usize) {
         let title = match view.time {
-            Some(_) => {
-                "Hot methods (CPU time in them and what they call outside of measured code; share of all decisions)"
-            }
+            Some(_) => "Hot methods (CPU time, that of unmeasured callees too; share of all decisions)",
             None => "Hot methods (share of all branch decisions made on counted paths)",
         };
         let title = self.styled(TITLE, title);

@@ -20,9 +20,9 @@ public class Served {
 
     static void handle(int request) {
         if (request % 10 == 0) {
-            sum += Work.spin(60_000);
+            sum += Work.spin(600_000);
         } else {
-            sum += Work.spin(3_000);
+            sum += Work.spin(30_000);
         }
     }
 
