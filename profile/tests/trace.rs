@@ -96,8 +96,11 @@ fn any_items() -> impl Strategy<Value = Vec<Item>> {
         4 => (0..3u64, any_words(1..60)).prop_map(|(id, words)| Step::Words(id, words)),
         1 => (any::<u32>(), any_class("a/B")).prop_map(|(first, class)| {
             let mut map = (*class.map).clone();
-            // A trace has no shapes.
-            map.methods.iter_mut().for_each(|method| method.shape = None);
+            // A trace has no shapes, and does not say where inlined code comes from.
+            for method in &mut map.methods {
+                method.shape = None;
+                method.inlined.clear();
+            }
             Step::Class(first, map)
         }),
         1 => (any::<u32>(), 0..9u32, any_method("m").prop_flat_map(|map| any_conditions(&map)))

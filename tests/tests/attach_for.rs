@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
@@ -163,20 +163,6 @@ fn until_loaded(pid: &str) -> Result<()> {
     Ok(())
 }
 
-fn until_running(pid: &str) -> Result<()> {
-    let start = Instant::now();
-    loop {
-        let mut command = Command::new(&artefacts::artefacts()?.cli);
-        let status = process::run(command.args(["attach", pid, "status"]), LIMIT)?.success()?;
-        if status.stdout.contains("state: running") {
-            return Ok(());
-        }
-        if start.elapsed() > LIMIT {
-            return Err("profiling was not started".into());
-        }
-    }
-}
-
 /// Methods that ran, by the profile in a file.
 fn ran(file: &Path) -> Result<BTreeSet<String>> {
     let profile = Profile::load(file)?;
@@ -217,15 +203,16 @@ fn sessions() -> Result<()> {
         assert!(found.contains("two") && !found.contains("one"), "{found:?}");
 
         // The JVM ends meanwhile.
-        let last = program.session(&pid, "60s", "last.html")?.spawn()?;
-        until_running(&pid)?;
+        let mut last = program.session(&pid, "60s", "last.html")?.spawn()?;
+        let mut stderr = BufReader::new(last.stderr.take().ok_or("no stderr")?);
+        let mut told = String::new();
+        while !told.contains("profiling") && stderr.read_line(&mut told)? > 0 {}
+        thread::sleep(Duration::from_millis(200));
         program.go_on()?;
         drop(program.input.take());
-        let last = process::wait(last, LIMIT)?.success()?;
-        assert!(
-            last.stderr.contains("the JVM ended before the time was over"),
-            "{last:?}"
-        );
+        stderr.read_to_string(&mut told)?;
+        process::wait(last, LIMIT)?.success()?;
+        assert!(told.contains("the JVM ended before the time was over"), "{told}");
         assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
         program.says("true")?;
         assert!(program.child.wait()?.success());

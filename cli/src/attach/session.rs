@@ -150,6 +150,13 @@ impl Session<'_> {
     fn wait(&self, interrupted: &AtomicBool, born: Option<u64>, name: &str) -> End {
         let start = Instant::now();
         let mut progress = Progress::new();
+        if !progress.terminal {
+            output::complain(&format!(
+                "profiling {} ({name}) for {} s",
+                self.pid,
+                self.duration.as_secs_f64()
+            ));
+        }
         let end = loop {
             if interrupted.load(Ordering::Relaxed) {
                 break End::Interrupted;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use trodden_numbering::{BlockId, PathDag, SimpleGraph};
 
-use crate::model::inlined::InlinedCode;
+use crate::model::inlining::InlinedCode;
 use crate::model::shapes::MethodShape;
 
 /// One line-number entry: the line of the instructions from `bci` on.

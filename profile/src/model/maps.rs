@@ -9,7 +9,7 @@ use super::conditions::{self, MethodConditions};
 use super::map::ClassMap;
 use super::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
 use super::section::Sections;
-use super::{inlined, shapes};
+use super::{inlining, shapes};
 use crate::WriteError;
 
 /// Path maps without counts, with what decisions mean, on their way into a `.trodden` file. What was added is kept packed.
@@ -70,13 +70,13 @@ impl MapsWriter {
         };
         validate::class(&class).map_err(WriteError::Invalid)?;
         shapes::check_class(&class).map_err(WriteError::Invalid)?;
-        inlined::check_class(&class).map_err(WriteError::Invalid)?;
+        inlining::check_class(&class).map_err(WriteError::Invalid)?;
         write::class(&mut self.classes.plain, &class);
         self.classes.end(CLASSES)?;
         shapes::codec::put_class(&mut self.shapes.plain, self.number, &class);
         self.shapes.end(shapes::codec::SHAPES)?;
-        inlined::put_class(&mut self.inlined.plain, self.number, &class);
-        self.inlined.end(inlined::INLINED)?;
+        inlining::put_class(&mut self.inlined.plain, self.number, &class);
+        self.inlined.end(inlining::INLINED)?;
         for (method, of) in conditions.iter().enumerate() {
             if *of != MethodConditions::default() {
                 conditions::check_method(map, method, of).map_err(WriteError::Invalid)?;
@@ -105,7 +105,7 @@ impl MapsWriter {
         Sections::new(&mut bytes).put(RUN, &plain.bytes)?;
         bytes.extend_from_slice(&self.classes.finish(CLASSES)?);
         bytes.extend_from_slice(&self.shapes.finish(shapes::codec::SHAPES)?);
-        bytes.extend_from_slice(&self.inlined.finish(inlined::INLINED)?);
+        bytes.extend_from_slice(&self.inlined.finish(inlining::INLINED)?);
         bytes.extend_from_slice(&self.conditions.finish(CONDITIONS)?);
         let mut entries = Stream::default();
         for entry in skipped {

@@ -8,7 +8,7 @@ mod cpu;
 mod describe;
 mod edges;
 pub mod facts;
-pub(crate) mod inlined;
+pub(crate) mod inlining;
 mod known;
 mod kpaths;
 pub(crate) mod map;
@@ -35,7 +35,7 @@ pub use cpu::{
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
-pub use inlined::InlinedCode;
+pub use inlining::InlinedCode;
 pub use kpaths::{
     ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,
 };

@@ -9,12 +9,12 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{conditions, contexts, cpu, inlined, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{conditions, contexts, cpu, inlining, kpaths, observations, shapes, structural, subpaths};
 
 /// All kinds, in the order in which a file has them.
 pub(crate) const SECTIONS: [&dyn Section; 9] = [
     &shapes::Kind,
-    &inlined::Kind,
+    &inlining::Kind,
     &kpaths::Kind,
     &observations::Kind,
     &contexts::Kind,
