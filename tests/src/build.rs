@@ -14,10 +14,14 @@ use crate::{Result, process};
 /// The folder of this crate.
 pub const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
+/// How the name of Kotlin's standard library begins.
+const KOTLIN_LIBRARY: &str = "kotlin-stdlib-";
+
 /// Longest time for one compilation or download.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words).
+/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words). One at a
+/// time: `make` must not come here again, so it takes what it needs (such as [`jars`]) from outside.
 ///
 /// # Errors
 /// Those of `make`, and of the file system.
@@ -165,7 +169,11 @@ pub fn verifier_jar() -> Result<PathBuf> {
 /// # Errors
 /// If there is none, or Maven fails.
 pub fn jar_named(prefix: &str) -> Result<PathBuf> {
-    let mut entries = std::fs::read_dir(jars()?)?.flatten().map(|entry| entry.path());
+    jar_in(&jars()?, prefix)
+}
+
+fn jar_in(jars: &Path, prefix: &str) -> Result<PathBuf> {
+    let mut entries = std::fs::read_dir(jars)?.flatten().map(|entry| entry.path());
     let named = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(prefix)
@@ -180,20 +188,21 @@ pub fn jar_named(prefix: &str) -> Result<PathBuf> {
 /// # Errors
 /// As [`jar_named`].
 pub fn kotlin_library() -> Result<PathBuf> {
-    jar_named("kotlin-stdlib-")
+    jar_named(KOTLIN_LIBRARY)
 }
 
-/// Compiles a Kotlin file into a folder, against the standard library, with options.
+/// Compiles a Kotlin file into a folder, against the standard library, with options and the compiler among the
+/// [`jars`].
 ///
 /// # Errors
-/// If kotlinc refuses it, or cannot be had.
-pub fn kotlinc(jdk: &Jdk, options: &[&str], source: &Path, out: &Path) -> Result<()> {
+/// If kotlinc refuses it, or is not there.
+pub fn kotlinc(jdk: &Jdk, jars: &Path, options: &[&str], source: &Path, out: &Path) -> Result<()> {
     let mut compiler = jdk.command("java");
-    compiler.arg("-cp").arg(all_jars(&jars()?));
+    compiler.arg("-cp").arg(all_jars(jars));
     compiler.arg("org.jetbrains.kotlin.cli.jvm.K2JVMCompiler");
     compiler
         .args(["-no-stdlib", "-no-reflect", "-nowarn", "-cp"])
-        .arg(kotlin_library()?);
+        .arg(jar_in(jars, KOTLIN_LIBRARY)?);
     compiler.args(options).arg("-d").arg(out).arg(source);
     process::run(&mut compiler, LIMIT)?.success()?;
     Ok(())

@@ -142,7 +142,7 @@ impl Target {
         }
         if self.language == Language::Kotlin {
             let out = build::cached(&self.name, own, &words, |out| {
-                build::kotlinc(jdk, &[], &self.source, out)
+                build::kotlinc(jdk, &jars, &[], &self.source, out)
             })?;
             return Ok(format!(
                 "{}:{}",

@@ -194,7 +194,7 @@ fn what_kotlinc_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for options in [&[][..], &["-jvm-default=disable"]] {
         let folder = tempfile::tempdir()?;
         let classes = folder.path().join("classes");
-        build::kotlinc(jdk, options, &source, &classes)?;
+        build::kotlinc(jdk, &build::jars()?, options, &source, &classes)?;
         let class_path = format!("{}:{}", classes.display(), build::kotlin_library()?.display());
         let program = ("made.MadeKotlinKt", class_path.as_str());
         let differ = differences(jdk, folder.path(), program, KNOWN_OF_KOTLIN)?;
