@@ -20,8 +20,9 @@ const KOTLIN_LIBRARY: &str = "kotlin-stdlib-";
 /// Longest time for one compilation or download.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words). One at a
-/// time: `make` must not come here again, so it takes what it needs (such as [`jars`]) from outside.
+/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words).
+/// One at a time: `make` must not come here again, so it takes what it needs (such as [`jars`]) from
+/// outside.
 ///
 /// # Errors
 /// Those of `make`, and of the file system.
@@ -191,8 +192,8 @@ pub fn kotlin_library() -> Result<PathBuf> {
     jar_named(KOTLIN_LIBRARY)
 }
 
-/// Compiles a Kotlin file into a folder, against the standard library, with options and the compiler among the
-/// [`jars`].
+/// Compiles a Kotlin file into a folder, against the standard library, with options and the compiler among
+/// the [`jars`].
 ///
 /// # Errors
 /// If kotlinc refuses it, or is not there.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
@@ -203,15 +203,22 @@ fn sessions() -> Result<()> {
         assert!(found.contains("two") && !found.contains("one"), "{found:?}");
 
         // The JVM ends meanwhile.
-        let mut last = program.session(&pid, "60s", "last.html")?.spawn()?;
-        let mut stderr = BufReader::new(last.stderr.take().ok_or("no stderr")?);
-        let mut told = String::new();
-        while !told.contains("profiling") && stderr.read_line(&mut told)? > 0 {}
+        let told = program.file("told");
+        let mut last = program
+            .session(&pid, "60s", "last.html")?
+            .stdout(Stdio::null())
+            .stderr(fs::File::create(&told)?)
+            .spawn()?;
+        let start = Instant::now();
+        while !fs::read_to_string(&told)?.contains("profiling") && start.elapsed() < LIMIT {
+            thread::sleep(Duration::from_millis(20));
+        }
         thread::sleep(Duration::from_millis(200));
         program.go_on()?;
         drop(program.input.take());
-        stderr.read_to_string(&mut told)?;
-        process::wait(last, LIMIT)?.success()?;
+        let ended = last.wait()?;
+        let told = fs::read_to_string(&told)?;
+        assert!(ended.success(), "{told}");
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
         assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
         program.says("true")?;
