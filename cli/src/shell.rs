@@ -1,13 +1,13 @@
 //! What shells and `man` read, made from the same table of options as `--help`.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::error::CliError;
+use crate::output;
 
 /// Prints completions of commands and options for a shell
 ///
@@ -32,15 +32,12 @@ pub fn completions(args: &CompletionsArgs, mut command: Command) -> Result<(), C
     // Not straight to standard output: a closed pipe would be a panic there.
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, "trodden", &mut text);
-    std::io::stdout().write_all(&text).map_err(|e| match e.kind() {
-        std::io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
-        _ => CliError::Failed(format!("standard output: {e}")),
-    })
+    output::write(None, &text)
 }
 
 /// One page per command.
 pub fn man(args: &ManArgs, command: Command) -> Result<(), CliError> {
-    let about = |e: std::io::Error| CliError::Failed(format!("{}: {e}", args.folder.display()));
+    let about = |e| CliError::file(&args.folder, e);
     fs::create_dir_all(&args.folder).map_err(about)?;
     clap_mangen::generate_to(command, &args.folder).map_err(about)
 }

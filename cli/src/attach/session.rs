@@ -2,16 +2,17 @@
 //! JVM gets its own code back.
 
 use std::fs;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern, check_place};
+use trodden_profile::{Profile, printable};
 
 use super::jvms::main_of;
 use super::target::{self, Target};
@@ -149,14 +150,17 @@ impl Session<'_> {
 
     fn wait(&self, interrupted: &AtomicBool, born: Option<u64>, name: &str) -> End {
         let start = Instant::now();
-        let mut progress = Progress::new();
-        if !progress.terminal {
+        let progress = if io::stderr().is_terminal() {
+            let style = ProgressStyle::with_template("{wide_msg}");
+            ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        } else {
             output::complain(&format!(
                 "profiling {} ({name}) for {} s",
                 self.pid,
                 self.duration.as_secs_f64()
             ));
-        }
+            ProgressBar::hidden()
+        };
         let end = loop {
             if interrupted.load(Ordering::Relaxed) {
                 break End::Interrupted;
@@ -168,15 +172,17 @@ impl Session<'_> {
             if passed >= self.duration {
                 break End::Time;
             }
-            progress.show(&format!(
+            let now = format!(
                 "profiling {} ({name}): {} of {} s; Ctrl-C ends it and shows what there is",
                 self.pid,
                 passed.as_secs(),
                 self.duration.as_secs_f64()
-            ));
+            );
+            // The name comes from a command line: it must not steer the terminal.
+            progress.set_message(printable(&now).into_owned());
             thread::sleep(LOOK.min(self.duration - passed));
         };
-        progress.clear();
+        progress.finish_and_clear();
         end
     }
 
@@ -185,40 +191,6 @@ impl Session<'_> {
         let start = Instant::now();
         while !dumped.exists() && start.elapsed() < LAST_WORDS && target::birth(self.pid).is_some() {
             thread::sleep(LOOK);
-        }
-    }
-}
-
-/// A line on a terminal that is written again and again; nothing where there is no terminal.
-struct Progress {
-    shown: String,
-    terminal: bool,
-}
-
-impl Progress {
-    fn new() -> Self {
-        Progress {
-            shown: String::new(),
-            terminal: io::stderr().is_terminal(),
-        }
-    }
-
-    fn show(&mut self, text: &str) {
-        let text: String = text
-            .chars()
-            .filter(|c| !c.is_control())
-            .take(output::width() - 1)
-            .collect();
-        if self.terminal && text != self.shown {
-            // Whoever closed it does not want to know.
-            let _ = write!(io::stderr(), "\r\x1b[K{text}");
-            self.shown = text;
-        }
-    }
-
-    fn clear(&mut self) {
-        if self.terminal && !self.shown.is_empty() {
-            let _ = write!(io::stderr(), "\r\x1b[K");
         }
     }
 }
