@@ -35,7 +35,10 @@ mod tests {
     fn runs_of_minutes_are_left_alone_and_those_of_an_hour_are_not() {
         let first = |busy| allows(busy, (0, 0.0), (4.0, 1));
         // One busy processor: ten seconds, one minute, five minutes, an hour.
-        assert_eq!([10.0, 60.0, 300.0, 3_600.0].map(first), [false, false, false, true]);
+        assert_eq!(
+            [10.0, 60.0, 300.0, 3_600.0].map(first),
+            [false, false, false, true]
+        );
         // 64 processors for a minute are long, too.
         assert!(first(64.0 * 60.0));
     }
