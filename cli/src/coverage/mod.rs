@@ -62,6 +62,7 @@ impl CoverageArgs {
         method: Option<&str>,
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
+        crate::memory::warn_if_partial(profile, &file.display().to_string());
         let filter = Filter::new(&split(&self.include), &split(&self.exclude))
             .map_err(|e| CliError::Usage(format!("error: {e}")))?;
         let pattern = method

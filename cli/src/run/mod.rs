@@ -14,10 +14,12 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
+use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FileFormat};
 
 use crate::agent_library;
 use crate::error::CliError;
+use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
 use crate::profile_args::ProfileArgs;
@@ -46,6 +48,8 @@ pub struct RunArgs {
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// The command: a java launcher, or any program that starts one.
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -63,6 +67,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
     let launcher = launcher::Launcher::of(program);
     let destination = Destination::new(&options.output.file, launcher)?;
+    // A command that starts several JVMs is not one program.
+    let memory = match launcher {
+        launcher::Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
+        launcher::Launcher::Other => None,
+    };
     options.output.file = destination.agent_pattern().clone();
     let quiet = options.output.quiet;
 
@@ -74,7 +83,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string())?;
 
     let status = supervise(&mut command, program)?;
-    if let Err(error) = show(args, &destination, quiet) {
+    if let Err(error) = show(args, &destination, memory.as_ref(), quiet) {
         output::complain(&format!("{error}"));
     }
     // `java` itself has one JVM, whose agent says it.
@@ -111,7 +120,12 @@ fn exit_code(status: ExitStatus) -> u8 {
 }
 
 /// Turns what the agent wrote into what was asked for, and says where it is.
-fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), CliError> {
+fn show(
+    args: &RunArgs,
+    destination: &Destination,
+    memory: Option<&ProgramMemory>,
+    quiet: bool,
+) -> Result<(), CliError> {
     let written = destination.written();
     if written.is_empty() {
         return Err(CliError::Failed(format!(
@@ -123,6 +137,9 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
         sources: sources::places(&args.sources)?,
         ..RenderOptions::default()
     };
+    if let Some(memory) = memory {
+        remember(memory, &written)?;
+    }
     let results = destination.finish(&written, &whole)?;
     if quiet {
         return Ok(());
@@ -167,6 +184,19 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
             shell_word(&result.path.display().to_string()),
             shell_word(&html.display().to_string())
         );
+    }
+    Ok(())
+}
+
+/// Completes what the agent wrote with what earlier runs know of methods that were left alone, and remembers what this run
+/// found. One `java` command is one JVM: several profiles are those of its dumps under other names, or of other programs.
+fn remember(memory: &ProgramMemory, written: &[PathBuf]) -> Result<(), CliError> {
+    let [file] = written else { return Ok(()) };
+    let mut profile = Profile::load(file).map_err(CliError::failed)?;
+    memory.keep(&profile);
+    if memory.is_used() {
+        memory.complete(&mut profile);
+        profile.save(file).map_err(CliError::failed)?;
     }
     Ok(())
 }

@@ -270,7 +270,7 @@ mod tests {
         let mut wrong = Vec::new();
         for option in options() {
             // These name files that have to be there; and what guides has a test of its own.
-            if ["config", "use-profile"].contains(&option.name) {
+            if ["config", "use-profile", "memory"].contains(&option.name) {
                 continue;
             }
             let mut cases: Vec<(&str, &str)> = match option.uses {
