@@ -257,3 +257,40 @@ fn what_cannot_be() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let mut program = Attendee::start(jdk)?;
+        let pid = program.pid();
+        let attach = |arguments: &[&str]| -> Result<process::Outcome> {
+            let mut command = Command::new(&artefacts::artefacts()?.cli);
+            command.args(["attach", &pid]).args(arguments);
+            process::run(&mut command, LIMIT)
+        };
+        let file = program.file("always.trodden").display().to_string();
+        let page = program.file("always.html").display().to_string();
+        let refused = attach(&["--for", "0", "-o", &page])?;
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let begun = attach(&["--for", "0", "-o", &file, "--dump", "100ms"])?.success()?;
+        assert!(
+            begun.stderr.contains(&format!("trodden attach {pid} stop")),
+            "{begun:?}"
+        );
+        program.go_on()?;
+        let start = Instant::now();
+        while !Path::new(&file).exists() {
+            assert!(
+                start.elapsed() < LIMIT,
+                "it is not written while the program runs"
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+        attach(&["stop"])?.success()?;
+        let profile = Profile::load(Path::new(&file))?;
+        assert!(profile.cpu.is_some() && profile.classes.is_empty());
+        program.go_on()?;
+        program.says("true")?;
+    }
+    Ok(())
+}

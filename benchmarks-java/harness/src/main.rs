@@ -14,6 +14,7 @@ mod jvm;
 mod lines;
 mod long;
 mod offline;
+mod overhead;
 mod record;
 mod rewrite;
 mod run;
@@ -191,6 +192,16 @@ enum Action {
         label: String,
         #[command(flatten)]
         offline: offline::Arguments,
+    },
+    /// Measures what tools cost from the start of a JVM to its end: ours, and others
+    Overhead {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        overhead: overhead::Arguments,
     },
     /// Prints a table about an analysis or a numbering, from traces or profiles
     Table {
@@ -467,6 +478,13 @@ fn perform(cli: Cli) -> Result<String> {
             let trodden = workspace::find_trodden(&workspace, offline.trodden.as_deref())?;
             let record = Record::create(&workspace, &label, &jdks)?;
             let text = offline::run(&workspace, &jdks[0], &offline, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Overhead { jvm, label, overhead } => {
+            let work = long::parse(&workspace, &overhead.work)?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = overhead::run(&plan, &workspace, &work, &overhead, &record)?;
             Ok(finish(&record, text))
         }
         Action::Table { table } => tables::print(table).map(|()| String::new()),

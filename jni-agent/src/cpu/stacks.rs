@@ -45,6 +45,8 @@ type Key = (u32, u32, u32);
 pub struct Stacks {
     /// Did sampling ever begin? The interval then.
     interval: Option<Duration>,
+    /// How stacks are read.
+    reader: &'static str,
     nodes: Vec<CpuRow>,
     known: FxHashMap<Key, u32>,
     frames: Vec<CpuFrame>,
@@ -64,15 +66,17 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Sampling begins, with so much CPU time from sample to sample.
-    pub fn begin(&mut self, interval: Duration) {
+    /// Sampling begins, with so much CPU time from sample to sample, by this reader.
+    pub fn begin(&mut self, interval: Duration, reader: &'static str) {
         self.interval = Some(interval);
+        self.reader = reader;
     }
 
     /// Forgets all samples.
     pub fn reset(&mut self) {
         *self = Stacks {
             interval: self.interval,
+            reader: self.reader,
             limit: self.limit,
             ..Stacks::default()
         };
@@ -222,7 +226,7 @@ impl Stacks {
         let mut failed: Vec<CpuFailure> = failed.map(|(reason, time)| CpuFailure { reason, time }).collect();
         failed.sort();
         let mut samples = CpuSamples {
-            reader: "async".to_owned(),
+            reader: self.reader.to_owned(),
             interval_ns: interval.as_nanos() as u64,
             process_ns: Some((self.process + more).as_nanos() as u64),
             lost: self.lost,
@@ -281,7 +285,7 @@ mod tests {
             limit,
             ..Stacks::default()
         };
-        stacks.begin(Duration::from_millis(1));
+        stacks.begin(Duration::from_millis(1), "async");
         stacks
     }
 

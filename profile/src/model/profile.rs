@@ -24,8 +24,8 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters that are taken
-    /// out again).
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, `auto` (counters that are taken
+    /// out again), or `none`.
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -39,6 +39,13 @@ pub struct RunInfo {
     pub version: String,
     /// Facts about the host and the recording: `os`, `cpus`, `ticks`, `samples`, `lost`, …
     pub facts: Facts,
+}
+
+impl RunInfo {
+    /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
+    pub fn has_time_only(&self) -> bool {
+        self.probe.split(" + ").all(|probe| probe == "none")
+    }
 }
 
 /// Counts of one method.
