@@ -6,6 +6,7 @@
 //! sections 6.3, 6.4).
 
 mod accuracy;
+mod agree;
 mod artifacts;
 mod auto;
 mod compile;
@@ -202,6 +203,16 @@ enum Action {
         label: String,
         #[command(flatten)]
         overhead: overhead::Arguments,
+    },
+    /// Compares shares of methods in CPU samples with those of async-profiler and of the JVM's flight recorder
+    Agree {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        agree: agree::Arguments,
     },
     /// Prints a table about an analysis or a numbering, from traces or profiles
     Table {
@@ -485,6 +496,14 @@ fn perform(cli: Cli) -> Result<String> {
             let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
             let record = start(&label, &plan)?;
             let text = overhead::run(&plan, &workspace, &work, &overhead, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Agree { jvm, label, agree } => {
+            let work = long::parse(&workspace, &agree.work)?;
+            let trodden = workspace::find_trodden(&workspace, agree.trodden.as_deref())?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = agree::run(&plan, &workspace, &work, &agree, &trodden, &record)?;
             Ok(finish(&record, text))
         }
         Action::Table { table } => tables::print(table).map(|()| String::new()),

@@ -41,7 +41,7 @@ pub struct Arguments {
 ///
 /// # Errors
 /// If there is no such tool, or its files have not been fetched.
-fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> {
+pub fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> {
     let of_jvm = |options: String| Config {
         name: name.to_owned(),
         options: None,
