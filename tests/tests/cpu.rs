@@ -118,8 +118,8 @@ fn stacks_read_at_safepoints_have_the_same_shares() -> Result<()> {
         assert_eq!(cpu.reader, "safepoint", "{what}");
         assert!(cpu.interval_ns >= 10_000_000, "{what}: {}", cpu.interval_ns);
         assert_first_of_two(&out, cpu, &what);
-        // The signal of the other way was never taken.
-        assert_eq!(cpu.failed, [], "{what}");
+        let failed: u64 = cpu.failed.iter().map(|failed| failed.time.samples).sum();
+        assert!(failed * 20 <= cpu.total().samples, "{what}: {:?}", cpu.failed);
     }
     Ok(())
 }

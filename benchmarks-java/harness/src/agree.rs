@@ -37,6 +37,8 @@ pub struct Arguments {
 /// Each method's share of all samples, by `package/Class.method`.
 type Shares = BTreeMap<String, f64>;
 
+/// Smaller shares are not written down, though compared.
+const SHOWN: f64 = 0.001;
 const OURS: &str = "trodden:probe=none,sample=1ms";
 const HEAD: [&str; 6] = [
     "JDK",
@@ -92,7 +94,7 @@ pub fn run(
                         &ran.profile,
                     )?,
                 };
-                for (method, share) in &shares {
+                for (method, share) in shares.iter().filter(|(_, share)| **share >= SHOWN) {
                     raw.line(&format!(
                         "{},{},{name},{method},{share:.5}",
                         jdk.version, workload.name

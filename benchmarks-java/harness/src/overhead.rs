@@ -69,10 +69,16 @@ pub fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> 
                 out("async.txt")
             ))
         }
-        "jfr" => of_jvm(format!(
-            "-XX:StartFlightRecording=settings=profile,filename={}",
-            out("jfr.jfr")
-        )),
+        "jfr" => {
+            let recording = format!(
+                "-XX:StartFlightRecording=settings=profile,filename={}",
+                out("jfr.jfr")
+            );
+            let mut config = of_jvm(recording);
+            // What it says on standard output would be taken for the program's.
+            config.jvm.push("-Xlog:jfr+startup=off".to_owned());
+            config
+        }
         other => Config::parse(other)?,
     })
 }

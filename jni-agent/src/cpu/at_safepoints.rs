@@ -51,11 +51,16 @@ impl Reader {
             return;
         }
         self.looks += 1;
+        // What it takes itself is said elsewhere.
+        let own = jvmti.current_thread().and_then(|own| jvmti.object_hash(own)).ok();
         let mut frames = vec![jvmtiFrameInfo::default(); FRAMES + 1];
         for &thread in jvmti.threads().iter().flat_map(|threads| threads.iter()) {
             let (Ok(hash), Ok(now)) = (jvmti.object_hash(thread), jvmti.thread_cpu_time(thread)) else {
                 continue;
             };
+            if Some(hash) == own {
+                continue;
+            }
             let Some(nanos) = self.due(hash, now, interval) else {
                 continue;
             };
