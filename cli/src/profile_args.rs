@@ -31,8 +31,8 @@ impl ProfileArgs {
         all
     }
 
-    /// What `run` and `attach` do with them: CPU time is sampled, unless that was said. In production nothing but
-    /// that happens, and the profile is written every minute.
+    /// What `run` and `attach` do with them: CPU time is sampled, unless that was said. In production nothing
+    /// but that happens, and the profile is written every minute.
     pub fn with_samples(&self, production: bool) -> Result<Self, CliError> {
         let mut all = self.clone();
         if production {

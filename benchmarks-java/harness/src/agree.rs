@@ -1,9 +1,9 @@
-//! Do CPU samples agree with other profilers about where the time goes? The same work once under each: ours, ours
-//! again (how much two runs differ anyway), async-profiler, the JVM's flight recorder.
+//! Do CPU samples agree with other profilers about where the time goes? The same work once under each: ours,
+//! ours again (how much two runs differ anyway), async-profiler, the JVM's flight recorder.
 //!
-//! A method's share is that of the samples whose innermost Java frame is its, so that what lies below Java code
-//! (native functions, the kernel, the JVM) counts for who called it, in every tool. Threads without Java frames
-//! (compilers, collectors) are left out.
+//! A method's share is that of the samples whose innermost Java frame is its, so that what lies below Java
+//! code (native functions, the kernel, the JVM) counts for who called it, in every tool. Threads without Java
+//! frames (compilers, collectors) are left out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -160,7 +160,8 @@ impl Agreement {
     }
 }
 
-/// Spearman's rank correlation; equal values share the mean of their ranks. `None` if all values of one side are equal.
+/// Spearman's rank correlation; equal values share the mean of their ranks. `None` if all values of one side
+/// are equal.
 fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let ranks = |values: Vec<f64>| -> Vec<f64> {
         let rank = |value: &f64| {

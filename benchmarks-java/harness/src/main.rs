@@ -204,7 +204,8 @@ enum Action {
         #[command(flatten)]
         overhead: overhead::Arguments,
     },
-    /// Compares shares of methods in CPU samples with those of async-profiler and of the JVM's flight recorder
+    /// Compares shares of methods in CPU samples with those of async-profiler and of the JVM's flight
+    /// recorder
     Agree {
         #[command(flatten)]
         jvm: JvmArgs,

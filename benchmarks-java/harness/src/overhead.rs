@@ -1,9 +1,10 @@
-//! What tools cost from the start of a JVM to its end: interleaved runs of the same work, without a tool and with
-//! each tool, every one pinned to one processor.
+//! What tools cost from the start of a JVM to its end: interleaved runs of the same work, without a tool and
+//! with each tool, every one pinned to one processor.
 //!
-//! The same number of iterations of every run gives the same work, so figures are ratios of processor time: of the
-//! whole process from start to exit (start-up and the writing of results included), of the iterations that
-//! the run without a tool did in its first seconds of processor time, and of the second half of all iterations.
+//! The same number of iterations of every run gives the same work, so figures are ratios of processor time:
+//! of the whole process from start to exit (start-up and the writing of results included), of the iterations
+//! that the run without a tool did in its first seconds of processor time, and of the second half of all
+//! iterations.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -131,7 +132,8 @@ fn children_ticks(stat: &str) -> Option<u64> {
     Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
 }
 
-/// Ratios of a run to the one without a tool: the whole process, each mark that the latter reached, the second half.
+/// Ratios of a run to the one without a tool: the whole process, each mark that the latter reached, the
+/// second half.
 struct Ratios {
     whole: f64,
     marks: Vec<Option<f64>>,

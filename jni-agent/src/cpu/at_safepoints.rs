@@ -1,9 +1,9 @@
 //! Stacks read at safepoints: for JVMs that do not walk stacks in signal handlers, systems without timers of
 //! threads, and users who want no signals.
 //!
-//! A thread of ours looks at all threads again and again. Of each that has used enough CPU time since its last
-//! sample it asks the JVM for the stack, which stops that thread at its next safepoint. Sums are right, since a
-//! sample stands for the CPU time that its thread has used; places are biased towards safepoints.
+//! A thread of ours looks at all threads again and again. Of each that has used enough CPU time since its
+//! last sample it asks the JVM for the stack, which stops that thread at its next safepoint. Sums are right,
+//! since a sample stands for the CPU time that its thread has used; places are biased towards safepoints.
 
 use std::time::Duration;
 
@@ -85,8 +85,8 @@ impl Reader {
         self.spent.retain(|_, (_, seen)| *seen == looks);
     }
 
-    /// The CPU time that a sample of a thread stands for, if it is time for one. At the first look nothing is known of
-    /// the time before; a thread that is new at a later one has spent all its time since then.
+    /// The CPU time that a sample of a thread stands for, if it is time for one. At the first look nothing is
+    /// known of the time before; a thread that is new at a later one has spent all its time since then.
     fn due(&mut self, hash: i32, now: u64, interval: Duration) -> Option<u64> {
         let looks = self.looks;
         let first = if looks == 1 { now } else { 0 };

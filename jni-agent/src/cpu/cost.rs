@@ -1,7 +1,8 @@
 //! How much of the program's CPU time sampling takes, and the interval that follows from that.
 //!
-//! A stack costs some microseconds, a deep one a hundred; with many threads samples are many. Since a sample stands
-//! for the CPU time since the one before, the interval may change at any time without a sum becoming wrong.
+//! A stack costs some microseconds, a deep one a hundred; with many threads samples are many. Since a sample
+//! stands for the CPU time since the one before, the interval may change at any time without a sum becoming
+//! wrong.
 
 use std::time::Duration;
 
@@ -34,8 +35,8 @@ impl Cost {
         }
     }
 
-    /// The program has used `program` seconds of CPU time so far, sampling `sampling` nanoseconds. The new interval,
-    /// if it changes.
+    /// The program has used `program` seconds of CPU time so far, sampling `sampling` nanoseconds. The new
+    /// interval, if it changes.
     pub fn look(&mut self, program: f64, sampling: u64) -> Option<Duration> {
         let (before, sampling_before) = *self.last.get_or_insert((program, sampling));
         let window = program - before;

@@ -60,7 +60,8 @@ pub struct CpuSampler {
     methods: Methods,
     timers: Timers,
     stacks: Mutex<Stacks>,
-    /// CPU time that it took in this stretch, in nanoseconds; of that before the last reset; in former stretches.
+    /// CPU time that it took in this stretch, in nanoseconds; of that before the last reset; in former
+    /// stretches.
     took: AtomicU64,
     took_forgotten: AtomicU64,
     took_before: AtomicU64,
