@@ -134,7 +134,7 @@ enum Action {
         /// Workloads: names, or kernels, apps, all
         #[arg(long, value_delimiter = ',', required = true)]
         workload: Vec<String>,
-        /// Seconds after which a JVM's counts are read
+        /// Seconds of processor time after which a JVM's counts are read
         #[arg(long, default_value_t = 10)]
         seconds: u32,
     },

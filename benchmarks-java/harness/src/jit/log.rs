@@ -1,8 +1,8 @@
 //! What C2 decided, from HotSpot's log of compilations (`-XX:+LogCompilation`).
 //!
 //! It holds the decisions that `-XX:+PrintInlining` prints, in the same words, but in a file of its own, each
-//! compilation in one piece, with counts and without cutting names. (Printed lines of two compiler threads get
-//! between each other, and C2 prints its decisions long after the line that names the method.)
+//! compilation in one piece, with counts and without cutting names. (Printed lines of two compiler threads
+//! get between each other, and C2 prints its decisions long after the line that names the method.)
 
 use std::io::BufRead;
 

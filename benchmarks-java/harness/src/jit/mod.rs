@@ -1,8 +1,8 @@
 //! What the optimising compiler makes of a program with probes in it: which calls it no longer inlines, and
 //! why.
 //!
-//! Each program is run twice without the agent, so that what differs between two equal runs stands beside what
-//! the agent changes.
+//! Each program is run twice without the agent, so that what differs between two equal runs stands beside
+//! what the agent changes.
 
 mod compare;
 mod log;

@@ -13,14 +13,17 @@ use trodden_profile::options::{Action, AgentCommand, Probe};
 /// Packages of the JDK, whose classes carry no probes unless they are asked for.
 const OF_THE_JDK: [&str; 5] = ["java.", "javax.", "jdk.", "sun.", "com.sun."];
 
+/// (new, old) bytecode index of each instruction, ascending.
+type Moved = Vec<(u32, u32)>;
+
 /// Where the calls of rewritten methods were.
 pub struct Originals {
     instrumenter: Option<Instrumenter>,
     /// Is the JDK's own code rewritten?
     with_jdk: bool,
     class_path: Vec<Place>,
-    /// Per method: (new, old) index of each instruction; `None` if it is as it was.
-    methods: RefCell<FxHashMap<String, Option<Vec<(u32, u32)>>>>,
+    /// Per method where its instructions went; `None` if it is as it was.
+    methods: RefCell<FxHashMap<String, Option<Moved>>>,
     /// Classes that were looked for, and whether they were found.
     classes: RefCell<FxHashMap<String, bool>>,
 }

@@ -107,7 +107,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], seconds: u32, record: &Record) -
     let mut raw =
         record.raw("jdk,workload,class,method,bci,exact_taken,exact_not,counted_taken,counted_not")?;
     let mut text = format!(
-        "Branch counts of a JVM without an agent, read from outside after {seconds} s, against an exact profile of another run \
+        "Branch counts of a JVM without an agent, read from outside after {seconds} s of processor time, against an exact profile of another run \
          ({} iterations).\n\
          *Known*: share of the exact decisions in branches that HotSpot counted at least {ENOUGH} times. *Agreement*: of the outcomes' shares \
          there, weighted by exact decisions (PEP's relative overlap). *One-sided*: share of decisions in branches of which HotSpot knows one \
@@ -187,12 +187,13 @@ fn exact(profile: &Profile) -> BTreeMap<(String, String), Exact> {
             method.paths += counts.total();
             method.has_switch |= map.blocks.iter().any(|b| b.exit == BlockExit::Switch);
             for branch in EdgeProfile::of(map, counts).branches(map) {
-                if let (Some(taken), Some(not)) = (branch.taken(), branch.not_taken()) {
-                    if taken + not > 0 {
-                        let outcomes = method.branches.entry(branch.at.bci).or_default();
-                        outcomes[0] += taken;
-                        outcomes[1] += not;
-                    }
+                let (Some(taken), Some(not)) = (branch.taken(), branch.not_taken()) else {
+                    continue;
+                };
+                if taken + not > 0 {
+                    let outcomes = method.branches.entry(branch.at.bci).or_default();
+                    outcomes[0] += taken;
+                    outcomes[1] += not;
                 }
             }
         }
@@ -200,7 +201,20 @@ fn exact(profile: &Profile) -> BTreeMap<(String, String), Exact> {
     all
 }
 
-/// Runs a program without an agent for a while, and reads its counts while it stands still.
+/// Seconds of processor time that a process has spent; `None` if it has ended.
+fn cpu_time(process: u32) -> Option<f64> {
+    /// Of every Linux on x86 and ARM.
+    const TICKS_A_SECOND: f64 = 100.0;
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name in brackets may have anything in it; of what follows, the 12th and 13th are user and system
+    // time.
+    let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<f64>().ok();
+    Some((ticks()? + ticks()?) / TICKS_A_SECOND)
+}
+
+/// Runs a program without an agent for a while (of processor time: others may be busy), and reads its counts
+/// while it stands still.
 fn counted(plan: &Plan, jdk: &Jdk, workload: &Workload, seconds: u32) -> Result<Counted> {
     let mut java = Command::new(jdk.java());
     java.args(&plan.jvm_options)
@@ -210,8 +224,11 @@ fn counted(plan: &Plan, jdk: &Jdk, workload: &Workload, seconds: u32) -> Result<
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let mut child = java.spawn().map_err(io("start", jdk.java()))?;
-    std::thread::sleep(Duration::from_secs(seconds.into()));
     let process = child.id();
+    let until = f64::from(seconds);
+    while cpu_time(process).is_some_and(|spent| spent < until) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let stopped = Command::new("kill")
         .args(["-STOP", &process.to_string()])
         .status()
@@ -230,6 +247,21 @@ fn counted(plan: &Plan, jdk: &Jdk, workload: &Workload, seconds: u32) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_of_a_process() {
+        let before = cpu_time(std::process::id()).unwrap();
+        let begin = std::time::Instant::now();
+        let mut turns = 0_u64;
+        while cpu_time(std::process::id()).unwrap() <= before {
+            turns += 1;
+            assert!(
+                begin.elapsed() < Duration::from_secs(60),
+                "{turns} turns cost nothing"
+            );
+        }
+        assert_eq!(cpu_time(u32::MAX), None);
+    }
 
     #[test]
     fn agreement() {

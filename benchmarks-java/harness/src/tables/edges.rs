@@ -1,15 +1,16 @@
-//! What probes on edges would execute and tell, against probes on paths. Of exact profiles of `probe=counters`.
+//! What probes on edges would execute and tell, against probes on paths. Of exact profiles of
+//! `probe=counters`.
 //!
 //! *Path ends* and *updates*: what the run executed, counts and changes of the path register. *Chords*: what
 //! it would have executed with a counter on each edge outside of a spanning tree (Knuth; Ball and Larus,
-//! *Optimally Profiling and Tracing Programs*, TOPLAS 1994): with the best tree, for which one has to know the
-//! profile, and with the tree that static prediction gives.
+//! *Optimally Profiling and Tracing Programs*, TOPLAS 1994): with the best tree, for which one has to know
+//! the profile, and with the tree that static prediction gives.
 //!
 //! An edge profile says for each path how often it ran at least (*definite flow*: Ball, Mataga and Sagiv,
-//! *Edge Profiling versus Path Profiling*, POPL 1998). *Determined* is the share of path executions that these
-//! bounds add up to, and the share of methods in which they are all of them. *Obvious*: methods in which each
-//! path has an edge that no other path has (Joshi, Bond and Zilles, *Targeted Path Profiling*, CGO 2004), so
-//! that edges tell the paths of every run.
+//! *Edge Profiling versus Path Profiling*, POPL 1998). *Determined* is the share of path executions that
+//! these bounds add up to, and the share of methods in which they are all of them. *Obvious*: methods in
+//! which each path has an edge that no other path has (Joshi, Bond and Zilles, *Targeted Path Profiling*, CGO
+//! 2004), so that edges tell the paths of every run.
 //!
 //! *Mixed*: counters on chords (static tree) in obvious methods, on paths in all others.
 
@@ -73,7 +74,8 @@ fn start_of(dag: &PathDag, number: u64) -> Result<usize, Failure> {
     place.ok_or_else(|| format!("path {number} has no start").into())
 }
 
-/// How often each path ran at least, by the flow of edges alone. Paths that do not appear ran 0 times at least.
+/// How often each path ran at least, by the flow of edges alone. Paths that do not appear ran 0 times at
+/// least.
 fn definite(
     graph: &SimpleGraph,
     dag: &PathDag,
