@@ -11,9 +11,11 @@ mod artifacts;
 mod auto;
 mod compile;
 mod error;
+mod jit;
 mod jvm;
 mod lines;
 mod long;
+mod method_data;
 mod offline;
 mod overhead;
 mod record;
@@ -109,6 +111,34 @@ enum Action {
         /// Sampled runs per schedule
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         trials: u32,
+    },
+    /// Measures what C2 no longer inlines with the agent, and why
+    Jit {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required_unless_present = "command")]
+        workload: Vec<String>,
+        /// Configurations: yieldpoint, counters, safepoint
+        #[arg(long, value_delimiter = ',', default_value = "counters")]
+        configs: Vec<String>,
+        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated
+        #[arg(long = "config")]
+        extra: Vec<String>,
+        /// Any other program: the arguments of the java command
+        #[arg(last = true, conflicts_with = "workload")]
+        command: Vec<String>,
+    },
+    /// Holds the branch counts that HotSpot keeps for itself against exact ones
+    MethodData {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required = true)]
+        workload: Vec<String>,
+        /// Seconds of processor time after which a JVM's counts are read
+        #[arg(long, default_value_t = 10)]
+        seconds: u32,
     },
     /// Measures start-up: a one-line program with and without the agent
     Startup {
@@ -409,6 +439,35 @@ fn perform(cli: Cli) -> Result<String> {
             let (plan, label) = Plan::new(&workspace, common, true)?;
             let record = start(&label, &plan)?;
             let text = accuracy::run(&plan, &workloads, &schedules, options.as_deref(), trials, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Jit {
+            common,
+            workload,
+            configs,
+            extra,
+            command,
+        } => {
+            let names = configs.iter().chain(&extra).map(String::as_str);
+            let configs: Vec<Config> = names.map(Config::parse).collect::<Result<_>>()?;
+            let workloads = match command.is_empty() {
+                true => workload::choose(&workspace, &workload)?,
+                false => vec![jit::command(&command, None)],
+            };
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let record = start(&label, &plan)?;
+            let text = jit::run(&plan, &workloads, &configs, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::MethodData {
+            common,
+            workload,
+            seconds,
+        } => {
+            let workloads = workload::choose(&workspace, &workload)?;
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let record = start(&label, &plan)?;
+            let text = method_data::run(&plan, &workloads, seconds, &record)?;
             Ok(finish(&record, text))
         }
         Action::Startup {
