@@ -82,7 +82,7 @@ pub struct MethodTimeChange {
     pub near: TimeChange,
     /// Time with all that it called.
     pub total: TimeChange,
-    /// Calls, if they were counted.
+    /// Calls, if they were counted on both sides.
     pub calls: Option<[u64; 2]>,
     /// Paths whose time changed by the threshold, the largest change first.
     pub paths: Vec<PathTimeChange>,
@@ -211,11 +211,13 @@ impl<'p> Timed<'_, 'p> {
         ]
     }
 
+    /// A method with a path map on one side only has its samples on the other as well, if it is there under its name: it had no
+    /// probes there.
     fn both_of(&self, pair: usize) -> Both {
         let sides = self.sides_of(pair);
         Both {
             frames: [0, 1].map(|which| {
-                let side = sides[which]?;
+                let side = sides[which].or(sides[1 - which])?;
                 self.sides[which].frame((side.class, &side.map.name, &side.map.descriptor))
             }),
             pair: Some(pair),
@@ -231,17 +233,21 @@ impl<'p> Timed<'_, 'p> {
     fn methods(&self) -> Vec<Both> {
         let mut seen = [0, 1].map(|which| vec![false; self.sides[which].samples.frames.len()]);
         let mut all = Vec::new();
-        let mut add = |both: Both| {
-            let taken = |which: usize| both.frames[which].is_some_and(|frame| seen[which][frame]);
-            if (0..2).any(taken) || both.frames == [None; 2] {
-                return;
+        let mut add = |mut both: Both| {
+            for (seen, frame) in seen.iter_mut().zip(&mut both.frames) {
+                *frame = frame.filter(|&at| !std::mem::replace(&mut seen[at], true));
             }
-            for (seen, frame) in seen.iter_mut().zip(both.frames) {
-                frame.into_iter().for_each(|frame| seen[frame] = true);
+            if both.frames != [None; 2] {
+                all.push(both);
             }
-            all.push(both);
         };
-        (0..self.pairs.pairs.len()).for_each(|pair| add(self.both_of(pair)));
+        // What is surely one method first, whatever else has its name.
+        let (of_both, of_one): (Vec<usize>, Vec<usize>) =
+            (0..self.pairs.pairs.len()).partition(|&pair| self.sides_of(pair).iter().all(Option::is_some));
+        of_both
+            .into_iter()
+            .chain(of_one)
+            .for_each(|pair| add(self.both_of(pair)));
         for which in [1, 0] {
             for (at, frame) in self.sides[which].samples.frames.iter().enumerate() {
                 let names = (&*frame.class, &*frame.name, &*frame.descriptor);
@@ -286,9 +292,10 @@ impl<'p> Timed<'_, 'p> {
         found.truncate(options.top);
         let methods = found.into_iter().map(|(near, total, both, method)| {
             let before = both.frames[0].map(|frame| &self.sides[0].samples.frames[frame]);
-            let calls = both
-                .pair
-                .map(|pair| self.sides_of(pair).map(|side| side.map_or(0, |s| s.entries)));
+            let calls = both.pair.and_then(|pair| match self.sides_of(pair) {
+                [Some(before), Some(after)] => Some([before.entries, after.entries]),
+                _ => None,
+            });
             let is_mapped = |which: usize| both.frames[which].is_some_and(|at| self.sides[which].mapped[at]);
             MethodTimeChange {
                 method: method.clone(),

@@ -64,11 +64,12 @@ impl MethodTimeChange {
         if self.total.ns != self.near.ns {
             let _ = write!(text, "; with all that it calls {}", both(self.total.ns));
         }
-        match self.calls {
-            Some(calls) if self.measured => {
+        match (self.measured, self.calls) {
+            (true, Some(calls)) => {
                 let _ = write!(text, "; {}", counts(calls));
             }
-            _ => text += "; its paths were not counted",
+            (true, None) => text += "; its paths were counted in one run only",
+            (false, _) => text += "; its paths were not counted",
         }
         if let Some(before) = &self.renamed_from {
             let _ = write!(text, "; was {}", title(before));
