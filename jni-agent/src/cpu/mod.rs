@@ -110,6 +110,7 @@ impl CpuSampler {
         if running.is_some() {
             return Ok(());
         }
+        lock(&self.stacks).find_places_by(&*host.registry);
         let asynchronously = match by {
             SampledBy::Safepoint => Ok(None),
             SampledBy::Auto | SampledBy::Async => self.start_timers(host, jni, interval).map(Some),
