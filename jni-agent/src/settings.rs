@@ -142,8 +142,16 @@ impl Settings {
         format!("{}\nguide={guide:x}\nleave={leave:x}", self.options.fingerprint())
     }
 
+    /// Do classes get probes?
+    pub fn instruments(&self) -> bool {
+        self.options.probe != Probe::None
+    }
+
     /// The probe as the profile names it.
     pub fn probe_name(&self) -> &'static str {
+        if !self.instruments() {
+            return Probe::None.name();
+        }
         match self.retires && self.probe == ProbeKind::Counters {
             true => Probe::Auto.name(),
             false => self.probe.name(),
@@ -188,7 +196,8 @@ impl Settings {
     /// Must the agent know where instructions of rewritten methods went? It does if frames are read.
     pub fn reads_frames(&self) -> bool {
         let bursts = self.bursts().is_some() && !self.options.has_events_of_jvm();
-        self.probe == ProbeKind::Safepoint || bursts || self.reads_open_paths()
+        let sampled = self.options.sampling.sample.is_some();
+        self.probe == ProbeKind::Safepoint || bursts || sampled || self.reads_open_paths()
     }
 
     /// Are paths of open activations read from frames when a profile is written?
@@ -274,7 +283,8 @@ impl Settings {
 pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     match options.probe_in_use() {
         _ if options.is_structural() => ProbeKind::Structural,
-        Probe::Counters => ProbeKind::Counters,
+        // Nothing gets any; counts that stay empty are the least of all.
+        Probe::Counters | Probe::None => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
         Probe::Events => ProbeKind::Events,

@@ -60,7 +60,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
 }
 
 fn title(view: &View) -> &'static str {
-    match view.time {
+    match view.times {
         Some(_) => "Hot methods (CPU time, that of unmeasured callees too), and the paths that take it",
         None => "Hot methods (share of all decisions), with their hot paths",
     }
@@ -75,11 +75,15 @@ fn head(page: &mut Page, view: &View, width: usize) {
     let title = cut(&format!("Trodden: {}", program(view.run)), width);
     heading(page, &title);
     let t = view.totals;
-    let mut text = format!(
-        "{} paths with {} decisions in {} methods, {:.1} s. {}",
+    let counted = format!(
+        "{} paths with {} decisions in {} methods, ",
         thousands(t.paths),
         thousands(t.flow),
-        thousands(t.methods),
+        thousands(t.methods)
+    );
+    let counted = if view.run.has_time_only() { "" } else { &counted };
+    let mut text = format!(
+        "{counted}{:.1} s. {}",
         view.run.seconds,
         words::how_counted(view.run)
     );

@@ -6,14 +6,18 @@
 //! sections 6.3, 6.4).
 
 mod accuracy;
+mod agree;
 mod artifacts;
 mod auto;
 mod compile;
 mod error;
+mod jit;
 mod jvm;
 mod lines;
 mod long;
+mod method_data;
 mod offline;
+mod overhead;
 mod record;
 mod rewrite;
 mod run;
@@ -108,6 +112,34 @@ enum Action {
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
         trials: u32,
     },
+    /// Measures what C2 no longer inlines with the agent, and why
+    Jit {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required_unless_present = "command")]
+        workload: Vec<String>,
+        /// Configurations: yieldpoint, counters, safepoint
+        #[arg(long, value_delimiter = ',', default_value = "counters")]
+        configs: Vec<String>,
+        /// A further configuration, as NAME:AGENT-OPTIONS; may be repeated
+        #[arg(long = "config")]
+        extra: Vec<String>,
+        /// Any other program: the arguments of the java command
+        #[arg(last = true, conflicts_with = "workload")]
+        command: Vec<String>,
+    },
+    /// Holds the branch counts that HotSpot keeps for itself against exact ones
+    MethodData {
+        #[command(flatten)]
+        common: Common,
+        /// Workloads: names, or kernels, apps, all
+        #[arg(long, value_delimiter = ',', required = true)]
+        workload: Vec<String>,
+        /// Seconds of processor time after which a JVM's counts are read
+        #[arg(long, default_value_t = 10)]
+        seconds: u32,
+    },
     /// Measures start-up: a one-line program with and without the agent
     Startup {
         #[command(flatten)]
@@ -191,6 +223,27 @@ enum Action {
         label: String,
         #[command(flatten)]
         offline: offline::Arguments,
+    },
+    /// Measures what tools cost from the start of a JVM to its end: ours, and others
+    Overhead {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        overhead: overhead::Arguments,
+    },
+    /// Compares shares of methods in CPU samples with those of async-profiler and of the JVM's flight
+    /// recorder
+    Agree {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        agree: agree::Arguments,
     },
     /// Prints a table about an analysis or a numbering, from traces or profiles
     Table {
@@ -388,6 +441,35 @@ fn perform(cli: Cli) -> Result<String> {
             let text = accuracy::run(&plan, &workloads, &schedules, options.as_deref(), trials, &record)?;
             Ok(finish(&record, text))
         }
+        Action::Jit {
+            common,
+            workload,
+            configs,
+            extra,
+            command,
+        } => {
+            let names = configs.iter().chain(&extra).map(String::as_str);
+            let configs: Vec<Config> = names.map(Config::parse).collect::<Result<_>>()?;
+            let workloads = match command.is_empty() {
+                true => workload::choose(&workspace, &workload)?,
+                false => vec![jit::command(&command, None)],
+            };
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let record = start(&label, &plan)?;
+            let text = jit::run(&plan, &workloads, &configs, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::MethodData {
+            common,
+            workload,
+            seconds,
+        } => {
+            let workloads = workload::choose(&workspace, &workload)?;
+            let (plan, label) = Plan::new(&workspace, common, true)?;
+            let record = start(&label, &plan)?;
+            let text = method_data::run(&plan, &workloads, seconds, &record)?;
+            Ok(finish(&record, text))
+        }
         Action::Startup {
             common,
             configs,
@@ -467,6 +549,21 @@ fn perform(cli: Cli) -> Result<String> {
             let trodden = workspace::find_trodden(&workspace, offline.trodden.as_deref())?;
             let record = Record::create(&workspace, &label, &jdks)?;
             let text = offline::run(&workspace, &jdks[0], &offline, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Overhead { jvm, label, overhead } => {
+            let work = long::parse(&workspace, &overhead.work)?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = overhead::run(&plan, &workspace, &work, &overhead, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Agree { jvm, label, agree } => {
+            let work = long::parse(&workspace, &agree.work)?;
+            let trodden = workspace::find_trodden(&workspace, agree.trodden.as_deref())?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = agree::run(&plan, &workspace, &work, &agree, &trodden, &record)?;
             Ok(finish(&record, text))
         }
         Action::Table { table } => tables::print(table).map(|()| String::new()),

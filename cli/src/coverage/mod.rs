@@ -63,6 +63,10 @@ impl CoverageArgs {
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
         crate::memory::warn_if_partial(profile, &file.display().to_string());
+        if profile.run.has_time_only() {
+            let reason = "holds CPU time only (probe none): what ran and what did not is not known";
+            return Err(CliError::file(file, reason));
+        }
         let filter = Filter::new(&split(&self.include), &split(&self.exclude))
             .map_err(|e| CliError::Usage(format!("error: {e}")))?;
         let pattern = method

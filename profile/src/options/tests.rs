@@ -812,11 +812,17 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
     let kinds = prop::sample::subsequence(ProfileKind::ALL.to_vec(), 1..3);
     let probe = prop::sample::select(Probe::ALL);
     let sample = prop::option::of((100_000u64..1_000_000_000_000).prop_map(Duration::from_nanos));
-    let sampling =
-        (schedule(), duration(), sample).prop_map(|(schedule, interval, sample)| SamplingChoices {
+    let sampling = (
+        schedule(),
+        duration(),
+        sample,
+        prop::sample::select(SampledBy::ALL),
+    )
+        .prop_map(|(schedule, interval, sample, by)| SamplingChoices {
             schedule,
             interval,
             sample,
+            sampled_by: if sample.is_some() { by } else { SampledBy::Auto },
         });
     let contexts = (
         share(),

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod contexts;
+mod edges;
 mod kpaths;
 mod recorded;
 mod runs;
@@ -42,6 +43,12 @@ pub enum Table {
         #[arg(required = true)]
         profiles: Vec<String>,
     },
+    /// Probes on edges against probes on paths: how many a run executes, and which paths edges tell
+    Edges {
+        /// Exact profiles, as NAME=FILE.trodden
+        #[arg(required = true)]
+        profiles: Vec<String>,
+    },
     /// Register updates that a run executes, unguided and guided
     Updates {
         /// Exact profiles, as NAME=FILE.trodden
@@ -63,6 +70,7 @@ pub fn print(table: Table) -> Result<()> {
         Table::SubpathsOverhead { folders } => runs::overhead(&folders).map(|text| print!("{text}")),
         Table::Resident { files } => runs::resident(&files).map(|text| print!("{text}")),
         Table::Structures { profiles } => structures::run(&profiles),
+        Table::Edges { profiles } => edges::run(&profiles),
         Table::Updates { profiles } => updates::run(&profiles),
     };
     done.map_err(|error| Error::Table(error.to_string()))
