@@ -1,12 +1,13 @@
 //! Methods that get no probes in this run, because earlier runs know them.
 //!
-//! *In*: a plan, which `trodden run` writes from its memory. *Out*: per class, which methods to leave as they are. A method is
-//! left alone only if its code is what it was: the class has the same bytes, or the method has the same
-//! [shape](trodden_profile::MethodShape::code).
+//! *In*: a plan, which `trodden run` writes from its memory. *Out*: per class, which methods to leave as they
+//! are. A method is left alone only if its code is what it was: the class has the same bytes, or the method
+//! has the same [shape](trodden_profile::MethodShape::code).
 //!
-//! The file is text. After a first line that names the format, `C SHA256 CLASS` begins a class (internal name; the hash of the
-//! bytes that its methods were measured in), and `M KIND CODE NAMEDESCRIPTOR` is a method of it: `s` for settled, `c` for cold, and
-//! the hash of its code. A class may begin several times, for methods that were measured in other bytes of it.
+//! The file is text. After a first line that names the format, `C SHA256 CLASS` begins a class (internal
+//! name; the hash of the bytes that its methods were measured in), and `M KIND CODE NAMEDESCRIPTOR` is a
+//! method of it: `s` for settled, `c` for cold, and the hash of its code. A class may begin several times,
+//! for methods that were measured in other bytes of it.
 
 use std::fmt::Write;
 use std::hash::{Hash, Hasher};

@@ -245,7 +245,7 @@ fn runs_at_once_are_all_remembered_and_a_folder_of_the_project_comes_first() -> 
     let start = |_| -> Result<_> {
         let mut command = place.command(&[], &["2000", "30"])?;
         command
-            .stdout(std::process::Stdio::null())
+            .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped());
         Ok(command.spawn()?)
     };

@@ -24,8 +24,8 @@ pub struct MemoryArgs {
     /// Measure everything, whatever earlier runs know; what is found is remembered.
     #[arg(long, conflicts_with = "remember")]
     full: bool,
-    /// Leave alone what earlier runs know although -o or --file names a profile or data for other tools, which are whole
-    /// otherwise.
+    /// Leave alone what earlier runs know although -o or --file names a profile or data for other tools,
+    /// which are whole otherwise.
     #[arg(long)]
     remember: bool,
     /// Neither use nor keep what runs of this program found.
@@ -55,8 +55,8 @@ struct Used {
 }
 
 impl ProgramMemory {
-    /// The memory of a `java` command, and what of it this run uses: the options get what the agent is to know. `None`: this
-    /// run neither uses nor keeps any.
+    /// The memory of a `java` command, and what of it this run uses: the options get what the agent is to
+    /// know. `None`: this run neither uses nor keeps any.
     pub fn of(args: &MemoryArgs, arguments: &[OsString], options: &mut ProfileOptions) -> Option<Self> {
         // Only where the agent counts what it likes: who names a probe means it.
         let plain = options.profile == [ProfileKind::Paths] && options.retires();
@@ -135,8 +135,8 @@ impl ProgramMemory {
     }
 }
 
-/// Is the result read by people, and not by other commands or tools? What these read is whole, unless `--remember` is given.
-/// Nor is anything left alone where paths are asked for that only coverage needs.
+/// Is the result read by people, and not by other commands or tools? What these read is whole, unless
+/// `--remember` is given. Nor is anything left alone where paths are asked for that only coverage needs.
 fn is_for_people(options: &ProfileOptions) -> bool {
     let coverage = ["single-path-methods", "cut-paths", "open-paths"];
     let named = options.is_given("file");

@@ -19,8 +19,8 @@ const WITH_VALUE: [&str; 8] = [
     "--source",
 ];
 
-/// A program: what is run, and where its code is looked for. What the files hold is not asked, so a new build is the same
-/// program.
+/// A program: what is run, and where its code is looked for. What the files hold is not asked, so a new build
+/// is the same program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Name of the main class or module, or file name of the jar.
@@ -30,8 +30,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program of a `java` command with these words behind `java`; `None` if they do not tell: arguments in files, or
-    /// no main class. `class_path`: what the environment says.
+    /// The program of a `java` command with these words behind `java`; `None` if they do not tell: arguments
+    /// in files, or no main class. `class_path`: what the environment says.
     pub fn of(words: &[OsString], class_path: Option<&str>, here: &Path) -> Option<Self> {
         let mut entries = BTreeSet::new();
         let mut add = |list: &str| {

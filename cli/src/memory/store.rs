@@ -24,8 +24,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store of a program with that file name: in `.trodden/` of the current folder if that is there, else in the user's
-    /// cache. `None` if there is no place.
+    /// The store of a program with that file name: in `.trodden/` of the current folder if that is there,
+    /// else in the user's cache. `None` if there is no place.
     pub fn new(name: &str, here: &Path, variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let own = here.join(".trodden");
         let folder = match own.is_dir() {
@@ -50,7 +50,8 @@ impl Store {
         Ok(profile.memory.map_or_else(Memory::default, |memory| *memory))
     }
 
-    /// Changes what is there, alone: two runs that end together are both remembered. What is damaged is replaced.
+    /// Changes what is there, alone: two runs that end together are both remembered. What is damaged is
+    /// replaced.
     ///
     /// # Errors
     /// If it cannot be written.

@@ -192,8 +192,9 @@ fn show(
     Ok(())
 }
 
-/// Completes what the agent wrote with what earlier runs know of methods that were left alone, and remembers what this run
-/// found. One `java` command is one JVM: several profiles are those of its dumps under other names, or of other programs.
+/// Completes what the agent wrote with what earlier runs know of methods that were left alone, and remembers
+/// what this run found. One `java` command is one JVM: several profiles are those of its dumps under other
+/// names, or of other programs.
 fn remember(memory: &ProgramMemory, written: &[PathBuf]) -> Result<(), CliError> {
     let [file] = written else { return Ok(()) };
     let mut profile = Profile::load(file).map_err(CliError::failed)?;
