@@ -14,8 +14,8 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
-use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FileFormat};
+use trodden_profile::{Profile, facts};
 
 use crate::agent_library;
 use crate::error::CliError;
@@ -86,8 +86,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let mut command = Command::new(program);
     launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string())?;
 
-    let status = supervise(&mut command, program)?;
-    if let Err(error) = show(args, &destination, memory.as_ref(), quiet) {
+    let (status, pid) = supervise(&mut command, program)?;
+    let memory = memory.as_ref().map(|memory| (memory, pid));
+    if let Err(error) = show(args, &destination, memory, quiet) {
         output::complain(&format!("{error}"));
     }
     // `java` itself has one JVM, whose agent says it.
@@ -97,8 +98,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(exit_code(status)))
 }
 
-/// Starts the command and waits for its end while signals are handed on to it.
-fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, CliError> {
+/// Starts the command and waits for its end while signals are handed on to it. Tells its process id, too.
+fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u32), CliError> {
     let name = program.to_string_lossy();
     let forwarder = signals::Forwarder::install()
         .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
@@ -109,9 +110,10 @@ fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, Cl
         }
         _ => CliError::Failed(format!("cannot start '{name}': {e}")),
     })?;
-    forwarder
-        .wait(&mut child)
-        .map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))
+    let pid = child.id();
+    let status = forwarder.wait(&mut child);
+    let status = status.map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))?;
+    Ok((status, pid))
 }
 
 fn exit_code(status: ExitStatus) -> u8 {
@@ -127,7 +129,7 @@ fn exit_code(status: ExitStatus) -> u8 {
 fn show(
     args: &RunArgs,
     destination: &Destination,
-    memory: Option<&ProgramMemory>,
+    memory: Option<(&ProgramMemory, u32)>,
     quiet: bool,
 ) -> Result<(), CliError> {
     let written = destination.written();
@@ -141,8 +143,8 @@ fn show(
         sources: sources::places(&args.sources)?,
         ..RenderOptions::default()
     };
-    if let Some(memory) = memory {
-        remember(memory, &written)?;
+    if let Some((memory, pid)) = memory {
+        remember(memory, &written, pid)?;
     }
     let results = destination.finish(&written, &whole)?;
     if quiet {
@@ -193,15 +195,18 @@ fn show(
 }
 
 /// Completes what the agent wrote with what earlier runs know of methods that were left alone, and remembers
-/// what this run found. One `java` command is one JVM: several profiles are those of its dumps under other
-/// names, or of other programs.
-fn remember(memory: &ProgramMemory, written: &[PathBuf]) -> Result<(), CliError> {
-    let [file] = written else { return Ok(()) };
-    let mut profile = Profile::load(file).map_err(CliError::failed)?;
-    memory.keep(&profile);
-    if memory.is_used() {
-        memory.complete(&mut profile);
-        profile.save(file).map_err(CliError::failed)?;
+/// what this run found. `pid`: of the JVM; other runs may have written profiles to the same folder meanwhile.
+fn remember(memory: &ProgramMemory, written: &[PathBuf], pid: u32) -> Result<(), CliError> {
+    for file in written {
+        let mut profile = Profile::load(file).map_err(CliError::failed)?;
+        if profile.run.facts.get(facts::PID) != Some(u64::from(pid)) {
+            continue;
+        }
+        memory.keep(&profile);
+        if memory.is_used() {
+            memory.complete(&mut profile);
+            profile.save(file).map_err(CliError::failed)?;
+        }
     }
     Ok(())
 }
