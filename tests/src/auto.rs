@@ -150,8 +150,10 @@ pub struct Phases {
     pub found: [u64; 2],
     /// By the program.
     pub called: [u64; 2],
-    /// Stretches with probes.
+    /// Stretches with probes; 0 if it was counted all the time.
     pub windows: u32,
+    /// Retransformations in the whole run.
+    pub retransformations: u64,
 }
 
 /// Runs a program whose one method takes other paths in the second half.
@@ -190,5 +192,6 @@ pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
         found,
         called: called.try_into().map_err(|c| format!("{c:?}"))?,
         windows,
+        retransformations: events::fact(&profile, "retransformations")?,
     })
 }

@@ -56,13 +56,28 @@ fn the_second_phase_appears_after_rearming() -> Result<()> {
         let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
         // Without: the method is silent before its second phase begins, and the budget allows nothing so
         // early.
-        let blind = auto::phases(&jdk, "", PHASE)?;
+        let blind = auto::phases(&jdk, ",budget=1%", PHASE)?;
         assert_eq!(blind.windows, 1, "JDK {}: {blind:?}", jdk.feature);
         assert_eq!(blind.found[1], 0, "JDK {}: {blind:?}", jdk.feature);
         let seeing = auto::phases(&jdk, ",rearm=1s", PHASE)?;
         assert!(seeing.windows >= 3, "JDK {}: {seeing:?}", jdk.feature);
         let (found, called) = (share(seeing.found), share(seeing.called));
         assert!((found - called).abs() < 0.25, "JDK {}: {seeing:?}", jdk.feature);
+    }
+    Ok(())
+}
+
+/// Without `budget` and `rearm` a short run is counted to its end: changing code is for programs that run for
+/// long.
+#[test]
+fn a_short_run_is_counted_exactly_and_its_code_is_left_alone() -> Result<()> {
+    let _alone = alone();
+    for jdk in Jdk::ends()? {
+        let all = auto::phases(&jdk, "", PHASE)?;
+        assert_eq!(all.retransformations, 0, "JDK {}: {all:?}", jdk.feature);
+        // No stretch without probes, so no observation.
+        assert_eq!(all.windows, 0, "JDK {}: {all:?}", jdk.feature);
+        assert_eq!(all.found, all.called, "JDK {}: {all:?}", jdk.feature);
     }
     Ok(())
 }

@@ -59,12 +59,17 @@ impl Candidate {
 /// that to do again, its methods' own profiles being gone too: ECJ, which had taken more than a minute of
 /// that, took 2.4 times as long for the two minutes after 81 classes had lost their probes.
 pub fn have_paid<'c>(classes: impl IntoIterator<Item = &'c Candidate>, price: f64, compiled: f64) -> bool {
-    let (mut paid, mut due) = (0.0, CALL);
+    let (mut paid, mut number) = (0.0, 0);
     for class in classes {
         paid += class.counted as f64 * price;
-        due += SLOW;
+        number += 1;
     }
-    paid >= due.max(compiled)
+    paid >= self::price(number).max(compiled)
+}
+
+/// Seconds of processor time that a change of so many classes costs at least.
+pub fn price(classes: usize) -> f64 {
+    CALL + classes as f64 * SLOW
 }
 
 /// The classes that cost something, dearest first. Left out are those that together end no more than `tail`

@@ -56,6 +56,11 @@ impl Floor {
         allowed
     }
 
+    /// Changes so far, and the seconds that they have cost.
+    pub fn changes(&self) -> (u32, f64) {
+        (self.changes, self.spent)
+    }
+
     /// How many changes were put off so far, each look counted.
     pub fn put_off(&self) -> u64 {
         self.put_off

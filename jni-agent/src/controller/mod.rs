@@ -15,6 +15,7 @@
 //! | `choose` | which classes to take probes out of, which to give them back |
 //! | `account` | what profiling has cost so far, against the budget |
 //! | `floor` | how often code may be changed at most, whatever the options ask for |
+//! | `long` | how long a program has to run before its code is changed, where the options ask for nothing |
 //! | `complete` | what a dump makes of the ledger |
 //! | `renumber` | other numbers for hot classes, by what was counted so far; the one part that takes no probe out |
 //! | `ledger` | when which method was counted, and what it did meanwhile; estimates |
@@ -28,6 +29,7 @@ mod complete;
 mod counts;
 mod floor;
 mod ledger;
+mod long;
 mod renumber;
 mod watch;
 
@@ -45,6 +47,7 @@ use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, info, warning};
+use crate::sampling::clock::processor_seconds;
 use crate::settings::Settings;
 use crate::structural::Windows;
 
@@ -112,6 +115,8 @@ pub struct Controller {
     window: Option<NonZeroU32>,
     /// A fixed time between taking probes out and putting them back.
     rearm: Option<Duration>,
+    /// Is code changed only in programs that run for long? So it is where nobody asks for changes.
+    only_long: bool,
     account: Account,
     floor: Floor,
     last: Snapshot,
@@ -143,6 +148,7 @@ impl Controller {
             allowance,
             window,
             rearm,
+            only_long: window.is_none() && rearm.is_none() && settings.options.retiring.share.is_none(),
             account: Account::new(allowance, price, now),
             floor: Floor::new(now),
             last: Snapshot::empty(now),
@@ -308,7 +314,7 @@ impl Controller {
         if ready.is_empty() || (worth < NEARLY_ALL * all && !waited) || (!paid && self.rearm.is_none()) {
             return Ok(());
         }
-        if !self.may_change() {
+        if !self.runs_long(choose::price(ready.len()).max(compiled), 1) || !self.may_change() {
             return Ok(());
         }
         self.gather = (self.gather * 2).min(LONGEST_GATHER);
@@ -388,7 +394,8 @@ impl Controller {
         if self.rearm.is_none() && !self.account.allows(now.at, chosen.len(), counting) {
             return Ok(());
         }
-        if !self.may_change() {
+        // They come out again.
+        if !self.runs_long(choose::price(chosen.len()), 2) || !self.may_change() {
             return Ok(());
         }
         let mut names = rustc_hash::FxHashSet::default();
@@ -423,6 +430,12 @@ impl Controller {
         debug!("auto: {} classes get their probes back", names.len());
         self.send(jni, &names, true);
         Ok(())
+    }
+
+    /// Has the program run for so long that a change, which costs so many seconds at least and makes so many
+    /// changes necessary, is a small part of it? Not asked where the user wants changes.
+    fn runs_long(&self, price: f64, changes: u32) -> bool {
+        !self.only_long || long::allows(processor_seconds(), self.floor.changes(), (price, changes))
     }
 
     /// Does the floor allow a change of code now? The first time that it does not, the user is warned, if a
