@@ -16,8 +16,8 @@ use crate::sources;
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
 
-/// Shows what changed between two runs: which method does other work than before, and which branch explains
-/// it.
+/// Shows what changed between two runs: which method takes other CPU time (if both have samples) or does other
+/// work than before, and which branch explains it.
 ///
 /// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one
 /// of the same run, use `trodden compare`.
@@ -39,12 +39,16 @@ pub struct DiffArgs {
     /// At most this many methods, the largest change first.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
-    /// List changes of at least this much of the executed work.
+    /// List changes of at least this much of the executed work, or of the CPU time.
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent::<100_000>)]
     threshold: f64,
     /// Exit with 3 if a listed method's change exceeds this much of the executed work.
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on: Option<f64>,
+    /// Exit with 3 if a listed method's CPU time changed by more than this much of all of it, chance left aside. Needs
+    /// CPU samples in both profiles.
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
+    fail_on_time: Option<f64>,
     /// Directory with the sources of the second run; may be repeated.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
@@ -94,20 +98,40 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         DiffFormat::Html => diff.html(&sources),
     };
     output::write(args.output.as_deref(), text.as_bytes())?;
-    let Some(limit) = args.fail_on else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let worst = diff.methods.iter().filter(|m| m.reason != Reason::Consequence);
-    match worst.max_by(|x, y| x.share.abs().total_cmp(&y.share.abs())) {
-        Some(worst) if worst.share.abs() > limit => {
+    let mut code = ExitCode::SUCCESS;
+    if let Some(limit) = args.fail_on_time {
+        let Some(time) = &diff.time else {
+            return Err(CliError::failed(
+                "--fail-on-time: the profiles do not both have CPU samples; record them with --sample",
+            ));
+        };
+        let worst = time.methods.iter().map(|method| (method, method.near.at_least()));
+        if let Some((worst, least)) = worst.max_by(|x, y| x.1.total_cmp(&y.1))
+            && least > limit
+        {
             eprintln!(
-                "trodden: {} changes the executed work by {:.2} %, more than --fail-on {} %",
+                "trodden: {} changes the CPU time by {:.2} % at least, more than --fail-on-time {} %",
                 worst.title(),
-                worst.share * 100.0,
+                least * 100.0,
                 limit * 100.0
             );
-            Ok(ExitCode::from(BROKEN))
+            code = ExitCode::from(BROKEN);
         }
-        _ => Ok(ExitCode::SUCCESS),
     }
+    let Some(limit) = args.fail_on else {
+        return Ok(code);
+    };
+    let worst = diff.methods.iter().filter(|m| m.reason != Reason::Consequence);
+    if let Some(worst) = worst.max_by(|x, y| x.share.abs().total_cmp(&y.share.abs()))
+        && worst.share.abs() > limit
+    {
+        eprintln!(
+            "trodden: {} changes the executed work by {:.2} %, more than --fail-on {} %",
+            worst.title(),
+            worst.share * 100.0,
+            limit * 100.0
+        );
+        code = ExitCode::from(BROKEN);
+    }
+    Ok(code)
 }

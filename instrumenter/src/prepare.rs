@@ -453,20 +453,26 @@ impl Prepared<'_> {
     /// The class with probes, and per method of the path map where its register is and where its instructions
     /// went.
     pub fn emit_with_code(&self, ids: ClassIds) -> (Vec<u8>, Vec<MethodCode>) {
+        self.emit_where_with_code(ids, |_| true)
+    }
+
+    /// The same with probes in some methods only, as in [`emit_where`](Self::emit_where). Of the others nothing went anywhere, and
+    /// nothing is told.
+    pub fn emit_where_with_code(
+        &self,
+        ids: ClassIds,
+        wanted: impl Fn(usize) -> bool,
+    ) -> (Vec<u8>, Vec<MethodCode>) {
         let mut codes = Vec::with_capacity(self.methods.len());
-        let out = self.emit_to(
-            ids,
-            |_| true,
-            |Candidate { code, strategy, .. }, scratch| {
-                let tells = strategy.tells_call_sites() || !strategy.sees_calls();
-                codes.push(MethodCode {
-                    register_slot: code.max_locals,
-                    pc_map: scratch
-                        .filter(|_| tells)
-                        .map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
-                });
-            },
-        );
+        let out = self.emit_to(ids, wanted, |Candidate { code, strategy, .. }, scratch| {
+            let tells = strategy.tells_call_sites() || !strategy.sees_calls();
+            codes.push(MethodCode {
+                register_slot: code.max_locals,
+                pc_map: scratch
+                    .filter(|_| tells)
+                    .map_or_else(Vec::new, |scratch| scratch.pc_map(code)),
+            });
+        });
         (out, codes)
     }
 

@@ -185,7 +185,8 @@ impl Settings {
     /// Must the agent know where instructions of rewritten methods went? It does if frames are read.
     pub fn reads_frames(&self) -> bool {
         let bursts = self.bursts().is_some() && !self.options.has_events_of_jvm();
-        self.probe == ProbeKind::Safepoint || bursts || self.reads_open_paths()
+        let sampled = self.options.sampling.sample.is_some();
+        self.probe == ProbeKind::Safepoint || bursts || sampled || self.reads_open_paths()
     }
 
     /// Are paths of open activations read from frames when a profile is written?

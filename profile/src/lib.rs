@@ -37,7 +37,8 @@ pub use model::{
     Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile,
     RankedSubpath, ReadError, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy,
     SubpathRun, Subpaths, WriteError, check_conditions, compare, flow, is_control, kpaths_overlap,
-    least_rotation, merge, printable, printable_lines, same_paths, share_interval, subpath_accuracy,
+    least_rotation, merge, printable, printable_lines, same_paths, share_interval, share_interval_of,
+    subpath_accuracy,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

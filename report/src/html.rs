@@ -16,21 +16,23 @@ use crate::{html_method, svg};
 use methods::Anchors;
 pub(crate) use routes::Routes;
 
-const STYLES: [&str; 4] = [
+const STYLES: [&str; 5] = [
     svg::STYLE,
     include_str!("assets/page.css"),
     include_str!("assets/overview.css"),
     include_str!("assets/method.css"),
+    include_str!("assets/icicle.css"),
 ];
 const PRINTED: &str = include_str!("assets/print.css");
 /// Parts of the script; they share a scope of their own.
-const SCRIPTS: [&str; 6] = [
+const SCRIPTS: [&str; 7] = [
     include_str!("assets/shared.js"),
     include_str!("assets/tree.js"),
     include_str!("assets/table.js"),
     include_str!("assets/methods.js"),
     include_str!("assets/method.js"),
     include_str!("assets/graph.js"),
+    include_str!("assets/icicle.js"),
 ];
 const BEGIN: &str = include_str!("assets/page.js");
 /// Bytes of all methods' sections at most, unless more of them were asked for: a page that has 5,000 methods stays below 3 MB.

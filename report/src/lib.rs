@@ -53,8 +53,8 @@ pub use compare::{CompareError, CompareOptions, Comparison};
 pub use contexts::{ContextsOptions, ContextsView};
 pub use decisions::{Decision, Decisions};
 pub use diff::{
-    BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, Odds, PathChange,
-    Reason, Summary,
+    BranchChange, Cause, Diff, DiffError, DiffOptions, DiffSources, Matched, MethodChange, MethodTimeChange,
+    Odds, PathChange, PathTimeChange, Reason, Summary, TimeChange, TimeDiff,
 };
 pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
@@ -112,11 +112,13 @@ pub enum ReportError {
     #[error(transparent)]
     Phi(#[from] PhiOutOfRange),
     /// Only contexts can be shown like that.
-    #[error("the profile has no calling contexts (record it with --profile contexts)")]
+    #[error(
+        "the profile has neither calling contexts nor CPU samples (record it with --profile contexts or --sample)"
+    )]
     NoContexts,
     /// Nothing in the profile has stacks.
     #[error(
-        "the profile has no stacks: {0}; profiles with stacks are recorded with --profile paths, kpaths, structural or contexts"
+        "the profile has no stacks: {0}; profiles with stacks are recorded with --sample, or with --profile paths, kpaths, structural or contexts"
     )]
     NoStacks(String),
     /// Stacks have no such number.

@@ -60,7 +60,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
 }
 
 fn title(view: &View) -> &'static str {
-    match view.time {
+    match view.times {
         Some(_) => "Hot methods (CPU time, that of unmeasured callees too), and the paths that take it",
         None => "Hot methods (share of all decisions), with their hot paths",
     }

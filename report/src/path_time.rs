@@ -5,10 +5,10 @@
 //! among the paths through it by their counts, as if each execution of the block took as long as any other. That is an
 //! assumption, so it is kept apart from what is certain: blocks that one path alone goes through.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use trodden_numbering::BlockId;
-use trodden_profile::{CpuSamples, CpuTime, MethodMap, MethodTime, Profile, share_interval};
+use trodden_profile::{CpuFrame, CpuSamples, CpuTime, MethodMap, MethodTime, Profile, share_interval};
 
 /// Where a method's time goes.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +30,9 @@ pub struct TimeView {
     pub blocks: Vec<CpuTime>,
     /// Samples that are in no block of a counted path: it is not known which paths took them.
     pub unplaced: CpuTime,
+    /// What shares of paths are of: `blocks` and what is in none. More than `total` where the method called itself from
+    /// several blocks.
+    pub divided: CpuTime,
 }
 
 /// A path's part of its method's time.
@@ -46,61 +49,92 @@ pub struct PathTime {
     pub interval: [f64; 2],
     /// Of the method's time: in blocks that only this path goes through, of those that were counted.
     pub certain: f64,
+    /// Of the method's time: in blocks that it goes through, and in those whose paths are not known.
+    pub most: f64,
 }
 
-/// Times of all methods of a profile, by their names.
+/// Class, name and descriptor of a method.
+pub(crate) type Names<'n> = (&'n str, &'n str, &'n str);
+
+/// The methods that have a path map.
+pub(crate) fn measured(profile: &Profile) -> HashSet<Names<'_>> {
+    let mut names = HashSet::new();
+    for class in &profile.classes {
+        let methods = class.map.methods.iter();
+        names.extend(methods.map(|map| (&*class.map.name, &*map.name, &*map.descriptor)));
+    }
+    names
+}
+
+/// Times of all methods of a profile, computed once for all who show them.
+#[derive(Debug)]
 pub(crate) struct Times<'p> {
+    /// The samples.
+    pub samples: &'p CpuSamples,
     /// The program's time, but for lost samples.
     pub total: CpuTime,
-    methods: HashMap<(&'p str, &'p str, &'p str), (MethodTime, CpuTime)>,
+    /// Per frame: its time, by place.
+    pub methods: Vec<MethodTime>,
+    /// Per frame: has it a path map?
+    pub mapped: Vec<bool>,
+    /// Per frame: samples that have it as their nearest frame with a path map, or as their innermost frame, if there is no such
+    /// frame, by the place where it was. Each sample is with one place of one frame, so these sum up to the program's time.
+    pub near_places: Vec<BTreeMap<Option<u16>, CpuTime>>,
+    /// The same of all places together.
+    pub near: Vec<CpuTime>,
+    frames: HashMap<Names<'p>, usize>,
 }
 
 impl<'p> Times<'p> {
-    /// Of the samples of a profile.
-    pub fn new(samples: &'p CpuSamples, profile: &Profile) -> Self {
-        let mut known: HashSet<(&str, &str, &str)> = HashSet::new();
-        for class in &profile.classes {
-            let methods = class.map.methods.iter();
-            known.extend(methods.map(|map| (&*class.map.name, &*map.name, &*map.descriptor)));
-        }
-        let mapped: Vec<bool> = samples
-            .frames
-            .iter()
-            .map(|frame| known.contains(&(&*frame.class, &*frame.name, &*frame.descriptor)))
-            .collect();
-        let mut near = vec![CpuTime::default(); samples.frames.len()];
-        // Per depth: the nearest frame with a path map.
-        let mut stack: Vec<Option<u32>> = Vec::new();
+    /// Of the samples of a profile; `known` are the methods with a path map.
+    pub fn new(samples: &'p CpuSamples, known: &HashSet<Names<'_>>) -> Self {
+        let names = |frame: &'p CpuFrame| (&*frame.class, &*frame.name, &*frame.descriptor);
+        let mapped: Vec<bool> = samples.frames.iter().map(|f| known.contains(&names(f))).collect();
+        let mut near_places = vec![BTreeMap::new(); samples.frames.len()];
+        // Per depth: the nearest frame with a path map, and where it was.
+        let mut stack: Vec<Option<(u32, Option<u16>)>> = Vec::new();
         for node in samples.tree.nodes() {
             stack.truncate(node.depth as usize - 1);
             let above = stack.last().copied().flatten();
             let is_mapped = mapped.get(node.frame as usize).copied().unwrap_or(false);
-            let nearest = if is_mapped { Some(node.frame) } else { above };
+            let here = (node.frame, node.bci);
+            let nearest = if is_mapped { Some(here) } else { above };
             stack.push(nearest);
-            if let Some(time) = nearest.and_then(|frame| near.get_mut(frame as usize)) {
+            let (frame, bci) = nearest.unwrap_or(here);
+            if let Some(places) = near_places.get_mut(frame as usize)
+                && !node.own.is_none()
+            {
+                let time: &mut CpuTime = places.entry(bci).or_default();
                 *time = time.plus(node.own);
             }
         }
-        let frames = samples.frames.iter();
-        let times = samples.by_place().into_iter().zip(near);
+        let sum =
+            |places: &BTreeMap<_, CpuTime>| places.values().copied().fold(CpuTime::default(), CpuTime::plus);
+        let near = near_places.iter().map(sum).collect();
         Times {
             total: samples.total(),
-            methods: frames
-                .map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor))
-                .zip(times)
-                .collect(),
+            methods: samples.by_place(),
+            mapped,
+            near_places,
+            near,
+            frames: samples.frames.iter().map(names).zip(0..).collect(),
+            samples,
         }
     }
 
-    /// The time of a method and of its paths, which have these blocks and counts, in their order. `None`: it has no sample.
-    /// `known`: per block, do the counts say how often it ran?
+    /// The position of a method among the frames.
+    pub fn frame(&self, names: Names<'_>) -> Option<usize> {
+        self.frames.get(&names).copied()
+    }
+
+    /// The time of a method and of its paths, as they are divided. `None`: it has no sample.
     pub fn of(
         &self,
         (class, map): (&str, &MethodMap),
-        paths: &[(&[BlockId], u64)],
-        known: &[bool],
+        division: &Division,
     ) -> Option<(TimeView, Vec<PathTime>)> {
-        let (time, near) = self.methods.get(&(class, &*map.name, &*map.descriptor))?;
+        let frame = self.frame((class, &map.name, &map.descriptor))?;
+        let (time, near) = (&self.methods[frame], self.near[frame]);
         let mut blocks = vec![CpuTime::default(); map.blocks.len()];
         let mut unplaced = CpuTime::default();
         for (&bci, place) in &time.places {
@@ -111,19 +145,82 @@ impl<'p> Times<'p> {
             }
         }
         let share = |time: CpuTime| time.ns as f64 / self.total.ns.max(1) as f64;
-        let divided = divide(&blocks, unplaced, paths, known);
+        let divided = divide(&blocks, unplaced, division);
         let view = TimeView {
             own: time.all.own,
-            near: *near,
+            near,
             total: time.all.total,
             program: self.total,
-            share: share(*near),
+            share: share(near),
             total_share: share(time.all.total),
+            divided: blocks.iter().fold(unplaced, |sum, &time| sum.plus(time)),
             blocks,
             unplaced: divided.unplaced,
         };
         Some((view, divided.paths))
     }
+}
+
+/// To which of its counted paths the time of a method's blocks belongs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Division {
+    /// Per block: the paths through it by their position, each with its part of the block's executions. None where it is not
+    /// known; a single one where it is certain.
+    blocks: Vec<Vec<(u32, f64)>>,
+    paths: usize,
+}
+
+impl Division {
+    /// Of paths with these blocks and counts. `known`: per block, do the counts say how often it ran? Where a loop's
+    /// iterations are not counted, other paths than the counted ones go through the block.
+    pub fn new(blocks: usize, paths: &[(&[BlockId], u64)], known: &[bool]) -> Self {
+        let mut of_blocks: Vec<Vec<(u32, f64)>> = vec![Vec::new(); blocks];
+        for (at, &(through, count)) in (0..).zip(paths).filter(|(_, (_, count))| *count > 0) {
+            for block in through {
+                if let Some(parts) = of_blocks.get_mut(block.index()) {
+                    parts.push((at, count as f64));
+                }
+            }
+        }
+        for (block, parts) in of_blocks.iter_mut().enumerate() {
+            if !known.get(block).copied().unwrap_or(true) {
+                parts.clear();
+            }
+            let all: f64 = parts.iter().map(|part| part.1).sum();
+            parts.iter_mut().for_each(|part| part.1 /= all);
+        }
+        Division {
+            blocks: of_blocks,
+            paths: paths.len(),
+        }
+    }
+
+    /// The paths through a block, by position, and which part of its time is each one's. Empty: not known.
+    pub fn of_block(&self, block: usize) -> &[(u32, f64)] {
+        self.blocks.get(block).map_or(&[], Vec::as_slice)
+    }
+
+    /// The same of a place in the method's code.
+    pub fn at(&self, map: &MethodMap, bci: Option<u16>) -> &[(u32, f64)] {
+        let block = bci.and_then(|bci| map.block_at(bci.into()));
+        block.map_or(&[], |block| self.of_block(block.index()))
+    }
+}
+
+/// Divides a number into parts, of which nothing is lost to rounding.
+pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (u32, u64)> {
+    let mut given = 0;
+    let mut share = 0.0;
+    parts.iter().enumerate().map(move |(at, &(path, part))| {
+        share += part;
+        let until = match at + 1 == parts.len() {
+            true => all,
+            false => ((all as f64 * share).round() as u64).clamp(given, all),
+        };
+        let own = until - given;
+        given = until;
+        (path, own)
+    })
 }
 
 struct Divided {
@@ -132,57 +229,38 @@ struct Divided {
 }
 
 /// Divides the time of blocks among the paths through them.
-fn divide(blocks: &[CpuTime], unplaced: CpuTime, paths: &[(&[BlockId], u64)], known: &[bool]) -> Divided {
-    // How often each block ran, on how many different paths.
-    let mut executions = vec![(0u64, 0u32); blocks.len()];
-    for (through, count) in paths.iter().filter(|(_, count)| *count > 0) {
-        for block in *through {
-            if let Some((times, paths)) = executions.get_mut(block.index()) {
-                *times = times.saturating_add(*count);
-                *paths += 1;
-            }
-        }
-    }
+fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division) -> Divided {
     let all = blocks.iter().fold(unplaced, |sum, &time| sum.plus(time));
+    let mut paths = vec![PathTime::default(); division.paths];
     let mut unplaced = unplaced;
-    // Where a loop's iterations are not counted, other paths than the counted ones go through the block.
-    let is_known = |block: usize| known.get(block).copied().unwrap_or(true) && executions[block].0 > 0;
     for (block, &time) in blocks.iter().enumerate() {
-        if !is_known(block) {
+        let parts = division.of_block(block);
+        if parts.is_empty() {
             unplaced = unplaced.plus(time);
+        }
+        for &(path, part) in parts {
+            let path = &mut paths[path as usize];
+            path.ns += time.ns as f64 * part;
+            path.samples += time.samples as f64 * part;
+            path.most += time.ns as f64;
+            if parts.len() == 1 {
+                path.certain += time.ns as f64;
+            }
         }
     }
     let share = |ns: f64| ns / all.ns.max(1) as f64;
     // Samples may stand for unequal times: bounds are of the share of the time, with the error of so many samples.
     let samples = |share: f64| (share * all.samples as f64).round() as u64;
-    let of_path = |&(through, count): &(&[BlockId], u64)| {
-        let mut time = PathTime::default();
-        let [mut certain, mut reach] = [0.0, unplaced.ns as f64];
-        for block in through.iter().map(|b| b.index()).filter(|&b| b < blocks.len()) {
-            if !is_known(block) || count == 0 {
-                continue;
-            }
-            let (times, paths) = executions[block];
-            let part = count as f64 / times as f64;
-            time.ns += blocks[block].ns as f64 * part;
-            time.samples += blocks[block].samples as f64 * part;
-            reach += blocks[block].ns as f64;
-            if paths == 1 {
-                certain += blocks[block].ns as f64;
-            }
-        }
+    for time in &mut paths {
         time.share = share(time.ns);
-        time.certain = share(certain);
+        time.certain = share(time.certain);
+        time.most = share(time.most + unplaced.ns as f64);
         time.interval = [
             share_interval(samples(time.certain), all.samples).0,
-            share_interval(samples(share(reach)), all.samples).1,
+            share_interval(samples(time.most), all.samples).1,
         ];
-        time
-    };
-    Divided {
-        paths: paths.iter().map(of_path).collect(),
-        unplaced,
     }
+    Divided { paths, unplaced }
 }
 
 #[cfg(test)]
@@ -203,7 +281,8 @@ mod tests {
     /// Blocks 0 → 1 or 2 → 3; 90 times by 1, 10 times by 2.
     fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
-        divide(blocks, unplaced, &[(&left, 90), (&right, 10)], &known)
+        let division = Division::new(4, &[(&left, 90), (&right, 10)], &known);
+        divide(blocks, unplaced, &division)
     }
 
     #[test]
@@ -237,7 +316,8 @@ mod tests {
 
     #[test]
     fn no_path_no_time() {
-        let found = divide(&[time(5)], time(0), &[(&[block(0)], 0)], &[true]);
+        let division = Division::new(1, &[(&[block(0)], 0)], &[true]);
+        let found = divide(&[time(5)], time(0), &division);
         assert_eq!((found.paths[0].share, found.unplaced), (0.0, time(5)));
     }
 }

@@ -124,13 +124,13 @@ impl Page {
     }
 
     fn table(&mut self, view: &View, top: usize) {
-        let title = match view.time {
+        let title = match view.times {
             Some(_) => "Hot methods (CPU time, that of unmeasured callees too; share of all decisions)",
             None => "Hot methods (share of all branch decisions made on counted paths)",
         };
         let title = self.styled(TITLE, title);
         self.line(&title);
-        let time = |text: String| match view.time {
+        let time = |text: String| match view.times {
             Some(_) => format!("{text:>9}"),
             None => String::new(),
         };

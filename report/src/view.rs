@@ -7,13 +7,13 @@ use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, CpuTime, EdgeLabel, EdgeProfile, KPaths, MethodConditions,
-    MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts,
+    MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
-use crate::path_time::{PathTime, TimeView, Times};
+use crate::path_time::{Division, Names, PathTime, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
@@ -49,8 +49,8 @@ pub struct View<'p> {
     pub contexts: Option<ContextsView<'p>>,
     /// The hot subpaths, if the profile has some: those that touch the selected methods.
     pub subpaths: Option<SubpathsView<'p>>,
-    /// CPU time of all samples, if the profile has any.
-    pub time: Option<CpuTime>,
+    /// CPU time of all methods, if the profile has samples.
+    pub(crate) times: Option<Times<'p>>,
     /// Where source text is found.
     pub(crate) sources: Rc<Sources>,
 }
@@ -323,7 +323,7 @@ impl<'p> View<'p> {
         for method in &mut methods {
             method.set_shares(totals[1]);
         }
-        let times = profile.cpu.as_ref().map(|samples| Times::new(samples, profile));
+        let times = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &measured(profile)));
         if let Some(times) = &times {
             methods.iter_mut().for_each(|method| method.set_times(times));
         }
@@ -365,7 +365,7 @@ impl<'p> View<'p> {
             without_cut_paths,
             kpaths: profile.kpaths.as_ref(),
             contexts: None,
-            time: times.map(|times| times.total),
+            times,
             subpaths: (profile.subpaths.as_ref()).map(|about| SubpathsView::new(about, profile, pattern)),
             sources: Rc::clone(sources),
         }
@@ -527,10 +527,25 @@ impl<'p> MethodView<'p> {
         }
     }
 
+    /// Which paths, in the order of [`all_paths`](Self::all_paths), have which part of the time of its blocks.
+    pub(crate) fn division(&self) -> Division {
+        let paths = self.all_paths();
+        let through: Vec<(&[BlockId], u64)> = paths.map(|p| (&*p.description.blocks, p.count)).collect();
+        Division::new(self.map.blocks.len(), &through, &self.known_blocks)
+    }
+
+    /// Class, name and descriptor.
+    pub(crate) fn names(&self) -> Names<'p> {
+        (self.class, &self.map.name, &self.map.descriptor)
+    }
+
+    /// Whole paths, then prefixes.
+    pub(crate) fn all_paths(&self) -> impl Iterator<Item = &PathView> {
+        self.paths.iter().chain(&self.partial)
+    }
+
     fn set_times(&mut self, times: &Times) {
-        let all = || self.paths.iter().chain(&self.partial);
-        let through: Vec<(&[BlockId], u64)> = all().map(|p| (&*p.description.blocks, p.count)).collect();
-        let Some((time, of_paths)) = times.of((self.class, self.map), &through, &self.known_blocks) else {
+        let Some((time, of_paths)) = times.of((self.class, self.map), &self.division()) else {
             return;
         };
         self.time = Some(time);

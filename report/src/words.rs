@@ -27,6 +27,14 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// `12.3 s`, `45 ms`.
+pub(crate) fn seconds(ns: u64) -> String {
+    match ns {
+        0..1_000_000_000 => format!("{} ms", ns / 1_000_000),
+        _ => format!("{:.1} s", ns as f64 / 1e9),
+    }
+}
+
 /// Two shares as percentages: `52–70 %`.
 pub(crate) fn range([from, to]: [f64; 2]) -> String {
     format!("{:.0}–{:.0} %", from * 100.0, to * 100.0)

@@ -442,3 +442,69 @@ fn times_of_a_page() {
         println!("{} bytes, {}", page.len(), told(&played, "times"));
     }
 }
+
+/// The icicle of CPU time: a method is split by path, widths are the division's, what is certain is plain.
+#[test]
+fn time_is_split_by_path_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let page = page_of(&common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100));
+    // Label, level, width and what is certain of each box: at first, with `lookup` split, with all split, and together again.
+    let play = "const seen = () => [...document.querySelectorAll('#time-icicle .call')].map((e) => \
+            [e.textContent.split(':')[0], e.getAttribute('aria-level'), e.style.width, e.style.getPropertyValue('--sure'), e.title]);\
+        const states = [seen()];\
+        const press = (e, key) => e.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));\
+        const lookup = () => [...document.querySelectorAll('#time-icicle .call')].find((e) => e.textContent.includes('lookup'));\
+        press(lookup(), 'p');\
+        states.push(seen());\
+        press(lookup(), 'p');\
+        states.push(seen());\
+        document.getElementById('time-all').click();\
+        document.getElementById('time-split').click();\
+        states.push(seen());\
+        document.body.dataset.states = JSON.stringify(states)";
+    let page = played(&browser, &page, "", play);
+    let states: Vec<Vec<[String; 5]>> = serde_json::from_str(&told(&page, "states")).unwrap();
+    let boxes = |at: usize| -> Vec<(&str, &str, &str, &str)> {
+        let of = states[at].iter();
+        of.map(|[name, level, width, sure, _]| (&**name, &**level, &**width, &**sure))
+            .collect()
+    };
+    assert_eq!(
+        boxes(0),
+        [
+            ("all", "1", "100%", ""),
+            ("▸Shop.lookup", "2", "90%", ""),
+            ("FileInputStream.read", "3", "70%", ""),
+            ("▸Shop.spin", "2", "10%", ""),
+        ]
+    );
+    // Enlarged: widths are of 900 ms. 742 are the miss's, 730 of them for sure; 158 the hit's, 50 for sure.
+    let split = boxes(1);
+    let paths: Vec<&(&str, &str, &str, &str)> = split.iter().filter(|b| b.0.starts_with("path")).collect();
+    assert_eq!(paths.len(), 2, "{split:?}");
+    assert_eq!((paths[0].2, paths[0].3), ("82.4444%", "98.38%"));
+    assert_eq!((paths[1].2, paths[1].3), ("17.5556%", "31.65%"));
+    let read = split.iter().find(|b| b.0.contains("read")).unwrap();
+    assert_eq!((read.1, read.2), ("4", "77.7778%"));
+    let titles: Vec<&str> = states[1].iter().map(|b| &*b[4]).collect();
+    assert!(
+        titles
+            .iter()
+            .any(|t| t.contains("742 ms (74.2 %); 730 ms are certain, 12 ms divided by how often paths ran")),
+        "{titles:#?}"
+    );
+    assert!(
+        !states[2].iter().any(|b| b[0].starts_with("path")),
+        "{:?}",
+        states[2]
+    );
+    // Of all methods at once: `spin` has one path, all of it certain.
+    let all = boxes(3);
+    let spin = all.iter().position(|b| b.0.contains("spin")).unwrap();
+    assert_eq!(
+        (all[spin + 1].1, all[spin + 1].2, all[spin + 1].3),
+        ("3", "10%", "100.00%")
+    );
+}

@@ -2,8 +2,9 @@
 
 mod common;
 
+use common::cpu::row;
 use serde_json::Value;
-use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime, Profile};
+use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuSamples, CpuTime, Profile};
 use trodden_report::{Report, ReportOptions, Weight};
 
 fn time(samples: u64) -> CpuTime {
@@ -15,44 +16,30 @@ fn time(samples: u64) -> CpuTime {
 
 /// 500 samples of 4 ms: `run` calls `HashMap.get` and a native method; some samples have no stack.
 fn samples() -> CpuSamples {
-    let frame = |class: &str, name: &str, kind| CpuFrame {
-        class: class.to_owned(),
-        name: name.to_owned(),
-        descriptor: "(Ljava/lang/Object;)V".to_owned(),
-        kind,
-    };
+    let frame =
+        |class: &str, name: &str, kind| common::cpu::frame(class, name, "(Ljava/lang/Object;)V", kind);
     let frames = vec![
         frame("demo/Main", "run", CpuFrameKind::Java),
         frame("java/util/HashMap", "get", CpuFrameKind::Java),
         frame("java/util/zip/CRC32", "update", CpuFrameKind::Native),
         CpuFrame::other("[GC]"),
     ];
-    let row = |parent, frame, bci, samples| CpuRow {
-        parent,
-        frame,
-        bci,
-        own: time(samples),
-    };
     let rows = [
-        row(None, 0, Some(3), 50),
-        row(Some(0), 1, Some(1), 200),
-        row(None, 0, Some(9), 0),
-        row(Some(2), 1, Some(5), 100),
-        row(Some(2), 2, None, 145),
-        row(None, 3, None, 5),
+        row(None, 0, Some(3), time(50)),
+        row(Some(0), 1, Some(1), time(200)),
+        row(None, 0, Some(9), time(0)),
+        row(Some(2), 1, Some(5), time(100)),
+        row(Some(2), 2, None, time(145)),
+        row(None, 3, None, time(5)),
     ];
-    let mut cpu = CpuSamples {
-        reader: "async".to_owned(),
-        interval_ns: 1_000_000,
+    CpuSamples {
         process_ns: Some(2_500_000_000),
         failed: vec![CpuFailure {
             reason: "gc-active".to_owned(),
             time: time(5),
         }],
-        ..CpuSamples::default()
-    };
-    cpu.set_stacks(frames, &rows);
-    cpu
+        ..common::cpu::samples(frames, &rows)
+    }
 }
 
 fn profile(cpu: CpuSamples) -> Profile {

@@ -4,6 +4,7 @@ mod common;
 
 use std::sync::Arc;
 
+use common::Random;
 use trodden_profile::Profile;
 use trodden_report::{Diff, DiffError, DiffOptions, DiffSources};
 
@@ -52,19 +53,6 @@ fn nothing_to_compare_is_an_error() {
         matches!(error, DiffError::NoPaths { which: "second", .. }),
         "{error}"
     );
-}
-
-/// A linear congruential generator: the same changes each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
 }
 
 #[test]

@@ -2,79 +2,14 @@
 
 mod common;
 
-use common::{Method, class, run};
+use common::cpu::shop;
 use serde_json::Value;
-use trodden_profile::BlockExit::{Branch, Goto, Return};
-use trodden_profile::{CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime, Profile};
+use trodden_profile::Profile;
 use trodden_report::{FindingKind, Report, ReportOptions};
-
-/// `if (hit) { 6 } else { load() } 9`: block 1 is the hit, block 2 the miss.
-fn lookup() -> Method {
-    Method::new("lookup", "()V")
-        .block(&[5], Branch, &[2, 1])
-        .block(&[6], Goto, &[3])
-        .block(&[8], Goto, &[3])
-        .block(&[9], Return, &[])
-        .count(&[0, 1, 3], 9_000)
-        .count(&[0, 2, 3], 1_000)
-}
-
-/// A method that decides more and takes less time.
-fn spin() -> Method {
-    Method::new("spin", "()V")
-        .block(&[20], Branch, &[2, 1])
-        .block(&[21], Goto, &[2])
-        .block(&[22], Return, &[])
-        .count(&[0, 1, 2], 500_000)
-}
-
-fn time(samples: u64) -> CpuTime {
-    CpuTime {
-        samples,
-        ns: samples * 1_000_000,
-    }
-}
 
 /// Of 1,000 samples 900 are below `lookup`: 700 of them in the JDK's code that block 2 calls.
 fn profile() -> Profile {
-    let frame = |class: &str, name: &str, descriptor: &str, kind| CpuFrame {
-        class: class.to_owned(),
-        name: name.to_owned(),
-        descriptor: descriptor.to_owned(),
-        kind,
-    };
-    let frames = vec![
-        frame("demo/Shop", "lookup", "()V", CpuFrameKind::Java),
-        frame("java/io/FileInputStream", "read", "()I", CpuFrameKind::Native),
-        frame("demo/Shop", "spin", "()V", CpuFrameKind::Java),
-    ];
-    let row = |parent, frame, bci, samples| CpuRow {
-        parent,
-        frame,
-        bci,
-        own: time(samples),
-    };
-    // Blocks have four bytes each.
-    let rows = [
-        row(None, 0, Some(1), 100),
-        row(None, 0, Some(5), 50),
-        row(None, 0, Some(9), 30),
-        row(Some(2), 1, None, 700),
-        row(None, 0, Some(13), 20),
-        row(None, 2, Some(2), 100),
-    ];
-    let mut cpu = CpuSamples {
-        reader: "async".to_owned(),
-        interval_ns: 1_000_000,
-        ..CpuSamples::default()
-    };
-    cpu.set_stacks(frames, &rows);
-    Profile {
-        run: run(true),
-        classes: vec![class("demo/Shop", Some("Shop.java"), vec![spin(), lookup()])],
-        cpu: Some(cpu),
-        ..Profile::default()
-    }
+    shop([9_000, 1_000], [100, 50, 30, 20], 700, 100)
 }
 
 #[test]

@@ -26,7 +26,43 @@ public class Served {
         }
     }
 
+    /// Probes stand in front of the calls: these have other bytecode indices than the compiler gave them.
+    static void late(int request) {
+        if ((request & 1) == 0) {
+            sum++;
+        }
+        if ((request & 2) == 0) {
+            sum++;
+        }
+        if ((request & 4) == 0) {
+            sum++;
+        }
+        if (request % 3 == 0) {
+            sum += Work.spin(200_000);
+        } else {
+            sum += Work.spin(20_000);
+        }
+    }
+
+    static void behindProbes() {
+        long[] spent = new long[2];
+        long end = CLOCK.getCurrentThreadCpuTime() + 3_000_000_000L;
+        for (int i = 0; ; i++) {
+            long before = CLOCK.getCurrentThreadCpuTime();
+            if (before > end) {
+                break;
+            }
+            late(i);
+            spent[i % 3 == 0 ? 0 : 1] += CLOCK.getCurrentThreadCpuTime() - before;
+        }
+        System.out.println((double) spent[0] / (spent[0] + spent[1]) + \" \" + (sum != 0));
+    }
+
     public static void main(String[] args) {
+        if (args.length > 0) {
+            behindProbes();
+            return;
+        }
         long[] spent = new long[2];
         long end = CLOCK.getCurrentThreadCpuTime() + 3_000_000_000L;
         for (int i = 0; ; i++) {
@@ -52,33 +88,69 @@ class Work {
 }
 ";
 
+/// Compiles and runs the program: the share of time that it found itself, and the report.
+fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> {
+    let folder = tempfile::tempdir()?;
+    fs::write(folder.path().join("Served.java"), PROGRAM)?;
+    let mut javac = jdk.command("javac");
+    process::run(
+        javac.args(["-g", "Served.java"]).current_dir(folder.path()),
+        LIMIT,
+    )?
+    .success()?;
+    let file = folder.path().join("out.trodden");
+    let mut java = jdk.command("java");
+    java.args(SUSPICIOUS)
+        .arg(agent_flag(&format!("{probe},sample=1ms"), "Served", &file)?)
+        .args(["-cp", ".", "Served"])
+        .args(arguments)
+        .current_dir(folder.path());
+    let outcome = process::run(&mut java, LIMIT)?.success()?;
+    let spent: f64 = outcome.stdout.split(' ').next().ok_or("no share")?.parse()?;
+    let mut report = std::process::Command::new(&artefacts::artefacts()?.cli);
+    report.arg("report").arg(&file).args(["--format", "json"]);
+    let report = process::run(&mut report, LIMIT)?.success()?;
+    Ok((spent, serde_json::from_str(&report.stdout)?))
+}
+
+fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
+    let methods = json["methods"].as_array().ok_or("no methods")?;
+    let found = methods.iter().find(|method| method["name"] == name);
+    Ok(found.ok_or_else(|| format!("no method '{name}'"))?)
+}
+
+/// Samples tell where instructions are in the code that runs. Blocks are those of the code as it was compiled.
+#[test]
+fn time_behind_probes_is_where_it_was_taken() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        for probe in ["counters", "auto", "yieldpoint"] {
+            let (spent, json) = recorded(jdk, probe, &["late"])?;
+            let late = method(&json, "late")?;
+            let what = format!("JDK {}, {probe}: measured {spent}, found {late:#}", jdk.feature);
+            let mut found = 0.0;
+            for path in late["paths"].as_array().ok_or("no paths")? {
+                let steps = path["steps"].as_array().ok_or("no steps")?;
+                let is_slow = |step: &Value| {
+                    let condition = step["condition"].as_str().unwrap_or("");
+                    condition.contains("% 3 == 0") && step["outcome"] == "yes"
+                };
+                if steps.iter().any(is_slow) {
+                    found += path["time"]["share"].as_f64().ok_or("no share")?;
+                }
+            }
+            assert!((found - spent).abs() < 0.08, "{found}; {what}");
+            let share = |of: &str| late["time"][of]["share"].as_f64().unwrap_or(1.0);
+            assert!(share("unplaced") < 0.02 * share("total"), "{what}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn the_slow_way_has_its_time() -> Result<()> {
     for jdk in &Jdk::ends()? {
-        let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("Served.java"), PROGRAM)?;
-        let mut javac = jdk.command("javac");
-        process::run(
-            javac.args(["-g", "Served.java"]).current_dir(folder.path()),
-            LIMIT,
-        )?
-        .success()?;
-        let file = folder.path().join("out.trodden");
-        let mut java = jdk.command("java");
-        java.args(SUSPICIOUS)
-            .arg(agent_flag("counters,sample=1ms", "Served", &file)?)
-            .args(["-cp", ".", "Served"])
-            .current_dir(folder.path());
-        let outcome = process::run(&mut java, LIMIT)?.success()?;
-        let spent: f64 = outcome.stdout.split(' ').next().ok_or("no share")?.parse()?;
-
-        let mut report = std::process::Command::new(&artefacts::artefacts()?.cli);
-        report.arg("report").arg(&file).args(["--format", "json"]);
-        let report = process::run(&mut report, LIMIT)?.success()?;
-        let json: Value = serde_json::from_str(&report.stdout)?;
-        let methods = json["methods"].as_array().ok_or("no methods")?;
-        let handle = methods.iter().find(|method| method["name"] == "handle");
-        let handle = handle.ok_or("no method 'handle'")?;
+        let (spent, json) = recorded(jdk, "counters", &[])?;
+        let handle = method(&json, "handle")?;
         let paths = handle["paths"].as_array().ok_or("no paths")?;
         assert_eq!(paths.len(), 2, "{handle}");
         // The rarer one is the slow one.

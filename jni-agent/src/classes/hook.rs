@@ -101,12 +101,20 @@ fn rewrite(
             registry.skip(prepared.skipped().iter().cloned());
             if settings.options.has_events_of_jvm() {
                 // Now its methods have their numbers, and that is all.
+                registry.set_code(prepared.map(), Vec::new());
                 return Ok(None);
             }
             if let Some(silent) = registry.silent(ids) {
                 let counts = |method: usize| !silent.get(method).copied().unwrap_or(false);
                 let any = (0..prepared.map().methods.len()).any(counts);
-                return Ok(any.then(|| prepared.emit_where(ids, counts)));
+                return Ok(any.then(|| match settings.reads_frames() {
+                    false => prepared.emit_where(ids, counts),
+                    true => {
+                        let (rewritten, code) = prepared.emit_where_with_code(ids, counts);
+                        registry.set_code(prepared.map(), code);
+                        rewritten
+                    }
+                }));
             }
             let rewritten = if settings.reads_frames() {
                 let (rewritten, code) = prepared.emit_with_code(ids);

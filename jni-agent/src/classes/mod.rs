@@ -3,6 +3,7 @@
 pub mod hook;
 pub mod lookup;
 pub mod originals;
+pub mod places;
 pub mod recompilations;
 pub mod registry;
 pub mod retransform;

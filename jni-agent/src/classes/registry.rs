@@ -7,6 +7,7 @@
 //! `jvm/guard.rs` for what a panic becomes.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,7 +34,8 @@ pub struct ClassEntry {
     pub layout: Arc<CounterLayout>,
     /// Where its structure graphs have their counters; only if these are profiled.
     pub graphs: Option<Arc<GraphLayout>>,
-    /// Where its methods keep the path register (parallel to the map's methods); kept for `safepoint` only.
+    /// Where its methods keep the path register and where their instructions went (parallel to the map's methods); kept only
+    /// if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 
@@ -57,6 +59,8 @@ pub struct Registry {
     inner: RwLock<Inner>,
     /// Their bytes.
     pub originals: Originals,
+    /// Grows when instructions of a class may be at other places than before.
+    moves: AtomicU64,
 }
 
 #[derive(Default)]
@@ -352,6 +356,12 @@ impl Registry {
         if let Some(&class) = inner.by_key.get(&key) {
             inner.classes[class].1.code = Some(Arc::new(code));
         }
+        self.moves.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Another number than before: what was known of places in code may be wrong.
+    pub fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
     }
 
     /// Notes what is left alone.
@@ -412,6 +422,7 @@ impl Registry {
         let mut inner = write(&self.inner);
         inner.silenced.insert(name.to_owned());
         inner.silent.insert(ids.first_method, methods);
+        self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Which methods of a class go without probes, if any was ever silenced.
@@ -428,6 +439,7 @@ impl Registry {
     pub fn silence_none(&self) {
         let mut inner = write(&self.inner);
         inner.silent.clear();
+        self.moves.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The first counter slot that is not given out, in any configuration.

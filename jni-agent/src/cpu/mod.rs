@@ -96,6 +96,7 @@ impl CpuSampler {
         if running.is_some() {
             return Ok(());
         }
+        lock(&self.stacks).find_places_by(&*host.registry);
         let tap = signal::install(host.vm)?;
         // Now: in an event of a thread nothing may run Java code.
         host.find_virtual_threads(jni);

@@ -8,6 +8,7 @@ use trodden_profile::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
 
 use super::buffer::{RawFrame, Taken};
 use super::signal::THREAD_EXIT;
+use crate::classes::places::{CodePlaces, Places};
 
 /// Different stacks that are kept at most: some 20 MB.
 const NODES: usize = 1 << 18;
@@ -52,6 +53,12 @@ pub struct Stacks {
     by_name: FxHashMap<CpuFrame, u32>,
     /// Numbers of frames by ids of methods, as long as these are valid.
     by_id: FxHashMap<usize, u32>,
+    /// Who knows where probes have moved instructions to. Samples have the places in the code that runs; those of the tree
+    /// are of the code as it was compiled.
+    code: Option<&'static dyn CodePlaces>,
+    /// By frame, where its instructions are, as long as no class is changed; and the number that tells that.
+    places: FxHashMap<u32, Places>,
+    moves: u64,
     /// Nodes by the hash of a whole stack, as long as ids are valid: most stacks come again.
     by_stack: FxHashMap<u64, (u32, bool)>,
     failed: BTreeMap<i32, CpuTime>,
@@ -69,11 +76,17 @@ impl Stacks {
         self.interval = Some(interval);
     }
 
+    /// Who knows where instructions are.
+    pub fn find_places_by(&mut self, code: &'static dyn CodePlaces) {
+        self.code = Some(code);
+    }
+
     /// Forgets all samples.
     pub fn reset(&mut self) {
         *self = Stacks {
             interval: self.interval,
             limit: self.limit,
+            code: self.code,
             ..Stacks::default()
         };
     }
@@ -108,6 +121,12 @@ impl Stacks {
                 self.child(None, frame, None)
             }
             Ok(stack) => {
+                let moves = self.code.map_or(0, CodePlaces::moves);
+                if self.moves != moves {
+                    self.moves = moves;
+                    self.places.clear();
+                    self.by_stack.clear();
+                }
                 let hash = hash(stack, sample.cut);
                 match self.by_stack.get(&hash) {
                     Some(&known) => known,
@@ -160,13 +179,26 @@ impl Stacks {
                     frame
                 }
             };
-            let (node, whole) = self.child(at, frame, u16::try_from(raw.bci).ok());
+            let bci = u16::try_from(raw.bci).ok();
+            let bci = bci.and_then(|bci| self.compiled(frame, bci));
+            let (node, whole) = self.child(at, frame, bci);
             if !whole {
                 return (node, false);
             }
             at = Some(node);
         }
         (at.unwrap_or_default(), at.is_some())
+    }
+
+    /// The place in the method as it was compiled.
+    fn compiled(&mut self, frame: u32, bci: u16) -> Option<u16> {
+        let Some(code) = self.code else {
+            return Some(bci);
+        };
+        let method = &self.frames[frame as usize];
+        let places = self.places.entry(frame);
+        let places = places.or_insert_with(|| code.places(&method.class, &method.name, &method.descriptor));
+        places.compiled(bci)
     }
 
     fn limit(&self) -> usize {
@@ -264,6 +296,11 @@ fn hash(stack: &[RawFrame], cut: bool) -> u64 {
 #[cfg(test)]
 mod tests {
     use trodden_profile::CpuFrameKind;
+
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use trodden_instrumenter::MethodCode;
 
     use super::*;
 
@@ -363,6 +400,57 @@ mod tests {
             (samples.interval_ns, samples.process_ns),
             (1_000_000, Some(42_000_000))
         );
+    }
+
+    /// `m8` has a probe of three bytes in front of each instruction, at first; where those of `m9` are nobody knows.
+    struct Code(AtomicU64);
+
+    impl CodePlaces for Code {
+        fn moves(&self) -> u64 {
+            self.0.load(Ordering::Relaxed)
+        }
+
+        fn places(&self, _: &str, name: &str, _: &str) -> Places {
+            let pc_map = (0..10).map(|old| (4 * old + 3, old)).collect();
+            let code = MethodCode {
+                register_slot: 0,
+                pc_map,
+            };
+            match (name, self.moves()) {
+                ("m9", _) => Places::Unknown,
+                ("m8", 0) => Places::Moved(Arc::new(vec![code]), 0),
+                _ => Places::Same,
+            }
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_code_as_it_was_compiled() {
+        static CODE: Code = Code(AtomicU64::new(0));
+        let mut stacks = stacks(None);
+        stacks.find_places_by(&CODE);
+        // Inside a probe, at the instruction behind it, twice, at the last one, behind it; and where it is not known.
+        for bci in [8, 11, 11, 39, 90] {
+            add(&mut stacks, &[(8, bci)], 1);
+        }
+        add(&mut stacks, &[(9, 5)], 1);
+        add(&mut stacks, &[(1, 5)], 1);
+        let found = lines(&stacks.samples(Duration::ZERO).unwrap());
+        assert_eq!(
+            found,
+            [
+                "1 m1 Some(5) 1 1",
+                "1 m8 None 1 1",
+                "1 m8 Some(2) 3 3",
+                "1 m8 Some(9) 1 1",
+                "1 m9 None 1 1",
+            ]
+        );
+        // The probes are gone: what was known is asked for again.
+        CODE.0.store(1, Ordering::Relaxed);
+        add(&mut stacks, &[(8, 11)], 1);
+        let found = lines(&stacks.samples(Duration::ZERO).unwrap());
+        assert!(found.contains(&"1 m8 Some(11) 1 1".to_owned()), "{found:?}");
     }
 
     #[test]

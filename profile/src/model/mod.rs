@@ -31,7 +31,7 @@ pub use conditions::{
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, MethodTime, PlaceTime,
-    share_interval,
+    share_interval, share_interval_of,
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

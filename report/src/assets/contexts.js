@@ -6,10 +6,8 @@
     }
     const total = Math.max(Number(data.total), 1);
     const share = (value) => value / total;
-    // `a.b.C.m(int)` as `C.m`.
-    const short = (name) => name.split("(")[0].split(".").slice(-2).join(".");
     // With its parameters, where overloads stand one below the other.
-    const signed = (name) => short(name) + name.slice(name.split("(")[0].length);
+    const signed = (name) => shortName(name) + name.slice(name.split("(")[0].length);
     const root = { parent: null, name: null, own: 0, children: [] };
     const chains = data.chains.map(([parent, name, own, rest]) => ({ parent, name, own: Number(own), rest: Number(rest), children: [] }));
     chains.forEach((chain) => {
@@ -25,8 +23,6 @@
       chain.children.sort((a, b) => b.inclusive - a.inclusive || a.name - b.name);
     }
 
-    const box = document.getElementById("icicle");
-    const told = document.getElementById("icicle-told");
     // A chain without a counter has no number: that is not 0.
     const known = (own) => own > 0 || data.whole;
     const words = (chain) =>
@@ -34,112 +30,22 @@
         ? `all: ${thousands(root.inclusive)} ${data.unit}`
         : `${data.names[chain.name]}: ${thousands(chain.inclusive)} ${data.unit} (${percent(share(chain.inclusive))}), ` +
           (known(chain.own) ? `${thousands(chain.own)} of its own (${percent(share(chain.own))})` : "how many of its own is not known");
-    // The same colour for the same class in every run.
-    const hue = (name) => {
-      const cls = name.split("(")[0].split(".").slice(0, -1).join(".");
-      let hash = 7;
-      for (const c of cls) {
-        hash = (hash * 31 + c.codePointAt(0)) % 65521;
-      }
-      return 15 + (hash % 45);
-    };
-    const height = 22;
-    const narrowest = 0.0012;
-    const boxes = new Map();
     let chosen = null;
-    let zoomed = root;
-
-    const place = (chain, level, left, width) => {
-      const name = chain === root ? "all" : short(data.names[chain.name]);
-      const element = make(
-        "div",
-        { role: "treeitem", tabindex: "-1", "aria-level": level + 1, "aria-label": words(chain), title: words(chain), class: "call" },
-        make("span", {}, name),
-      );
-      element.style.cssText = `left:${(left * 100).toFixed(4)}%;width:${(width * 100).toFixed(4)}%;top:${level * height}px`;
+    const fill = (element, chain) => {
+      element.append(make("span", {}, chain === root ? "all" : shortName(data.names[chain.name])));
       if (chain !== root) {
-        element.style.setProperty("--hue", hue(data.names[chain.name]));
+        element.style.setProperty("--hue", classHue(data.names[chain.name]));
       }
       element.classList.toggle("chosen", chosen !== null && chain.name === chosen);
-      boxes.set(element, chain);
-      box.append(element);
-      return element;
     };
-    const below = (chain, level, left, width) => {
-      let at = left;
-      for (const child of chain.children) {
-        const part = chain.inclusive > 0 ? (width * child.inclusive) / chain.inclusive : 0;
-        if (part >= narrowest) {
-          place(child, level, at, part);
-          below(child, level + 1, at, part);
-        }
-        at += part;
-      }
-    };
-    const draw = (chain, focused) => {
-      zoomed = chain;
-      box.replaceChildren();
-      boxes.clear();
-      const above = [];
-      for (let caller = chain.parent; caller; caller = caller.parent) {
-        above.unshift(caller);
-      }
-      above.forEach((caller, level) => place(caller, level, 0, 1).classList.add("above"));
-      const itself = place(chain, above.length, 0, 1);
-      below(chain, above.length + 1, 0, 1);
-      const levels = Math.max(...[...boxes.keys()].map((element) => Number(element.getAttribute("aria-level"))));
-      box.style.height = `${levels * height}px`;
-      itself.tabIndex = 0;
-      if (focused) {
-        itself.focus({ preventScroll: true });
-      }
-    };
-    const focus = (element) => {
-      if (element) {
-        box.querySelectorAll("[tabindex='0']").forEach((other) => (other.tabIndex = -1));
-        element.tabIndex = 0;
-        element.focus();
-      }
-    };
-    box.addEventListener("click", (event) => {
-      const element = event.target.closest(".call");
-      if (element) {
-        draw(boxes.get(element), true);
-      }
+    const picture = icicle({
+      box: document.getElementById("icicle"),
+      told: document.getElementById("icicle-told"),
+      all: document.getElementById("icicle-all"),
+      root,
+      words,
+      fill,
     });
-    const tell = (event) => {
-      const element = event.target.closest(".call");
-      told.textContent = element ? words(boxes.get(element)) : "";
-    };
-    box.addEventListener("focusin", tell);
-    box.addEventListener("mouseover", tell);
-    box.addEventListener("keydown", (event) => {
-      const chain = boxes.get(event.target);
-      if (!chain || event.ctrlKey || event.altKey || event.metaKey) {
-        return;
-      }
-      const element = (wanted) => [...boxes].find(([, other]) => other === wanted)?.[0];
-      const beside = (step) => {
-        const all = chain.parent ? chain.parent.children : [];
-        return element(all[all.indexOf(chain) + step]);
-      };
-      const acts = {
-        ArrowDown: () => focus(element(chain.children[0])),
-        ArrowUp: () => focus(element(chain.parent)),
-        ArrowRight: () => focus(beside(1)),
-        ArrowLeft: () => focus(beside(-1)),
-        Enter: () => draw(chain, true),
-        " ": () => draw(chain, true),
-        Escape: () => draw(root, true),
-        Home: () => focus(element(root)),
-      };
-      if (acts[event.key]) {
-        event.preventDefault();
-        acts[event.key]();
-      }
-    });
-    document.getElementById("icicle-all").addEventListener("click", () => draw(root, false));
-    draw(root, false);
 
     // Who called a method: from it upwards. Of a recursion the outermost call counts.
     const callers = new Tree(document.getElementById("callers"));
@@ -179,7 +85,7 @@
     };
     const showCallers = (method) => {
       chosen = method.name;
-      for (const [element, chain] of boxes) {
+      for (const [element, chain] of picture.boxes) {
         element.classList.toggle("chosen", chain.name === chosen);
       }
       const parts = chains

@@ -155,7 +155,7 @@ pub(crate) fn export(view: &ContextsView) -> Export {
     let nodes = stacks.nodes.iter().map(|stack| Node {
         parent: stack.parent,
         frame: stack.name,
-        own: [stack.calls, 0],
+        own: [stack.calls, 0, 0],
     });
     export.nodes = nodes.collect();
     export

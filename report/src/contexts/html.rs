@@ -53,7 +53,7 @@ fn picture(view: &ContextsView, icicle: &Icicle) -> Markup {
             p.note { "Each box is a method, below the one that called it; its width is the number of " (view.contexts.weight.unit()) " of it and all \
                 that it called. A click, or Enter, enlarges a box; arrows go from box to box." }
             div.icicle-box { div.icicle #icicle role="tree" aria-labelledby="icicle-title" {} }
-            p.note #icicle-told aria-live="polite" {}
+            p.note.icicle-told #icicle-told aria-live="polite" {}
             @if icicle.counted < view.contexts.calls {
                 p.note { "The chains hold " (percent(view.share(icicle.counted))) " of all " (view.contexts.weight.unit())
                     "; the others belong to chains without a counter. Shares are of all." }

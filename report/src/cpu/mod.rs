@@ -1,8 +1,10 @@
 //! CPU samples in reports: which methods the time goes to, the JDK's and native ones included.
 
 mod export;
+mod flame;
 mod html;
 mod json;
+mod stacks;
 mod text;
 
 use maud::Markup;
@@ -15,22 +17,22 @@ use crate::view::View;
 use crate::words;
 
 /// CPU samples, ready to be shown.
-struct CpuView<'p> {
-    about: &'p CpuSamples,
+struct CpuView<'v> {
+    about: &'v CpuSamples,
     /// All of it, but for lost samples.
     total: CpuTime,
     /// Methods with their times, most own time first.
-    methods: Vec<(&'p CpuFrame, MethodTime)>,
+    methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
 }
 
-impl<'p> CpuView<'p> {
-    fn of(view: &View<'p>) -> Option<Self> {
-        let about = view.profile.cpu.as_ref()?;
-        let mut methods: Vec<_> = about.frames.iter().zip(about.by_place()).collect();
+impl<'v> CpuView<'v> {
+    fn of(view: &'v View<'_>) -> Option<Self> {
+        let times = view.times.as_ref()?;
+        let mut methods: Vec<_> = times.samples.frames.iter().zip(&times.methods).collect();
         methods.sort_by(|(one, a), (other, b)| b.all.own.ns.cmp(&a.all.own.ns).then(one.cmp(other)));
         Some(CpuView {
-            about,
-            total: about.total(),
+            about: times.samples,
+            total: times.total,
             methods,
         })
     }
@@ -58,7 +60,7 @@ impl<'p> CpuView<'p> {
     }
 
     /// The same methods, most time with what they call first.
-    fn by_total(&self) -> Vec<&(&'p CpuFrame, MethodTime)> {
+    fn by_total(&self) -> Vec<&(&'v CpuFrame, &'v MethodTime)> {
         let mut all: Vec<_> = self.methods.iter().collect();
         all.sort_by(|(one, a), (other, b)| b.all.total.ns.cmp(&a.all.total.ns).then(one.cmp(other)));
         all
@@ -66,21 +68,13 @@ impl<'p> CpuView<'p> {
 }
 
 /// `a.b.C.m(int)`, or what there is instead of a method.
-fn title(frame: &CpuFrame) -> String {
+pub(crate) fn title(frame: &CpuFrame) -> String {
     match frame.kind {
         CpuFrameKind::Other => frame.name.clone(),
         _ => {
             let signature = words::signature(&frame.name, &frame.descriptor);
             format!("{}.{signature}", words::dotted(&frame.class))
         }
-    }
-}
-
-/// `12.3 s`, `45 ms`.
-fn seconds(ns: u64) -> String {
-    match ns {
-        0..1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        _ => format!("{:.1} s", ns as f64 / 1e9),
     }
 }
 
@@ -113,11 +107,19 @@ impl ReportSection for Kind {
     }
 
     fn html(&self, view: &View, extent: &Extent) -> Markup {
-        html::section(CpuView::of(view).as_ref(), extent.top)
+        html::section(CpuView::of(view).as_ref(), view, extent.top)
+    }
+
+    fn script(&self) -> &'static str {
+        include_str!("../assets/cpu.js")
+    }
+
+    fn style(&self) -> &'static str {
+        include_str!("../assets/cpu.css")
     }
 
     fn time_stacks(&self, view: &View) -> Option<Export> {
-        CpuView::of(view).map(|cpu| export::export(&cpu))
+        export::export(&CpuView::of(view)?, view)
     }
 
     fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {

@@ -2,9 +2,9 @@
 
 use trodden_profile::{CpuFrame, MethodTime};
 
-use super::{CpuView, seconds, title};
+use super::{CpuView, title};
 use crate::text::{Page, SOFT, TITLE, wrap};
-use crate::words::{cut, percent, thousands};
+use crate::words::{cut, percent, seconds, thousands};
 
 /// Methods on the first screen.
 const FIRST: usize = 10;
@@ -81,7 +81,7 @@ pub(super) fn notes(cpu: &CpuView) -> Option<String> {
 
 fn table<'c>(
     cpu: &CpuView,
-    methods: impl Iterator<Item = &'c (&'c CpuFrame, MethodTime)>,
+    methods: impl Iterator<Item = &'c (&'c CpuFrame, &'c MethodTime)>,
     top: usize,
     width: usize,
     page: &mut Page,

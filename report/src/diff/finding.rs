@@ -2,19 +2,21 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trodden_numbering::{BlockId, EdgeRef, Path, PathEnd, StartKind};
-use trodden_profile::{BlockExit, MethodMap, Profile, RunInfo};
+use trodden_numbering::{BlockId, EdgeRef};
+use trodden_profile::{BlockExit, Profile, RunInfo};
 
 use super::DiffOptions;
 use super::effect::Costs;
 use super::pairing::{self, Matched, Pair, pair};
+use super::paths;
 use super::side::{Side, sides};
+use super::time::{self, TimeChange, TimeDiff};
 use crate::MethodPattern;
 use crate::decisions::Decision;
 use crate::words;
 
 /// From how many standard errors on a difference between two samples is not explained by chance.
-const SIGNIFICANT: f64 = 4.0;
+pub(super) const SIGNIFICANT: f64 = 4.0;
 /// Paths shown per method.
 const MOST_PATHS: usize = 5;
 
@@ -27,6 +29,10 @@ pub struct Diff {
     pub methods: Vec<MethodChange>,
     /// How many more have changed by at least the threshold, beyond the number that was asked for.
     pub more: usize,
+    /// CPU time, if both profiles have samples of it.
+    pub time: Option<TimeDiff>,
+    /// Which one has samples, 0 or 1, if only one has.
+    pub only_timed: Option<usize>,
 }
 
 /// Sums over all methods.
@@ -85,6 +91,8 @@ pub struct MethodChange {
     pub effect: f64,
     /// The same as a share of the larger run's work.
     pub share: f64,
+    /// CPU time with all that it calls, if both profiles have samples.
+    pub time: Option<TimeChange>,
     /// The branch that explains the change.
     pub cause: Option<Cause>,
     /// Branches whose probabilities changed, the largest effect first.
@@ -203,16 +211,29 @@ pub(super) fn find(
         .enumerate()
         .map(|(i, c)| (place[&c.pair], i))
         .collect();
-    let methods = chosen
+    let of_time = time::Pairs {
+        before: &b,
+        after: &a,
+        pairs: &pairs,
+    };
+    let timed = time::of_runs(before, after, both.scale, &of_time);
+    let methods: Vec<MethodChange> = chosen
         .iter()
         .map(|candidate| {
             let mut change = both.change(candidate, most);
+            change.time = timed.as_ref().map(|timed| timed.of_pair(candidate.pair).1);
             change.because_of = candidate
                 .because_of
                 .and_then(|pair| listed.get(place.get(&pair)?).copied());
             change
         })
         .collect();
+    let listed: HashMap<usize, usize> = chosen.iter().zip(0..).map(|(c, at)| (c.pair, at)).collect();
+    let only_timed = match (&before.cpu, &after.cpu) {
+        (Some(_), None) => Some(0),
+        (None, Some(_)) => Some(1),
+        _ => None,
+    };
     let mut matched: BTreeMap<&'static str, usize> = BTreeMap::new();
     for one in [
         Matched::Same,
@@ -234,6 +255,8 @@ pub(super) fn find(
         },
         methods,
         more,
+        time: timed.map(|timed| timed.diff(pattern, options, &listed)),
+        only_timed,
     }
 }
 
@@ -649,10 +672,11 @@ impl<'s, 'p> Both<'s, 'p> {
             work: [before, after].map(|s| s.map_or(0, |s| s.work)),
             effect: candidate.effect,
             share: candidate.effect / most,
+            time: None,
             cause: cause.cloned(),
             branches: candidate.branches.clone(),
             paths: match (before, after) {
-                (Some(b), Some(a)) if candidate.reason == Reason::Behaviour => paths(pair, b, a),
+                (Some(b), Some(a)) if candidate.reason == Reason::Behaviour => path_changes(pair, b, a),
                 _ => Vec::new(),
             },
             new_lines,
@@ -717,49 +741,17 @@ fn code_lines(pair: &Pair, before: &Side, after: &Side) -> (Vec<u32>, Vec<u32>) 
     (lines(after, new), lines(before, gone))
 }
 
-/// What a path is called in both builds: how it starts, and its blocks in the second build. A path of the first build
-/// through code that is gone has none.
-type PathKey = (bool, Vec<usize>, Vec<u32>);
-
-fn paths(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
-    let mut translated = vec![None; before.map.num_blocks()];
-    for (block, other) in pair.blocks.iter().enumerate() {
-        if let Some(other) = other {
-            translated[*other] = Some(block);
-        }
-    }
-    let key = |path: &Path, map: &MethodMap, name: &dyn Fn(usize) -> Option<usize>| -> Option<PathKey> {
-        let blocks = path
-            .blocks(&map.graph)
-            .iter()
-            .map(|b| name(b.index()))
-            .collect::<Option<Vec<_>>>()?;
-        let edges = path.edges.iter().map(|e| e.index).collect();
-        Some((path.start == StartKind::Entry, blocks, edges))
-    };
-    let mut all: BTreeMap<PathKey, ([u64; 2], Path)> = BTreeMap::new();
-    for (path, count) in after.paths() {
-        if let Some(key) = key(&path, after.map, &Some) {
-            all.entry(key).or_insert(([0; 2], path)).0[1] += count;
-        }
-    }
-    for (path, count) in before.paths() {
-        if let Some(key) = key(&path, before.map, &|b| translated[b]) {
-            let Some(there) = translate(path, &key.1, &|b| translated[b]) else {
-                continue;
-            };
-            all.entry(key).or_insert(([0; 2], there)).0[0] += count;
-        }
-    }
+/// The paths whose frequency per activation changed most.
+fn path_changes(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
     let per = |count: u64, side: &Side| crate::findings::ratio(count, side.entries);
-    let mut changes: Vec<(f64, PathChange)> = all
-        .into_values()
-        .map(|(count, path)| {
-            let per_entry = [per(count[0], before), per(count[1], after)];
+    let mut changes: Vec<(f64, PathChange)> = paths::of_both(pair, before, after)
+        .into_iter()
+        .map(|both| {
+            let per_entry = [per(both.count[0], before), per(both.count[1], after)];
             let weight = (per_entry[1] - per_entry[0]).abs();
             let change = PathChange {
-                text: path_text(after, &path),
-                count,
+                text: paths::text(after, &both.path),
+                count: both.count,
                 per_entry,
             };
             (weight, change)
@@ -769,30 +761,4 @@ fn paths(pair: &Pair, before: &Side, after: &Side) -> Vec<PathChange> {
     changes.sort_by(|x, y| y.0.total_cmp(&x.0).then_with(|| x.1.text.cmp(&y.1.text)));
     changes.truncate(MOST_PATHS);
     changes.into_iter().map(|(_, change)| change).collect()
-}
-
-/// A path of the first build in terms of the second.
-fn translate(path: Path, blocks: &[usize], name: &dyn Fn(usize) -> Option<usize>) -> Option<Path> {
-    let there = |block: BlockId| name(block.index()).map(BlockId::new);
-    let edges = path.edges.iter().zip(blocks);
-    Some(Path {
-        first: there(path.first)?,
-        edges: edges
-            .map(|(edge, &from)| EdgeRef {
-                from: BlockId::new(from),
-                index: edge.index,
-            })
-            .collect(),
-        end: match path.end {
-            PathEnd::At(block, cause) => PathEnd::At(there(block)?, cause),
-            PathEnd::Exit(block) => PathEnd::Exit(there(block)?),
-            PathEnd::Stopped(block) => PathEnd::Stopped(there(block)?),
-        },
-        start: path.start,
-    })
-}
-
-fn path_text(side: &Side, path: &Path) -> String {
-    let view = crate::view::PathView::new(side.map, path.clone(), 0, 0);
-    crate::text::route(&view, side.map, side.decisions())
 }

@@ -4,6 +4,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::finding::{BranchChange, Diff, MethodChange, PathChange, Reason};
 use super::text::{cause_line, line_list, odds, place, rate, signed_percent};
+use super::time_words;
 use crate::html::bar;
 use crate::svg;
 use crate::words::thousands;
@@ -32,9 +33,16 @@ impl Diff {
                 body {
                     header {
                         p.brand { "trodden diff" }
-                        h1 { (self.headline()) }
+                        @match &self.time {
+                            Some(time) => {
+                                h1 { (time.headline()) }
+                                @if self.counts_paths() { p { b { (self.headline()) } } }
+                            }
+                            None => h1 { (self.headline()) }
+                        }
                     }
                     main {
+                        @if let Some(time) = &self.time { (self.time_html(time)) }
                         @if !self.methods.is_empty() { (self.table()) }
                         @for change in &self.methods { (self.method(change, sources)) }
                     }
@@ -55,6 +63,7 @@ impl Diff {
                     thead { tr {
                         th scope="col" { "Method" }
                         th.num scope="col" { "Work" }
+                        @if self.time.is_some() { th.num scope="col" { "CPU time" } }
                         th.num scope="col" { "Calls before" }
                         th.num scope="col" { "Calls after" }
                         th scope="col" { "Cause" }
@@ -62,6 +71,7 @@ impl Diff {
                     tbody { @for change in &self.methods { tr {
                         td { a href={ "#" (anchor(change)) } { (change.title()) } }
                         td.num { (signed_percent(change.share)) }
+                        @if let Some(time) = &change.time { td.num { (time_words::brief(time)) } }
                         td.num { (thousands(change.entries[0])) }
                         td.num { (thousands(change.entries[1])) }
                         td { (self.cause(change)) }
@@ -71,7 +81,7 @@ impl Diff {
         }
     }
 
-    fn cause(&self, change: &MethodChange) -> String {
+    pub(super) fn cause(&self, change: &MethodChange) -> String {
         match (&change.cause, change.because_of) {
             (Some(cause), _) => cause_line(cause),
             (None, Some(cause)) => format!("follows from {}", self.methods[cause].title()),
@@ -86,6 +96,7 @@ impl Diff {
                 summary {
                     h2 { (change.title()) }
                     span.facts { (signed_percent(change.share)) " of the work"
+                        @if let Some(time) = &change.time { " · " (time_words::share(time)) }
                         @if let Some(before) = &change.renamed_from { " · before: " (before) } }
                 }
                 p { b { (self.cause(change)) } }
@@ -100,7 +111,7 @@ impl Diff {
 }
 
 /// What a method is called in links to it.
-fn anchor(change: &MethodChange) -> String {
+pub(super) fn anchor(change: &MethodChange) -> String {
     change.title().replace(' ', "")
 }
 

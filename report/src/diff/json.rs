@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::finding::{BranchChange, Diff, MethodChange, Reason};
+use super::time::{TimeChange, TimeDiff};
+use crate::cpu::title;
 
 #[derive(Serialize)]
 struct Document<'d> {
@@ -10,6 +12,57 @@ struct Document<'d> {
     version: u32,
     summary: Summary<'d>,
     methods: Vec<Method<'d>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Times<'d>>,
+}
+
+/// CPU time of both runs. With samples of only one there is nothing but which.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Times<'d> {
+    Only {
+        only: &'static str,
+    },
+    Both {
+        seconds: [f64; 2],
+        samples: [u64; 2],
+        scale: Option<f64>,
+        more: usize,
+        indistinguishable: usize,
+        methods: Vec<TimedMethod<'d>>,
+    },
+}
+
+#[derive(Serialize)]
+struct TimedMethod<'d> {
+    class: &'d str,
+    name: &'d str,
+    descriptor: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_from: Option<String>,
+    measured: bool,
+    near: Time,
+    total: Time,
+    calls: Option<[u64; 2]>,
+    listed: Option<usize>,
+    paths: Vec<TimedPath<'d>>,
+}
+
+#[derive(Serialize)]
+struct TimedPath<'d> {
+    text: &'d str,
+    count: [u64; 2],
+    time: Time,
+}
+
+#[derive(Serialize)]
+struct Time {
+    seconds: [f64; 2],
+    change: f64,
+    interval: [f64; 2],
+    share: f64,
+    share_interval: [f64; 2],
+    distinguishable: bool,
 }
 
 #[derive(Serialize)]
@@ -36,6 +89,8 @@ struct Method<'d> {
     work: [u64; 2],
     effect: f64,
     share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Time>,
     cause: Option<Branch<'d>>,
     branches: Vec<Branch<'d>>,
     paths: Vec<Path<'d>>,
@@ -81,6 +136,13 @@ impl Diff {
                 methods: &self.summary.matched,
             },
             methods: self.methods.iter().map(method).collect(),
+            time: match (&self.time, self.only_timed) {
+                (Some(time), _) => Some(times(time)),
+                (None, Some(which)) => Some(Times::Only {
+                    only: ["before", "after"][which],
+                }),
+                (None, None) => None,
+            },
         };
         Ok(serde_json::to_string_pretty(&document)? + "\n")
     }
@@ -109,6 +171,7 @@ fn method(change: &MethodChange) -> Method<'_> {
         work: change.work,
         effect: change.effect,
         share: change.share,
+        time: change.time.as_ref().map(time),
         cause: change.cause.as_ref().map(branch),
         branches: change.branches.iter().map(branch).collect(),
         paths: paths.collect(),
@@ -128,5 +191,45 @@ fn branch(change: &BranchChange) -> Branch<'_> {
         new: change.is_new,
         gone: change.is_gone,
         effect: change.effect,
+    }
+}
+
+fn times(of: &TimeDiff) -> Times<'_> {
+    let methods = of.methods.iter().map(|change| TimedMethod {
+        class: &change.method.class,
+        name: &change.method.name,
+        descriptor: &change.method.descriptor,
+        renamed_from: change.renamed_from.as_ref().map(title),
+        measured: change.measured,
+        near: time(&change.near),
+        total: time(&change.total),
+        calls: change.calls,
+        listed: change.listed,
+        paths: (change.paths.iter())
+            .map(|path| TimedPath {
+                text: &path.text,
+                count: path.count,
+                time: time(&path.time),
+            })
+            .collect(),
+    });
+    Times::Both {
+        seconds: of.total.map(|time| time.ns as f64 / 1e9),
+        samples: of.total.map(|time| time.samples),
+        scale: of.scale,
+        more: of.more,
+        indistinguishable: of.alike,
+        methods: methods.collect(),
+    }
+}
+
+fn time(of: &TimeChange) -> Time {
+    Time {
+        seconds: of.ns.map(|ns| ns / 1e9),
+        change: of.change / 1e9,
+        interval: of.interval.map(|ns| ns / 1e9),
+        share: of.share,
+        share_interval: of.share_interval,
+        distinguishable: of.is_distinct(),
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::finding::{Diff, MethodChange, Reason};
 use super::text::{cause_line, line_list, odds, place, signed_percent, source_line};
+use super::time_words;
 use crate::words::thousands;
 
 /// Branches and paths shown per method.
@@ -12,10 +13,23 @@ const MOST_ROWS: usize = 5;
 impl Diff {
     /// Markdown: a sentence, a table of methods, details folded.
     pub fn markdown(&self, sources: &crate::DiffSources) -> String {
-        let mut out = format!("**{}**\n", escape(&self.headline()));
+        let mut out = String::new();
+        if let Some(time) = &self.time {
+            out += &self.time_markdown(time);
+        }
+        if self.counts_paths() {
+            let _ = writeln!(out, "**{}**", escape(&self.headline()));
+        }
+        let [heading, ruler] = match self.time {
+            Some(_) => [" change of the CPU time |", " ---: |"],
+            None => ["", ""],
+        };
         if !self.methods.is_empty() {
-            out += "\n| method | change of the work | calls before | calls after | cause |\n";
-            out += "| --- | ---: | ---: | ---: | --- |\n";
+            let _ = writeln!(
+                out,
+                "\n| method | change of the work |{heading} calls before | calls after | cause |"
+            );
+            let _ = writeln!(out, "| --- | ---: |{ruler} ---: | ---: | --- |");
         }
         for change in &self.methods {
             let cause = match (&change.cause, change.because_of) {
@@ -24,9 +38,13 @@ impl Diff {
                 (None, None) => self.without_cause(change),
             };
             let [before, after] = change.entries.map(thousands);
+            let time = change
+                .time
+                .as_ref()
+                .map_or(String::new(), |time| format!(" {} |", time_words::brief(time)));
             let _ = writeln!(
                 out,
-                "| {} | {} | {before} | {after} | {} |",
+                "| {} | {} |{time} {before} | {after} | {} |",
                 escape(&change.title()),
                 signed_percent(change.share),
                 escape(&cause)
@@ -85,7 +103,7 @@ fn details(change: &MethodChange, sources: &crate::DiffSources) -> String {
 }
 
 /// Names may hold anything: nothing in them is Markdown or HTML.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -6,7 +6,8 @@
 //!    block.
 //! 2. [`side`] turns the counts of one side into executions per block and per entry.
 //! 3. [`effect`] says what a method's change did to the executed work, calls included, and by which branch.
-//! 4. [`finding`] ranks, and leaves out what chance explains.
+//! 4. [`finding`] ranks, and leaves out what chance explains; [`paths`] says which path is which.
+//! 5. [`time`] does the same for CPU time, where both have samples.
 
 mod effect;
 mod finding;
@@ -14,8 +15,11 @@ mod html;
 mod json;
 mod markdown;
 mod pairing;
+mod paths;
 mod side;
 mod text;
+mod time;
+mod time_words;
 
 use std::path::PathBuf;
 
@@ -23,6 +27,7 @@ use trodden_profile::Profile;
 
 pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
 pub use pairing::Matched;
+pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
 use crate::source::Sources;
 use crate::{MethodPattern, PatternError};
@@ -44,7 +49,7 @@ pub struct DiffOptions {
     pub method: Option<String>,
     /// At most this many methods, the largest change first.
     pub top: usize,
-    /// A change of less than this share of the executed work is not listed (0.01 is 1 %).
+    /// A change of less than this share of the executed work, or of the CPU time, is not listed (0.01 is 1 %).
     pub threshold: f64,
 }
 
@@ -78,10 +83,14 @@ impl Diff {
     /// Compares two profiles.
     ///
     /// # Errors
-    /// If the method pattern is malformed, or a profile counts no paths.
+    /// If the method pattern is malformed, or a profile counts no paths and they do not both have CPU samples.
     pub fn new(before: &Profile, after: &Profile, options: &DiffOptions) -> Result<Self, DiffError> {
         let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-        for (which, profile) in [("first", before), ("second", after)] {
+        let timed = before.cpu.is_some() && after.cpu.is_some();
+        for (which, profile) in [("first", before), ("second", after)]
+            .into_iter()
+            .filter(|_| !timed)
+        {
             if let Some(holds) = without_paths(profile) {
                 return Err(DiffError::NoPaths { which, holds });
             }

@@ -1,6 +1,7 @@
 //! For a terminal: the cause first, in its source.
 
 use super::finding::{BranchChange, Diff, MethodChange, Reason, Summary};
+use super::time_words;
 use crate::source::Sources;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
 use crate::words::{dotted, percent, signature, thousands};
@@ -17,7 +18,12 @@ impl Diff {
             out: String::new(),
             color,
         };
-        page.wrapped(0, &self.headline());
+        if let Some(time) = &self.time {
+            self.time_text(time, &mut page);
+        }
+        if self.counts_paths() {
+            page.wrapped(0, &self.headline());
+        }
         for (index, change) in self.methods.iter().enumerate() {
             if change.reason == Reason::Consequence && change.because_of.is_some() {
                 continue;
@@ -28,6 +34,11 @@ impl Diff {
             page.wrapped(0, &line);
         }
         page.out
+    }
+
+    /// Is there something to say of paths? Two profiles of samples alone have none.
+    pub(super) fn counts_paths(&self) -> bool {
+        self.summary.work != [0; 2] || self.time.is_none()
     }
 
     /// What became of the whole, in one sentence.
@@ -61,7 +72,11 @@ impl Diff {
     fn change(&self, page: &mut Page, index: usize, change: &MethodChange, sources: &Sources) {
         let title = page.styled(TITLE, &format!("{}. {}", index + 1, change.title()));
         let share = page.styled(HOT, &signed_percent(change.share));
-        page.line(&format!("{title}   {share} of the work"));
+        let time = change
+            .time
+            .as_ref()
+            .map_or(String::new(), |time| format!("; {}", time_words::share(time)));
+        page.line(&format!("{title}   {share} of the work{time}"));
         if let Some(from) = &change.renamed_from {
             page.wrapped(3, &format!("was {from}"));
         }
@@ -159,6 +174,12 @@ impl Diff {
             number("new"),
             number("gone")
         ));
+        if let Some(which) = self.only_timed {
+            let which = ["first", "second"][which];
+            lines.push(format!(
+                "Only the {which} profile has CPU samples (--sample), so times are not compared."
+            ));
+        }
         if self.more > 0 {
             lines.push(format!("{} more changed; raise --top to see them.", self.more));
         }
@@ -237,7 +258,7 @@ pub(super) fn signed_percent(share: f64) -> String {
     format!("{sign}{}", percent(share.abs()))
 }
 
-fn grew(before: u64, after: u64) -> String {
+pub(super) fn grew(before: u64, after: u64) -> String {
     match before {
         0 => "grew from nothing".to_owned(),
         before if before == after => "is the same".to_owned(),

@@ -1,6 +1,6 @@
 //! Fewer stacks, the same totals.
 
-use super::{Export, Frame, Node};
+use super::{Export, Frame, NOTHING, Node, Numbers, VALUES};
 
 /// Tells all stacks together that have less than one part in `parts` of each total, below the deepest stack
 /// where they are that much in sum. So there are at most twice `parts` lines for each value, and nothing is
@@ -10,12 +10,13 @@ pub(super) fn within(mut export: Export, parts: u128) -> Export {
         return compact(export);
     }
     let totals = export.totals();
-    let is_small = |own: [u64; 2]| (0..2).all(|at| u128::from(own[at]) * parts < totals[at] || own[at] == 0);
+    let is_small =
+        |own: Numbers| (0..VALUES).all(|at| u128::from(own[at]) * parts < totals[at] || own[at] == 0);
     let percent = 100.0 / parts as f64;
     let label = export.frame(Frame::group(format!("[{} below {percent} %]", export.leaves)));
-    let mut rest = vec![[0u64; 2]; export.nodes.len()];
-    let mut of_all = [0u64; 2];
-    let sum = |a: [u64; 2], b: [u64; 2]| [0, 1].map(|at| a[at].saturating_add(b[at]));
+    let mut rest = vec![NOTHING; export.nodes.len()];
+    let mut of_all = NOTHING;
+    let sum = |a: Numbers, b: Numbers| std::array::from_fn(|at| a[at].saturating_add(b[at]));
     // Parents come before their children.
     for at in (0..rest.len()).rev() {
         let node = &mut export.nodes[at];
@@ -23,7 +24,7 @@ pub(super) fn within(mut export: Export, parts: u128) -> Export {
         if is_small(node.own) {
             rest[at] = sum(rest[at], std::mem::take(&mut node.own));
         }
-        if rest[at] != [0; 2] && !is_small(rest[at]) {
+        if rest[at] != NOTHING && !is_small(rest[at]) {
             let together = export.node(Some(at as u32), label);
             export.add(together, rest[at]);
         } else if let Some(parent) = parent {
@@ -32,7 +33,7 @@ pub(super) fn within(mut export: Export, parts: u128) -> Export {
             of_all = sum(of_all, rest[at]);
         }
     }
-    if of_all != [0; 2] {
+    if of_all != NOTHING {
         let together = export.node(None, label);
         export.add(together, of_all);
     }
@@ -41,7 +42,7 @@ pub(super) fn within(mut export: Export, parts: u128) -> Export {
 
 /// Without stacks and frames that nothing is counted for.
 fn compact(export: Export) -> Export {
-    let mut keep: Vec<bool> = export.nodes.iter().map(|node| node.own != [0; 2]).collect();
+    let mut keep: Vec<bool> = export.nodes.iter().map(|node| node.own != NOTHING).collect();
     for at in (0..keep.len()).rev() {
         if let (true, Some(parent)) = (keep[at], export.nodes[at].parent) {
             keep[parent as usize] = true;
@@ -83,7 +84,7 @@ mod tests {
         for (at, &(parent, own)) in nodes.iter().enumerate() {
             let frame = export.frame(Frame::group(format!("f{at}")));
             let node = export.node(parent, frame);
-            export.add(node, [own, 0]);
+            export.add(node, [own, 0, 0]);
         }
         export
     }
@@ -129,7 +130,7 @@ mod tests {
         let mut export = export(&[(None, 1_000), (None, 1)]);
         export.nodes[1].own[1] = 50;
         let small = within(export, 100);
-        assert_eq!(small.nodes[1].own, [1, 50]);
+        assert_eq!(small.nodes[1].own, [1, 50, 0]);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Stacks for other tools: collapsed lines, speedscope, pprof, Firefox Profiler. One model, [`Export`],
 //! written by each format.
 //!
-//! What stands in a stack depends on what was recorded. Calling contexts are call stacks. Paths have no
-//! callers: their stack is package, class, method and, as the leaf, the path in the source's terms.
+//! What stands in a stack depends on what was recorded. Calling contexts are call stacks, and so are CPU samples, in
+//! which the innermost method whose paths were counted has its path below it. Counts of paths have no callers: their stack
+//! is package, class, method and, as the leaf, the path in the source's terms. A file may hold stacks of both kinds, each
+//! with numbers that the other does not have.
 
 mod bound;
 mod collapsed;
 mod firefox;
-mod paths;
+pub(crate) mod paths;
 mod pprof;
 mod speedscope;
 
@@ -29,7 +31,7 @@ pub(crate) use speedscope::write as speedscope;
 /// What stacks are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackKind {
-    /// Calling contexts: who called whom.
+    /// Who called whom: calling contexts or, if there are none, stacks of CPU samples.
     Calls,
     /// Package, class, method; the path is the leaf.
     Paths,
@@ -47,6 +49,13 @@ pub enum Weight {
     /// CPU time, of the stacks that were sampled by it.
     Time,
 }
+
+/// Most numbers that a stack has.
+pub(crate) const VALUES: usize = 3;
+/// The numbers of a stack, in the order of [`Export::values`]; 0 where there is none.
+pub(crate) type Numbers = [u64; VALUES];
+/// No number at all.
+pub(crate) const NOTHING: Numbers = [0; VALUES];
 
 /// Contexts or paths with less than one part in so many of the total are added up.
 const PARTS: u128 = 10_000;
@@ -105,15 +114,14 @@ pub(crate) struct Node {
     /// Comes before this one.
     pub parent: Option<u32>,
     pub frame: u32,
-    /// Parallel to [`Export::values`]: without those of stacks below. The second is 0 where there is only
-    /// one.
-    pub own: [u64; 2],
+    /// Without those of stacks below.
+    pub own: Numbers,
 }
 
 /// All stacks of a profile.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Export {
-    /// One or two.
+    /// One to [`VALUES`].
     pub values: Vec<Value>,
     pub frames: Vec<Frame>,
     pub nodes: Vec<Node>,
@@ -143,28 +151,49 @@ impl Export {
             self.nodes.push(Node {
                 parent,
                 frame,
-                own: [0; 2],
+                own: NOTHING,
             });
             next
         })
     }
 
     /// Adds numbers to a stack's own.
-    pub fn add(&mut self, node: u32, own: [u64; 2]) {
+    pub fn add(&mut self, node: u32, own: Numbers) {
         let sum = &mut self.nodes[node as usize].own;
-        *sum = [0, 1].map(|at| sum[at].saturating_add(own[at]));
+        *sum = std::array::from_fn(|at| sum[at].saturating_add(own[at]));
+    }
+
+    /// With the stacks and numbers of another one behind its own. `None`: they have numbers of the same name, or too many.
+    fn with(mut self, other: Export) -> Option<Export> {
+        let first = self.values.len();
+        let is_twice = |value: &Value| self.values.iter().any(|own| own.name == value.name);
+        if other.values.iter().any(is_twice) || first + other.values.len() > VALUES {
+            return None;
+        }
+        let mut places = Vec::with_capacity(other.nodes.len());
+        for node in &other.nodes {
+            let frame = self.frame(other.frames[node.frame as usize].clone());
+            let place = self.node(node.parent.map(|parent| places[parent as usize]), frame);
+            let mut own = node.own;
+            own.rotate_right(first);
+            self.add(place, own);
+            places.push(place);
+        }
+        self.values.extend(other.values);
+        self.notes.extend(other.notes);
+        self.leaves = "stacks";
+        Some(self)
     }
 
     /// Sums over all stacks.
-    pub fn totals(&self) -> [u128; 2] {
-        let sum = |at: usize| self.nodes.iter().map(|node| u128::from(node.own[at])).sum();
-        [sum(0), sum(1)]
+    pub fn totals(&self) -> [u128; VALUES] {
+        std::array::from_fn(|at| self.nodes.iter().map(|node| u128::from(node.own[at])).sum())
     }
 
     /// The stacks that have numbers of their own.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &Node)> {
         let all = (0..).zip(&self.nodes);
-        all.filter(|(_, node)| node.own != [0; 2])
+        all.filter(|(_, node)| node.own != NOTHING)
     }
 
     /// The frames of a stack, its leaf first.
@@ -187,17 +216,38 @@ impl Export {
 pub(crate) fn of(view: &View, options: &ReportOptions) -> Result<Export, ReportError> {
     let calls = || SECTIONS.into_iter().find_map(|kind| kind.stacks(view));
     let timed = || SECTIONS.into_iter().find_map(|kind| kind.time_stacks(view));
-    let paths = |with_paths| (!view.methods.is_empty()).then(|| paths::of(view, options, with_paths));
+    let is_there = !view.methods.is_empty();
+    let paths = |shape| is_there.then(|| paths::of(view, options, &shape));
+    let (by_path, by_method) = (
+        paths::Shape {
+            with_paths: true,
+            with_time: true,
+        },
+        paths::Shape {
+            with_paths: false,
+            with_time: true,
+        },
+    );
     let mut export = match options.stacks {
-        Some(StackKind::Calls) => calls().ok_or(ReportError::NoContexts)?,
-        Some(StackKind::Paths) => paths(true).ok_or_else(|| nothing(view))?,
-        Some(StackKind::Methods) => paths(false).ok_or_else(|| nothing(view))?,
-        None if options.weight == Some(Weight::Time) => {
-            timed().or_else(calls).ok_or_else(|| nothing(view))?
-        }
+        Some(StackKind::Calls) => calls().or_else(timed).ok_or(ReportError::NoContexts)?,
+        Some(StackKind::Paths) => paths(by_path).ok_or_else(|| nothing(view))?,
+        Some(StackKind::Methods) => paths(by_method).ok_or_else(|| nothing(view))?,
         None => {
-            let others = || paths(true).or_else(timed);
-            calls().or_else(others).ok_or_else(|| nothing(view))?
+            let counted = || {
+                calls().or_else(|| {
+                    paths(paths::Shape {
+                        with_paths: true,
+                        with_time: false,
+                    })
+                })
+            };
+            match (timed(), counted()) {
+                (Some(timed), Some(counted)) if options.weight == Some(Weight::Time) => {
+                    timed.clone().with(counted).unwrap_or(timed)
+                }
+                (Some(timed), Some(counted)) => timed.with(counted.clone()).unwrap_or(counted),
+                (one, other) => one.or(other).ok_or_else(|| nothing(view))?,
+            }
         }
     };
     if let Some(weight) = options.weight {
@@ -227,10 +277,11 @@ fn first(export: &mut Export, weight: Weight) -> Result<(), ReportError> {
     };
     let is_wanted = |value: &Value| wanted.iter().any(|name| value.name.ends_with(name));
     match export.values.iter().position(is_wanted) {
-        Some(0) => Ok(()),
-        Some(_) => {
-            export.values.swap(0, 1);
-            export.nodes.iter_mut().for_each(|node| node.own.swap(0, 1));
+        Some(at) => {
+            export.values[..=at].rotate_right(1);
+            for node in &mut export.nodes {
+                node.own[..=at].rotate_right(1);
+            }
             Ok(())
         }
         None => Err(ReportError::NoWeight {

@@ -5,20 +5,42 @@ use std::collections::HashSet;
 use super::{Export, Frame, FrameKind, Unit, Value};
 use crate::ReportOptions;
 use crate::findings::instructions;
+use crate::path_time::in_parts;
 use crate::text::route;
 use crate::view::{MethodView, PathView, View};
 use crate::words::{self, Counts, cut, dotted};
 
 /// Characters of a path's text; its number comes before it.
 const LONGEST: usize = 240;
+/// What is to be known of a path's time.
+pub(crate) const TIME_OF_PATHS: &str = "CPU time of a path is its own and that of what it calls whose paths are not counted. \
+    Where several paths go through the same code its time is divided by how often each ran; [path not known] is time in code \
+    of which the counts do not tell who ran it.";
 
-/// All chosen methods; those beyond `top` together. Without `with_paths` their paths are added up, too.
-pub(super) fn of(view: &View, options: &ReportOptions, with_paths: bool) -> Export {
+/// What stacks of paths hold.
+pub(crate) struct Shape {
+    /// Is each path a leaf? If not, the paths of a method are added up.
+    pub with_paths: bool,
+    /// Does a path have its CPU time, if there are samples?
+    pub with_time: bool,
+}
+
+/// All chosen methods; those beyond `top` together.
+pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export {
+    let with_paths = shape.with_paths;
+    let times = view.times.as_ref().filter(|_| shape.with_time);
     let mut export = Export {
         leaves: if with_paths { "paths" } else { "methods" },
         notes: vec![words::how_counted(view.run)],
         ..Export::default()
     };
+    if times.is_some() {
+        export.values.push(Value {
+            name: "time",
+            unit: Unit::Nanoseconds,
+        });
+        export.notes.push(TIME_OF_PATHS.to_owned());
+    }
     let [executions, executed] = match Counts::of(view.run) {
         Counts::Exact => ["executions", "instructions"],
         Counts::Estimates => ["estimated-executions", "estimated-instructions"],
@@ -42,9 +64,14 @@ pub(super) fn of(view: &View, options: &ReportOptions, with_paths: bool) -> Expo
             view.totals.unreadable
         ));
     }
+    let counted = |times: u64, instructions: u64| match shape.with_time && view.times.is_some() {
+        true => [0, times, instructions],
+        false => [times, instructions, 0],
+    };
     let top = if options.top == 0 { usize::MAX } else { options.top };
     let more = view.methods.len().saturating_sub(top);
-    let mut names = HashSet::new();
+    let names = PathFrames::of(view);
+    let mut timed = 0;
     for (at, method) in view.methods.iter().enumerate() {
         let parent = match at < top {
             true => method_node(&mut export, method),
@@ -53,14 +80,15 @@ pub(super) fn of(view: &View, options: &ReportOptions, with_paths: bool) -> Expo
                 export.node(None, frame)
             }
         };
-        for path in method.paths.iter().chain(&method.partial) {
+        let mut nodes = Vec::new();
+        for path in method.all_paths() {
             let node = if with_paths && at < top {
-                let frame = path_frame(method, path, &mut names);
-                let frame = export.frame(frame);
+                let frame = export.frame(names.frame(method, path));
                 export.node(Some(parent), frame)
             } else {
                 parent
             };
+            nodes.push(node);
             let blocks = path.description.blocks.iter();
             let one: u64 = blocks.map(|block| instructions(method.map, block.index())).sum();
             let all = if unknown == 0 {
@@ -68,8 +96,35 @@ pub(super) fn of(view: &View, options: &ReportOptions, with_paths: bool) -> Expo
             } else {
                 0
             };
-            export.add(node, [path.count, all]);
+            export.add(node, counted(path.count, all));
         }
+        let Some((times, frame)) = times.and_then(|times| Some((times, times.frame(method.names())?))) else {
+            continue;
+        };
+        let division = method.division();
+        for (&bci, time) in &times.near_places[frame] {
+            timed += time.ns;
+            let parts = division.at(method.map, bci);
+            for (path, ns) in in_parts(time.ns, parts) {
+                export.add(nodes[path as usize], [ns, 0, 0]);
+            }
+            if parts.is_empty() {
+                let node = match with_paths && at < top {
+                    true => {
+                        let frame = export.frame(names.unknown(method));
+                        export.node(Some(parent), frame)
+                    }
+                    false => parent,
+                };
+                export.add(node, [time.ns, 0, 0]);
+            }
+        }
+    }
+    // Where only some methods were asked for, the others' time is no one's here.
+    if let Some(times) = times.filter(|times| options.method.is_none() && times.total.ns > timed) {
+        let frame = export.frame(Frame::group("[in no counted method]"));
+        let node = export.node(None, frame);
+        export.add(node, [times.total.ns - timed, 0, 0]);
     }
     export
 }
@@ -102,28 +157,57 @@ fn method_node(export: &mut Export, method: &MethodView) -> u32 {
     export.node(parent, frame)
 }
 
-/// Viewers that list frames by name must not take two paths for one: the method is in the name, with its
-/// package and parameters where the short name is another's as well.
-fn path_frame(method: &MethodView, path: &PathView, names: &mut HashSet<String>) -> Frame {
-    let stopped = match path.description.end_kind {
-        trodden_profile::EndKind::Stopped => format!(
-            ", {}",
-            words::ends(path.description.end_kind, path.description.end)
-        ),
-        _ => String::new(),
-    };
-    let text = cut(&route(path, method.map, method.decisions()), LONGEST);
-    let name = |method: &str| format!("{method} #{}: {text}{stopped}", path.number);
-    let mut full = name(&method.short_name());
-    if !names.insert(full.clone()) {
-        full = name(&method.title());
-        names.insert(full.clone());
+/// What paths are called in stacks. Viewers that list frames by name must not take two paths for one: the method is in the
+/// name, with its package and parameters where the short name is another's as well.
+pub(crate) struct PathFrames {
+    /// Short names that several methods have.
+    shared: HashSet<String>,
+}
+
+impl PathFrames {
+    /// Of all methods.
+    pub fn of(view: &View) -> Self {
+        let mut seen = HashSet::new();
+        let names = view.methods.iter().map(MethodView::short_name);
+        PathFrames {
+            shared: names.filter(|name| !seen.insert(name.clone())).collect(),
+        }
     }
-    Frame {
-        name: full,
-        kind: FrameKind::Path,
-        file: file(method),
-        line: path.description.start.line,
+
+    fn method(&self, method: &MethodView) -> String {
+        let short = method.short_name();
+        match self.shared.contains(&short) {
+            true => method.title(),
+            false => short,
+        }
+    }
+
+    /// The frame of a path: `Shop.price #4: 6 hit → no`.
+    pub fn frame(&self, method: &MethodView, path: &PathView) -> Frame {
+        let stopped = match path.description.end_kind {
+            trodden_profile::EndKind::Stopped => format!(
+                ", {}",
+                words::ends(path.description.end_kind, path.description.end)
+            ),
+            _ => String::new(),
+        };
+        let text = cut(&route(path, method.map, method.decisions()), LONGEST);
+        Frame {
+            name: format!("{} #{}: {text}{stopped}", self.method(method), path.number),
+            kind: FrameKind::Path,
+            file: file(method),
+            line: path.description.start.line,
+        }
+    }
+
+    /// The frame of what no counted path is known to have taken.
+    pub fn unknown(&self, method: &MethodView) -> Frame {
+        Frame::group(format!("{} [path not known]", self.method(method)))
+    }
+
+    /// The frame of paths that are shown together.
+    pub fn others(&self, method: &MethodView, paths: usize) -> Frame {
+        Frame::group(format!("{} [{paths} other paths]", self.method(method)))
     }
 }
 

@@ -92,7 +92,7 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
         packages: Vec::new(),
         classes: Vec::new(),
         methods: Vec::new(),
-        time: view.time.map(|_| Vec::new()),
+        time: view.times.as_ref().map(|_| Vec::new()),
         anchors: BTreeMap::new(),
     };
     let mut packages: HashMap<&str, usize> = HashMap::new();
@@ -143,7 +143,7 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
                     div.scrolled tabindex="0" role="region" aria-label="All methods" { table.sortable #all-methods {
                         thead { tr {
                             th scope="col" data-type="text" { "Method" }
-                            @if view.time.is_some() {
+                            @if view.times.is_some() {
                                 th.num scope="col" aria-sort="descending" title="In it and in what it calls outside of measured code" { "CPU time" }
                                 th.num scope="col" { "Share of decisions" }
                             } @else {
@@ -183,7 +183,7 @@ fn row(view: &View, method: &MethodView, link: &str) -> Markup {
     html! {
         tr {
             td { a href=(link) { span.package { (dotted(method.class)) "." } wbr; b { (method.signature()) } } }
-            @if view.time.is_some() { td.num { (bar(time_share(method))) span { (percent(time_share(method))) } } }
+            @if view.times.is_some() { td.num { (bar(time_share(method))) span { (percent(time_share(method))) } } }
             td.num { (bar(method.share)) span { (percent(method.share)) } }
             td.num { (thousands(method.flow)) }
             td.num { (thousands(method.count)) }

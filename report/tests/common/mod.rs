@@ -2,6 +2,8 @@
 //! need escaping.
 #![allow(dead_code, missing_docs)]
 
+pub mod cpu;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -309,5 +311,18 @@ pub fn contexts() -> Profile {
             ..Contexts::default()
         }),
         ..profile()
+    }
+}
+
+/// A linear congruential generator: the same changes each time.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
     }
 }

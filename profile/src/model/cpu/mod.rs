@@ -14,7 +14,7 @@ use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
 
-pub use places::{MethodTime, PlaceTime, share_interval};
+pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 
 /// Samples, and the CPU time that they stand for.

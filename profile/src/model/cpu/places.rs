@@ -66,15 +66,19 @@ impl CpuSamples {
 /// Between which bounds a share lies with 95 % certainty that `part` of `whole` samples have (Wilson's interval). `(0, 1)`
 /// if there is no sample.
 pub fn share_interval(part: u64, whole: u64) -> (f64, f64) {
-    const Z: f64 = 1.959_963_984_540_054;
+    share_interval_of(part, whole, 1.959_963_984_540_054)
+}
+
+/// The same with as many standard errors on either side.
+pub fn share_interval_of(part: u64, whole: u64, errors: f64) -> (f64, f64) {
     if whole == 0 {
         return (0.0, 1.0);
     }
     let n = whole as f64;
     let p = (part as f64 / n).min(1.0);
-    let z2 = Z * Z / n;
+    let z2 = errors * errors / n;
     let centre = (p + z2 / 2.0) / (1.0 + z2);
-    let half = Z / (1.0 + z2) * (p * (1.0 - p) / n + z2 / (4.0 * n)).sqrt();
+    let half = errors / (1.0 + z2) * (p * (1.0 - p) / n + z2 / (4.0 * n)).sqrt();
     ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 

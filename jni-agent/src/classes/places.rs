@@ -1,0 +1,95 @@
+//! Where an instruction that runs stands in the method as it was compiled: probes move what comes behind them.
+
+use std::sync::Arc;
+
+use trodden_instrumenter::MethodCode;
+
+use crate::classes::registry::Registry;
+
+/// Where the instructions of a method went.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Places {
+    /// Nowhere: it has no probes.
+    Same,
+    /// As the code of its class says, at this position.
+    Moved(Arc<Vec<MethodCode>>, usize),
+    /// It has probes, and it is not known where these are.
+    Unknown,
+}
+
+impl Places {
+    /// The place in the method as it was compiled. One inside a probe is that of the instruction behind it, as the probe stands in
+    /// front of that.
+    pub fn compiled(&self, bci: u16) -> Option<u16> {
+        match self {
+            Places::Same => Some(bci),
+            Places::Unknown => None,
+            Places::Moved(code, position) => {
+                let places = &code.get(*position)?.pc_map;
+                let at = places.partition_point(|&(new, _)| new < u32::from(bci));
+                places.get(at).and_then(|&(_, old)| u16::try_from(old).ok())
+            }
+        }
+    }
+}
+
+/// Who knows where instructions went.
+pub trait CodePlaces: Sync {
+    /// Another number than before: what was known may be wrong.
+    fn moves(&self) -> u64;
+
+    /// Where the instructions of a method are that runs now. The class's name must say which it is.
+    fn places(&self, class: &str, name: &str, descriptor: &str) -> Places;
+}
+
+impl CodePlaces for Registry {
+    fn moves(&self) -> u64 {
+        Registry::moves(self)
+    }
+
+    fn places(&self, class: &str, name: &str, descriptor: &str) -> Places {
+        if !self.has_class_named(class) {
+            return Places::Same;
+        }
+        let Some(entry) = self.only_class_named(class) else {
+            return Places::Unknown;
+        };
+        let methods = &entry.map.methods;
+        let is_it = |map: &trodden_profile::MethodMap| map.name == name && map.descriptor == descriptor;
+        // A method without a path map takes no probes.
+        let Some(position) = methods.iter().position(is_it) else {
+            return Places::Same;
+        };
+        let silent = self.silent(entry.ids);
+        if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
+            return Places::Same;
+        }
+        match entry.code {
+            // The class was left as it was.
+            Some(code) if code.is_empty() => Places::Same,
+            Some(code) => Places::Moved(code, position),
+            None => Places::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_behind_probes() {
+        // Three bytes of a probe in front of the second instruction.
+        let code = MethodCode {
+            register_slot: 1,
+            pc_map: vec![(0, 0), (4, 1), (6, 3)],
+        };
+        let moved = Places::Moved(Arc::new(vec![code]), 0);
+        let found = [0, 1, 3, 4, 6, 7].map(|bci| moved.compiled(bci));
+        assert_eq!(found, [Some(0), Some(1), Some(1), Some(1), Some(3), None]);
+        assert_eq!(
+            (Places::Same.compiled(7), Places::Unknown.compiled(7)),
+            (Some(7), None)
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! `trodden diff` of CPU time: what changed beyond chance, and that chance is no finding.
+
+mod common;
+
+use common::Random;
+use common::cpu::{frame, row, samples, shop, time};
+use serde_json::Value;
+use trodden_profile::{CpuFrameKind, Profile};
+use trodden_report::{Diff, DiffOptions, DiffSources};
+
+fn diff(before: &Profile, after: &Profile) -> Diff {
+    Diff::new(before, after, &DiffOptions::default()).unwrap()
+}
+
+fn text(diff: &Diff) -> String {
+    diff.text(&DiffSources::new(&[]), false)
+}
+
+/// A tenth misses; then three of ten do, and a miss takes as long as before.
+fn shops() -> (Profile, Profile) {
+    (
+        shop([9_000, 1_000], [100, 50, 30, 20], 700, 100),
+        shop([7_000, 3_000], [100, 40, 90, 20], 2_100, 100),
+    )
+}
+
+#[test]
+fn the_path_that_takes_more_leads() {
+    let (before, after) = shops();
+    let diff = diff(&before, &after);
+    let found = diff.time.as_ref().unwrap();
+    assert_eq!(found.scale, Some(1.0));
+    assert_eq!((found.methods.len(), found.alike), (1, 1), "{found:#?}");
+    let lookup = &found.methods[0];
+    assert_eq!(lookup.title(), "demo.Shop.lookup()");
+    // 900 ms and 2,350 ms of 1,000 and 2,450.
+    assert_eq!(lookup.near.ns, [900e6, 2_350e6]);
+    assert!((lookup.near.share - 1_450.0 / 2_450.0).abs() < 1e-9);
+    // Newcombe's interval with z = 4, reckoned apart (in Python): with a = 2450 · wilson(2350, 2450) and
+    // b = 1000 · wilson(900, 1000) it is 1450 − √((2350 − a₀)² + (b₁ − 900)²) to 1450 + √((a₁ − 2350)² + (900 − b₀)²).
+    let [low, high] = lookup.near.interval.map(|ns| ns / 1e6);
+    assert!(
+        (low - LOW).abs() < 0.5 && (high - HIGH).abs() < 0.5,
+        "{low} {high}"
+    );
+    // 742 and 2,226 ms: 730 + 0.1 · 120, and 2,190 + 0.3 · 120.
+    let miss = &lookup.paths[0];
+    assert_eq!(miss.count, [1_000, 3_000]);
+    assert!((miss.time.ns[0] - 742e6).abs() < 1.0 && (miss.time.ns[1] - 2_226e6).abs() < 1.0);
+    assert!(miss.time.is_distinct());
+    // It holds however the common 120 ms are divided.
+    assert!(miss.time.interval[0] < 2_190e6 - 850e6 && miss.time.interval[1] > 2_310e6 - 730e6);
+    let said = text(&diff);
+    assert!(
+        said.starts_with("CPU time grew by 145.0 %: 1.0 s → 2.5 s (1,000 and 2,450 samples)."),
+        "{said}"
+    );
+    assert!(
+        said.contains("1. demo.Shop.lookup()   +59.2 % of the time ("),
+        "{said}"
+    );
+    assert!(said.contains("of 1 the change is not distinguishable"), "{said}");
+    let json: Value = serde_json::from_str(&diff.json().unwrap()).unwrap();
+    let of = &json["time"]["methods"][0];
+    assert_eq!(
+        (&of["name"], &of["near"]["distinguishable"]),
+        (&"lookup".into(), &true.into())
+    );
+    assert_eq!(of["paths"][0]["count"], serde_json::json!([1_000, 3_000]));
+    let [markdown, page] = [
+        diff.markdown(&DiffSources::new(&[])),
+        diff.html(&DiffSources::new(&[])),
+    ];
+    assert!(markdown.starts_with("**CPU time grew by 145.0 %"), "{markdown}");
+    assert!(page.contains("<h1>CPU time grew by 145.0 %") && page.contains("id=\"time\""));
+}
+
+/// Milliseconds.
+const LOW: f64 = 1_393.19;
+const HIGH: f64 = 1_505.04;
+
+#[test]
+fn more_of_the_same_takes_no_more_time() {
+    let before = shop([9_000, 1_000], [100, 50, 30, 20], 700, 100);
+    let mut after = shop([18_000, 2_000], [200, 100, 60, 40], 1_400, 200);
+    let counts = after.classes.iter_mut().flat_map(|class| &mut class.counts);
+    // `spin`, too, ran twice as often.
+    counts
+        .take(1)
+        .for_each(|spin| spin.paths.values_mut().for_each(|n| *n *= 2));
+    let diff = diff(&before, &after);
+    let found = diff.time.as_ref().unwrap();
+    assert_eq!((found.methods.len(), found.alike, found.scale), (0, 2, Some(2.0)));
+    assert!(
+        text(&diff).contains("of which 2.00 times the same work"),
+        "{}",
+        text(&diff)
+    );
+}
+
+/// Draws so many samples of methods with these shares.
+fn draw(random: &mut Random, shares: &[u64], count: u64) -> Profile {
+    let all: u64 = shares.iter().sum();
+    let mut found = vec![0; shares.len()];
+    for _ in 0..count {
+        let mut at = random.below(all);
+        let method = shares.iter().position(|&share| {
+            let is_here = at < share;
+            at = at.saturating_sub(share);
+            is_here
+        });
+        found[method.unwrap()] += 1;
+    }
+    let frames = (0..shares.len()).map(|at| frame("demo/M", &format!("m{at}"), "()V", CpuFrameKind::Java));
+    let rows: Vec<_> = (0..)
+        .zip(&found)
+        .map(|(at, &n)| row(None, at, Some(1), time(n)))
+        .collect();
+    Profile {
+        run: common::run(true),
+        cpu: Some(samples(frames.collect(), &rows)),
+        ..Profile::default()
+    }
+}
+
+#[test]
+fn chance_is_no_finding_and_the_interval_holds() {
+    let mut random = Random(5);
+    let shares = [500, 200, 100, 50, 50, 30, 30, 20, 10, 5, 3, 1, 1];
+    let all: u64 = shares.iter().sum();
+    let mut more = shares;
+    more[3] += 150;
+    let mut seen = 0;
+    for _ in 0..200 {
+        let before = draw(&mut random, &shares, 800);
+        let same = diff(&before, &draw(&mut random, &shares, 800));
+        let found = same.time.as_ref().unwrap();
+        assert!(found.methods.is_empty(), "{found:#?}");
+        assert!(text(&same).contains("not distinguishable"), "{}", text(&same));
+        // Method 3 takes 150 ms more of 1,000, and all others what they took.
+        let changed = diff(
+            &draw(&mut random, &shares, all),
+            &draw(&mut random, &more, all + 150),
+        );
+        for method in &changed.time.as_ref().unwrap().methods {
+            assert_eq!(method.title(), "demo.M.m3()", "{method:#?}");
+            let [low, high] = method.near.interval;
+            assert!(low <= 150e6 && 150e6 <= high, "{method:#?}");
+            assert!(method.near.at_least() > 0.0 && !method.measured && method.paths.is_empty());
+            seen += 1;
+        }
+    }
+    assert!(seen > 150, "it was found {seen} times only");
+}
+
+#[test]
+fn samples_of_one_side_are_not_compared() {
+    let (before, mut after) = shops();
+    after.cpu = None;
+    let one = diff(&before, &after);
+    assert!(one.time.is_none());
+    let said = text(&one);
+    assert!(
+        said.contains("Only the first profile has CPU samples (--sample), so times are not compared."),
+        "{said}"
+    );
+    let json: Value = serde_json::from_str(&one.json().unwrap()).unwrap();
+    assert_eq!(json["time"], serde_json::json!({"only": "before"}));
+    let mut before = before;
+    before.cpu = None;
+    let none = diff(&before, &after);
+    assert!(!text(&none).contains("CPU") && !none.json().unwrap().contains("\"time\""));
+}
+
+#[test]
+fn a_method_that_was_measured_in_one_run_only_keeps_its_samples() {
+    // The second run left `spin` without probes: its time is still its own, and no method's change.
+    let (before, _) = shops();
+    let mut after = before.clone();
+    let class = &mut after.classes[0];
+    std::sync::Arc::make_mut(&mut class.map).methods.remove(0);
+    class.counts.remove(0);
+    let found = diff(&before, &after).time.unwrap();
+    assert_eq!((found.methods.len(), found.alike), (0, 2), "{found:#?}");
+}
