@@ -6,6 +6,7 @@
 //! sections 6.3, 6.4).
 
 mod accuracy;
+mod agree;
 mod artifacts;
 mod auto;
 mod compile;
@@ -16,6 +17,7 @@ mod lines;
 mod long;
 mod method_data;
 mod offline;
+mod overhead;
 mod record;
 mod rewrite;
 mod run;
@@ -221,6 +223,27 @@ enum Action {
         label: String,
         #[command(flatten)]
         offline: offline::Arguments,
+    },
+    /// Measures what tools cost from the start of a JVM to its end: ours, and others
+    Overhead {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        overhead: overhead::Arguments,
+    },
+    /// Compares shares of methods in CPU samples with those of async-profiler and of the JVM's flight
+    /// recorder
+    Agree {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        agree: agree::Arguments,
     },
     /// Prints a table about an analysis or a numbering, from traces or profiles
     Table {
@@ -526,6 +549,21 @@ fn perform(cli: Cli) -> Result<String> {
             let trodden = workspace::find_trodden(&workspace, offline.trodden.as_deref())?;
             let record = Record::create(&workspace, &label, &jdks)?;
             let text = offline::run(&workspace, &jdks[0], &offline, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Overhead { jvm, label, overhead } => {
+            let work = long::parse(&workspace, &overhead.work)?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = overhead::run(&plan, &workspace, &work, &overhead, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Agree { jvm, label, agree } => {
+            let work = long::parse(&workspace, &agree.work)?;
+            let trodden = workspace::find_trodden(&workspace, agree.trodden.as_deref())?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = agree::run(&plan, &workspace, &work, &agree, &trodden, &record)?;
             Ok(finish(&record, text))
         }
         Action::Table { table } => tables::print(table).map(|()| String::new()),

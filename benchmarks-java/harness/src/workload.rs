@@ -116,6 +116,34 @@ pub const APPS: &[App] = &[
         inputs: &[],
         include: None,
     },
+    App {
+        name: "rhino",
+        driver: "RhinoDriver",
+        sets: &["rhino"],
+        inputs: &[],
+        include: None,
+    },
+    App {
+        name: "freemarker",
+        driver: "FreemarkerDriver",
+        sets: &["freemarker"],
+        inputs: &[],
+        include: None,
+    },
+    App {
+        name: "sat4j",
+        driver: "Sat4jDriver",
+        sets: &["sat4j"],
+        inputs: &[],
+        include: None,
+    },
+    App {
+        name: "checkstyle",
+        driver: "CheckstyleDriver",
+        sets: &["checkstyle"],
+        inputs: &["sources/commons-lang3"],
+        include: None,
+    },
 ];
 
 /// Something that can be run in a JVM and prints a line per iteration.
