@@ -3,7 +3,8 @@
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use trodden_profile::options::{
-    self, Action, AgentCommand, GROUPS, Level, OptionEntry, OptionError, ProfileOptions, option_named,
+    self, Action, AgentCommand, FileFormat, GROUPS, Level, OptionEntry, OptionError, Probe, ProfileOptions,
+    option_named,
 };
 
 use crate::error::CliError;
@@ -23,11 +24,40 @@ impl ProfileArgs {
         ProfileOptions::from_pairs(&self.pairs).map_err(|e| usage(&e))
     }
 
-    /// The options, with the file that `-o` names.
-    pub fn options_with_file(&self, file: Option<&str>) -> Result<ProfileOptions, CliError> {
+    /// With the file that `-o` names.
+    pub fn with_file(&self, file: Option<&str>) -> Self {
         let mut all = self.clone();
         all.pairs.extend(file.map(|file| ("file", file.to_owned())));
-        all.options()
+        all
+    }
+
+    /// What `run` and `attach` do with them: CPU time is sampled, unless that was said. In production nothing
+    /// but that happens, and the profile is written every minute.
+    pub fn with_samples(&self, production: bool) -> Result<Self, CliError> {
+        let mut all = self.clone();
+        if production {
+            if let Some(name) = ["probe", "profile"].into_iter().find(|name| self.has(name)) {
+                return Err(CliError::Usage(format!(
+                    "error: --production changes nothing of the program, so it goes without --{name}"
+                )));
+            }
+            all.pairs.push(("probe", Probe::None.name().to_owned()));
+            all.add("dump", "60s");
+        }
+        // A trace has no place for samples.
+        let is_trace =
+            |all: &Self| Ok::<bool, CliError>(all.options()?.output.file.format() == FileFormat::Trace);
+        if production || !is_trace(&all)? {
+            all.add("sample", "1ms");
+        }
+        Ok(all)
+    }
+
+    /// Adds an option that was not given.
+    fn add(&mut self, name: &'static str, value: &str) {
+        if !self.has(name) {
+            self.pairs.push((name, value.to_owned()));
+        }
     }
 
     /// What an agent is to do with the options, but for those named in `ours`.

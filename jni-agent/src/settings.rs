@@ -139,8 +139,16 @@ impl Settings {
         format!("{}\nguide={guide:x}", self.options.fingerprint())
     }
 
+    /// Do classes get probes?
+    pub fn instruments(&self) -> bool {
+        self.options.probe != Probe::None
+    }
+
     /// The probe as the profile names it.
     pub fn probe_name(&self) -> &'static str {
+        if !self.instruments() {
+            return Probe::None.name();
+        }
         match self.retires && self.probe == ProbeKind::Counters {
             true => Probe::Auto.name(),
             false => self.probe.name(),
@@ -272,7 +280,8 @@ impl Settings {
 pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     match options.probe_in_use() {
         _ if options.is_structural() => ProbeKind::Structural,
-        Probe::Counters => ProbeKind::Counters,
+        // Nothing gets any; counts that stay empty are the least of all.
+        Probe::Counters | Probe::None => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Yieldpoint | Probe::Auto => ProbeKind::Yieldpoint,
         Probe::Events => ProbeKind::Events,

@@ -75,11 +75,15 @@ fn head(page: &mut Page, view: &View, width: usize) {
     let title = cut(&format!("Trodden: {}", program(view.run)), width);
     heading(page, &title);
     let t = view.totals;
-    let mut text = format!(
-        "{} paths with {} decisions in {} methods, {:.1} s. {}",
+    let counted = format!(
+        "{} paths with {} decisions in {} methods, ",
         thousands(t.paths),
         thousands(t.flow),
-        thousands(t.methods),
+        thousands(t.methods)
+    );
+    let counted = if view.run.has_time_only() { "" } else { &counted };
+    let mut text = format!(
+        "{counted}{:.1} s. {}",
         view.run.seconds,
         words::how_counted(view.run)
     );

@@ -103,6 +103,10 @@ impl Page {
             2,
             &format!("counted  {:.1} s. {}", run.seconds, words::how_counted(run)),
         );
+        if run.has_time_only() {
+            self.line("");
+            return;
+        }
         let t = view.totals;
         self.wrapped(
             2,

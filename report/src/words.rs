@@ -279,6 +279,9 @@ impl Counts {
 
 /// How the counts came about, as one sentence.
 pub(crate) fn how_counted(run: &RunInfo) -> String {
+    if run.has_time_only() {
+        return "Only CPU time was sampled: no code had probes, so nothing is known of paths.".to_owned();
+    }
     if run.exact {
         return match not_counted(run) {
             None => "Every path was counted; where one was cut off, by an exception or the end of the program, up to the block in \

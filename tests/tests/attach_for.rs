@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,13 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
+/// The program is attached to by name: one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Calls `one` until a line comes, then `two` until there are no more lines.
 const PROGRAM: &str = "public class Attendee {
     static int one(int i) {
@@ -175,6 +183,7 @@ fn ran(file: &Path) -> Result<BTreeSet<String>> {
 
 #[test]
 fn sessions() -> Result<()> {
+    let _alone = alone();
     for jdk in &Jdk::ends()? {
         let mut program = Attendee::start(jdk)?;
         let pid = program.pid();
@@ -255,5 +264,43 @@ fn what_cannot_be() -> Result<()> {
         !nowhere.status.success() && nowhere.stderr.contains("/nonexistent/folder"),
         "{nowhere:?}"
     );
+    Ok(())
+}
+
+#[test]
+fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
+    let _alone = alone();
+    for jdk in &Jdk::ends()? {
+        let mut program = Attendee::start(jdk)?;
+        let pid = program.pid();
+        let attach = |arguments: &[&str]| -> Result<process::Outcome> {
+            let mut command = Command::new(&artefacts::artefacts()?.cli);
+            command.args(["attach", &pid]).args(arguments);
+            process::run(&mut command, LIMIT)
+        };
+        let file = program.file("always.trodden").display().to_string();
+        let page = program.file("always.html").display().to_string();
+        let refused = attach(&["--for", "0", "-o", &page])?;
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        let begun = attach(&["--for", "0", "-o", &file, "--dump", "100ms"])?.success()?;
+        assert!(
+            begun.stderr.contains(&format!("trodden attach {pid} stop")),
+            "{begun:?}"
+        );
+        program.go_on()?;
+        let start = Instant::now();
+        while !Path::new(&file).exists() {
+            assert!(
+                start.elapsed() < LIMIT,
+                "it is not written while the program runs"
+            );
+            thread::sleep(Duration::from_millis(20));
+        }
+        attach(&["stop"])?.success()?;
+        let profile = Profile::load(Path::new(&file))?;
+        assert!(profile.cpu.is_some() && profile.classes.is_empty());
+        program.go_on()?;
+        program.says("true")?;
+    }
     Ok(())
 }

@@ -3,24 +3,28 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use trodden_profile::{CpuFrameKind, CpuSamples, MethodTime, Profile};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
-use trodden_tests::{Result, build, process, stress};
+use trodden_tests::{Result, artefacts, build, process, stress};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
+/// The program, compiled.
+fn classes(jdk: &Jdk) -> Result<PathBuf> {
+    let files = [Path::new(build::ROOT).join("cpu/Cpu.java")];
+    build::cached("cpu", &files, &[&jdk.feature.to_string()], |out| {
+        build::javac(jdk, ".", &files, out)
+    })
+}
+
 /// The command that runs the program, with samples and a probe.
 fn command(jdk: &Jdk, what: &str, probe: &str, file: &Path) -> Result<Command> {
-    let source = Path::new(build::ROOT).join("cpu/Cpu.java");
-    let files = [source];
-    let classes = build::cached("cpu", &files, &[&jdk.feature.to_string()], |out| {
-        build::javac(jdk, ".", &files, out)
-    })?;
+    let classes = classes(jdk)?;
     let mut java = jdk.command("java");
     java.args(SUSPICIOUS)
         .arg(agent_flag(&format!("{probe},sample=1ms"), "Cpu*", file)?);
@@ -93,6 +97,82 @@ fn shares_are_those_that_the_program_measures() -> Result<()> {
             let places = &method(cpu, "Cpu", "first").places;
             assert!(places.keys().all(|bci| bci.is_some()), "{what}: {places:?}");
         }
+    }
+    Ok(())
+}
+
+/// A method's share of two, as sampled and as the program measured it.
+fn assert_first_of_two(out: &str, cpu: &CpuSamples, what: &str) {
+    let spent = numbers(out);
+    let [first, second] = ["first", "second"].map(|name| method(cpu, "Cpu", name).all.total);
+    let share = first.ns as f64 / (first.ns + second.ns) as f64;
+    let expected = spent["first"] / (spent["first"] + spent["second"]);
+    assert_share(share, expected, first.samples + second.samples, what);
+}
+
+#[test]
+fn stacks_read_at_safepoints_have_the_same_shares() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (out, profile) = run(&jdk, "shares", "counters,sampler=safepoint")?;
+        let (cpu, what) = (samples(&profile), format!("JDK {}", jdk.feature));
+        assert_eq!(cpu.reader, "safepoint", "{what}");
+        assert!(cpu.interval_ns >= 10_000_000, "{what}: {}", cpu.interval_ns);
+        assert_first_of_two(&out, cpu, &what);
+        let failed: u64 = cpu.failed.iter().map(|failed| failed.time.samples).sum();
+        assert!(failed * 20 <= cpu.total().samples, "{what}: {:?}", cpu.failed);
+    }
+    Ok(())
+}
+
+#[test]
+fn without_probes_nothing_but_time_is_measured() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (out, profile) = run(&jdk, "shares", "none")?;
+        let (cpu, what) = (samples(&profile), format!("JDK {}", jdk.feature));
+        assert_first_of_two(&out, cpu, &what);
+        assert_eq!(profile.run.probe, "none", "{what}");
+        assert!(
+            profile.classes.is_empty(),
+            "{what}: {} classes",
+            profile.classes.len()
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn run_samples_unless_it_is_told_not_to() -> Result<()> {
+    let jdk = &Jdk::ends()?[0];
+    let run = |options: &[&str]| -> Result<(process::Outcome, Option<Profile>)> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("out.trodden");
+        let classes = classes(jdk)?;
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        command.arg("run").args(options).arg("-o").arg(&file).arg("--");
+        command
+            .arg(jdk.home.join("bin/java"))
+            .args(SUSPICIOUS)
+            .arg("-cp")
+            .arg(classes);
+        let outcome = process::run(command.args(["Cpu", "shares"]), LIMIT)?;
+        let profile = file.exists().then(|| Profile::load(&file)).transpose()?;
+        Ok((outcome, profile))
+    };
+    let (_, profile) = run(&["--include", "Cpu*"])?;
+    let profile = profile.expect("a profile");
+    assert!(samples(&profile).total().samples > 100 && !profile.classes.is_empty());
+    let (_, profile) = run(&["--include", "Cpu*", "--sample", "off"])?;
+    assert_eq!(profile.expect("a profile").cpu, None);
+    let (outcome, profile) = run(&["--production"])?;
+    let profile = profile.expect("a profile");
+    assert!(samples(&profile).total().samples > 100 && profile.classes.is_empty());
+    assert!(outcome.stderr.contains("Cpu.first"), "{}", outcome.stderr);
+    for wrong in [["--probe", "counters"], ["--sample", "off"]] {
+        let (outcome, profile) = run(&[&["--production"], &wrong[..]].concat())?;
+        assert!(
+            profile.is_none() && outcome.status.code() == Some(2),
+            "{outcome:?}"
+        );
     }
     Ok(())
 }

@@ -62,7 +62,9 @@ fn compiled(jdk: &Jdk, folder: &Path, name: &str, source: &Path) -> Result<PathB
 fn recorded(jdk: &Jdk, folder: &Path, name: &str, classes: &Path, options: &[&str]) -> Result<PathBuf> {
     let profile = folder.join(name).with_extension("trodden");
     let mut run = Command::new(&artefacts::artefacts()?.cli);
-    run.args(["run", "--quiet", "--include", "demo.*"]).args(options);
+    // An option that is given again wins.
+    run.args(["run", "--quiet", "--include", "demo.*", "--sample", "off"])
+        .args(options);
     run.env("TRODDEN_AGENT", &artefacts::artefacts()?.agent);
     run.arg("-o").arg(&profile);
     run.arg("--").arg(jdk.command("java").get_program());

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tempfile::TempDir;
-use trodden_profile::options::{Action, AgentCommand, FilePattern, Share, parse_duration};
+use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern, Share, parse_duration};
 use trodden_profile::{Profile, printable_lines};
 use trodden_report::ContextsOptions;
 
@@ -39,8 +39,8 @@ pub struct AttachArgs {
     #[arg(value_enum, required_unless_present = "for")]
     action: Option<AttachAction>,
     /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths.
-    /// Ctrl-C ends it sooner.
-    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = parse_duration, conflicts_with = "action")]
+    /// Ctrl-C ends it sooner. 0: until the JVM ends or is told to stop, in production (below), into --file.
+    #[arg(long = "for", id = "for", value_name = "TIME", value_parser = session_length, conflicts_with = "action")]
     duration: Option<Duration>,
     /// Where the result of --for goes as well; the extension picks the format, as for `trodden run`.
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
@@ -48,6 +48,9 @@ pub struct AttachArgs {
     /// Directory with Java sources for the report's annotated code; may be repeated.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Change nothing of the program: only sample its CPU time; with start, write the profile every minute.
+    #[arg(long)]
+    production: bool,
     /// How long to wait for the JVM to open its attach socket, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u64,
@@ -73,6 +76,14 @@ enum AttachAction {
     Report,
 }
 
+/// A duration, or 0: without an end.
+fn session_length(given: &str) -> Result<Duration, String> {
+    match given {
+        "0" => Ok(Duration::ZERO),
+        _ => parse_duration(given),
+    }
+}
+
 /// Does it.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     let pid = jvms::find(&args.jvm)?;
@@ -84,13 +95,14 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     }
     let action = match (args.duration, args.action) {
         (None, Some(action)) => action,
+        (Some(Duration::ZERO), _) => AttachAction::Start,
         (Some(duration), _) => {
             return Session {
                 pid,
                 duration,
                 output: args.output.as_deref(),
                 sources: &args.sources,
-                profile: &args.profile,
+                profile: &args.profile.with_samples(args.production)?,
                 wait,
             }
             .run();
@@ -110,13 +122,39 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
         AttachAction::Status => (Action::Status, &[][..]),
         AttachAction::Report => (Action::Dump, &["phi"][..]),
     };
-    let mut command = args.profile.command(asked, ours)?;
+    let forever = args.duration.is_some();
+    if forever && !args.sources.is_empty() {
+        return Err(CliError::Usage(
+            "error: with --for 0 the JVM itself writes its profile; give --sources to `trodden report`"
+                .to_owned(),
+        ));
+    }
+    let profile = match action {
+        AttachAction::Start => args
+            .profile
+            .with_file(args.output.as_deref())
+            .with_samples(args.production || forever)?,
+        _ if args.production => {
+            return Err(CliError::Usage(
+                "error: --production is for start, and for --for".to_owned(),
+            ));
+        }
+        _ => args.profile.clone(),
+    };
+    let mut command = profile.command(asked, ours)?;
     let phi = args.profile.value("phi").filter(|_| !ours.is_empty());
     let phi = phi.map(Share::from_str).transpose();
     let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
     let options = &mut command.options;
+    if forever && options.output.file.format() != FileFormat::Trodden {
+        return Err(CliError::Usage(format!(
+            "error: with --for 0 the JVM itself writes its profile, as a .trodden file, not '{}'; make a page of it \
+             with `trodden report`",
+            options.output.file
+        )));
+    }
     // The JVM has its own current directory; names on our command line are about ours.
-    if args.profile.has("file") {
+    if profile.has("file") {
         options.output.file = absolute(&options.output.file)?;
     }
     if let Some(log) = &mut options.output.log {
@@ -146,6 +184,11 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     }
     if !own_out {
         output::write(None, printable_lines(&answer).as_bytes())?;
+    }
+    if forever {
+        output::complain(&format!(
+            "its CPU time is sampled until it ends, or until `trodden attach {pid} stop`"
+        ));
     }
     Ok(())
 }

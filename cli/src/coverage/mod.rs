@@ -62,6 +62,10 @@ impl CoverageArgs {
         method: Option<&str>,
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
+        if profile.run.has_time_only() {
+            let reason = "holds CPU time only (probe none): what ran and what did not is not known";
+            return Err(CliError::file(file, reason));
+        }
         let filter = Filter::new(&split(&self.include), &split(&self.exclude))
             .map_err(|e| CliError::Usage(format!("error: {e}")))?;
         let pattern = method

@@ -211,6 +211,11 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
         Probe::Counters => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Auto | Probe::Yieldpoint => ProbeKind::Yieldpoint,
+        Probe::None => {
+            return Err(CliError::Usage(
+                "error: --probe none puts nothing into classes; there is nothing to instrument".to_owned(),
+            ));
+        }
         Probe::Events => {
             return Err(CliError::Usage(
                 "error: --probe events is not available here: its events need the agent".to_owned(),

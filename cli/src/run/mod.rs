@@ -43,6 +43,9 @@ pub struct RunArgs {
     /// Directory with Java sources for the report's annotated code; may be repeated.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
+    /// Change nothing of the program: only sample its CPU time, and write the profile every minute.
+    #[arg(long)]
+    production: bool,
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
@@ -53,7 +56,8 @@ pub struct RunArgs {
 
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
-    let mut options = args.profile.options_with_file(args.output.as_deref())?;
+    let profile = args.profile.with_file(args.output.as_deref());
+    let mut options = profile.with_samples(args.production)?.options()?;
     before::check(&options.output.file, &args.sources)?;
     let include = options.code.include.clone();
     let library = agent_library::find()?;

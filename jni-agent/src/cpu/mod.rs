@@ -12,7 +12,9 @@
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `stacks.rs` | the tree |
+//! | `at_safepoints.rs` | the same without signals, where the JVM or the system refuses |
 
+mod at_safepoints;
 mod buffer;
 mod methods;
 mod signal;
@@ -20,6 +22,7 @@ mod stacks;
 mod timers;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jvmti::{
@@ -27,6 +30,7 @@ use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, jvmtiCapabilities,
 };
 use trodden_profile::CpuSamples;
+use trodden_profile::options::SampledBy;
 
 use crate::host::Host;
 use crate::jvm::guard::guard;
@@ -53,13 +57,19 @@ pub struct CpuSampler {
     methods: Methods,
     timers: Timers,
     stacks: Mutex<Stacks>,
+    /// CPU time that it took in this stretch, in nanoseconds; of that before the last reset; in former
+    /// stretches.
+    took: AtomicU64,
+    took_forgotten: AtomicU64,
+    took_before: AtomicU64,
     /// What runs; `None` while there is no sampling.
     running: Mutex<Option<Running>>,
 }
 
 struct Running {
     clock: Clock,
-    tap: &'static Tap,
+    /// `None`: stacks are read at safepoints.
+    tap: Option<&'static Tap>,
     /// CPU time of the process at the beginning.
     since: f64,
 }
@@ -91,12 +101,69 @@ impl CpuSampler {
         host: &'static Host,
         jni: Jni<'_>,
         interval: Duration,
+        by: SampledBy,
     ) -> Result<(), Unavailable> {
         let mut running = lock(&self.running);
         if running.is_some() {
             return Ok(());
         }
         lock(&self.stacks).find_places_by(&*host.registry);
+        let asynchronously = match by {
+            SampledBy::Safepoint => Ok(None),
+            SampledBy::Auto | SampledBy::Async => self.start_timers(host, jni, interval).map(Some),
+        };
+        let (tap, clock) = match asynchronously {
+            Ok(Some((tap, clock))) => (Some(tap), clock),
+            Ok(None) => (None, self.start_reader(host, jni, interval)?),
+            Err(e) if by == SampledBy::Auto => {
+                warning!("stacks are read at safepoints only, and more rarely: {e}");
+                (None, self.start_reader(host, jni, interval)?)
+            }
+            Err(e) => return Err(e),
+        };
+        *running = Some(Running {
+            clock,
+            tap,
+            since: processor_seconds(),
+        });
+        Ok(())
+    }
+
+    /// Stacks are read by a thread of ours.
+    fn start_reader(
+        &'static self,
+        host: &'static Host,
+        jni: Jni<'_>,
+        interval: Duration,
+    ) -> Result<Clock, Unavailable> {
+        let (jvmti, interval) = (host.jvmti, interval.max(at_safepoints::SHORTEST));
+        at_safepoints::prepare(jvmti)?;
+        jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
+        self.methods.register_loaded(jvmti, jni)?;
+        lock(&self.stacks).begin(interval, "safepoint");
+        let mut reader = at_safepoints::Reader::default();
+        let clock = Clock::start(THREAD_NAME, host.vm, jvmti, interval, None, move |jni, _, _| {
+            guard(THREAD_NAME, false, || {
+                let mut stacks = lock(&self.stacks);
+                if self.methods.have_changed(jni) {
+                    stacks.forget_methods();
+                }
+                reader.look((jvmti, jni), interval, &self.methods, &mut stacks);
+                let own = timers::spent(0).unwrap_or_default();
+                self.took.store(own, Ordering::Relaxed);
+                true
+            })
+        });
+        clock.map_err(Unavailable::Timers)
+    }
+
+    /// Threads get timers, whose signals take the samples.
+    fn start_timers(
+        &'static self,
+        host: &'static Host,
+        jni: Jni<'_>,
+        interval: Duration,
+    ) -> Result<(&'static Tap, Clock), Unavailable> {
         let tap = signal::install(host.vm)?;
         // Now: in an event of a thread nothing may run Java code.
         host.find_virtual_threads(jni);
@@ -114,10 +181,15 @@ impl CpuSampler {
         jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
         self.methods.register_loaded(jvmti, jni)?;
-        lock(&self.stacks).begin(interval);
+        lock(&self.stacks).begin(interval, "async");
+        // The handlers' sum goes on from former stretches.
+        let before = tap.spent();
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, DRAIN, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
                 self.drain(host, jni, tap);
+                let own = timers::spent(0).unwrap_or_default();
+                let took = (tap.spent() - before) + own;
+                self.took.store(took, Ordering::Relaxed);
                 true
             })
         });
@@ -131,12 +203,7 @@ impl CpuSampler {
             "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
             tap.signal()
         );
-        *running = Some(Running {
-            clock,
-            tap,
-            since: processor_seconds(),
-        });
-        Ok(())
+        Ok((tap, clock))
     }
 
     /// Ends sampling; samples are kept. `jni` is the calling thread's.
@@ -145,11 +212,13 @@ impl CpuSampler {
             return;
         };
         self.timers.end();
-        if !tap.close() {
+        if !tap.is_none_or(Tap::close) {
             warning!("a thread is still being sampled; its sample is left out");
         }
         clock.stop();
-        self.drain(host, jni, tap);
+        if let Some(tap) = tap {
+            self.drain(host, jni, tap);
+        }
         let mut events = vec![
             JVMTI_EVENT_THREAD_START,
             JVMTI_EVENT_CLASS_LOAD,
@@ -163,6 +232,10 @@ impl CpuSampler {
             }
         }
         self.methods.forget(jni);
+        self.took_before
+            .store(self.took().as_nanos() as u64, Ordering::Relaxed);
+        self.took.store(0, Ordering::Relaxed);
+        self.took_forgotten.store(0, Ordering::Relaxed);
         let spent = Duration::from_secs_f64((processor_seconds() - since).max(0.0));
         let mut stacks = lock(&self.stacks);
         stacks.forget_methods();
@@ -173,9 +246,12 @@ impl CpuSampler {
     pub fn reset(&self) {
         let mut running = lock(&self.running);
         lock(&self.stacks).reset();
+        self.took_before.store(0, Ordering::Relaxed);
+        let took = self.took.load(Ordering::Relaxed);
+        self.took_forgotten.store(took, Ordering::Relaxed);
         if let Some(running) = &mut *running {
             running.since = processor_seconds();
-            running.tap.take_lost();
+            running.tap.map(Tap::take_lost);
         }
     }
 
@@ -184,11 +260,20 @@ impl CpuSampler {
         let running = lock(&self.running);
         let mut more = Duration::ZERO;
         if let Some(running) = &*running {
-            self.drain(host, jni, running.tap);
+            if let Some(tap) = running.tap {
+                self.drain(host, jni, tap);
+            }
             more = Duration::from_secs_f64((processor_seconds() - running.since).max(0.0));
         }
         drop(running);
         lock(&self.stacks).samples(more)
+    }
+
+    /// CPU time that sampling took itself.
+    pub fn took(&self) -> Duration {
+        let forgotten = self.took_forgotten.load(Ordering::Relaxed);
+        let stretch = self.took.load(Ordering::Relaxed).saturating_sub(forgotten);
+        Duration::from_nanos(stretch + self.took_before.load(Ordering::Relaxed))
     }
 
     /// The calling thread begins to run Java code. A virtual one has none of its own: its carrier has the

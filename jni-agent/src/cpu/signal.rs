@@ -59,6 +59,8 @@ pub struct Tap {
     open: AtomicBool,
     /// Handlers at work.
     busy: AtomicU32,
+    /// CPU time that handlers have taken so far, in nanoseconds.
+    spent: AtomicU64,
 }
 
 /// The one of this process.
@@ -82,6 +84,7 @@ pub fn install(vm: Vm) -> Result<&'static Tap, Unavailable> {
         buffer: Buffer::new(slots).map_err(Unavailable::Timers)?,
         open: AtomicBool::new(false),
         busy: AtomicU32::new(0),
+        spent: AtomicU64::new(0),
     }));
     TAP.store(tap, Ordering::Release);
     // SAFETY: an action with all fields set; the handler has the signature that SA_SIGINFO asks for.
@@ -310,8 +313,15 @@ impl Tap {
                 }
                 trace.count
             });
+            let took = spent(0).unwrap_or(now).saturating_sub(now);
+            self.spent.fetch_add(took, Ordering::Relaxed);
         }
         self.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// CPU time that samples have taken so far, in nanoseconds.
+    pub fn spent(&self) -> u64 {
+        self.spent.load(Ordering::Relaxed)
     }
 
     /// Samples are taken from now on.

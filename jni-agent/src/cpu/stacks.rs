@@ -46,6 +46,8 @@ type Key = (u32, u32, u32);
 pub struct Stacks {
     /// Did sampling ever begin? The interval then.
     interval: Option<Duration>,
+    /// How stacks are read.
+    reader: &'static str,
     nodes: Vec<CpuRow>,
     known: FxHashMap<Key, u32>,
     frames: Vec<CpuFrame>,
@@ -53,8 +55,8 @@ pub struct Stacks {
     by_name: FxHashMap<CpuFrame, u32>,
     /// Numbers of frames by ids of methods, as long as these are valid.
     by_id: FxHashMap<usize, u32>,
-    /// Who knows where probes have moved instructions to. Samples have the places in the code that runs; those of the tree
-    /// are of the code as it was compiled.
+    /// Who knows where probes have moved instructions to. Samples have the places in the code that runs;
+    /// those of the tree are of the code as it was compiled.
     code: Option<&'static dyn CodePlaces>,
     /// By frame, where its instructions are, as long as no class is changed; and the number that tells that.
     places: FxHashMap<u32, Places>,
@@ -71,9 +73,10 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Sampling begins, with so much CPU time from sample to sample.
-    pub fn begin(&mut self, interval: Duration) {
+    /// Sampling begins, with so much CPU time from sample to sample, by this reader.
+    pub fn begin(&mut self, interval: Duration, reader: &'static str) {
         self.interval = Some(interval);
+        self.reader = reader;
     }
 
     /// Who knows where instructions are.
@@ -85,6 +88,7 @@ impl Stacks {
     pub fn reset(&mut self) {
         *self = Stacks {
             interval: self.interval,
+            reader: self.reader,
             limit: self.limit,
             code: self.code,
             ..Stacks::default()
@@ -254,7 +258,7 @@ impl Stacks {
         let mut failed: Vec<CpuFailure> = failed.map(|(reason, time)| CpuFailure { reason, time }).collect();
         failed.sort();
         let mut samples = CpuSamples {
-            reader: "async".to_owned(),
+            reader: self.reader.to_owned(),
             interval_ns: interval.as_nanos() as u64,
             process_ns: Some((self.process + more).as_nanos() as u64),
             lost: self.lost,
@@ -318,7 +322,7 @@ mod tests {
             limit,
             ..Stacks::default()
         };
-        stacks.begin(Duration::from_millis(1));
+        stacks.begin(Duration::from_millis(1), "async");
         stacks
     }
 
@@ -402,7 +406,8 @@ mod tests {
         );
     }
 
-    /// `m8` has a probe of three bytes in front of each instruction, at first; where those of `m9` are nobody knows.
+    /// `m8` has a probe of three bytes in front of each instruction, at first; where those of `m9` are nobody
+    /// knows.
     struct Code(AtomicU64);
 
     impl CodePlaces for Code {
@@ -429,7 +434,8 @@ mod tests {
         static CODE: Code = Code(AtomicU64::new(0));
         let mut stacks = stacks(None);
         stacks.find_places_by(&CODE);
-        // Inside a probe, at the instruction behind it, twice, at the last one, behind it; and where it is not known.
+        // Inside a probe, at the instruction behind it, twice, at the last one, behind it; and where it is
+        // not known.
         for bci in [8, 11, 11, 39, 90] {
             add(&mut stacks, &[(8, bci)], 1);
         }

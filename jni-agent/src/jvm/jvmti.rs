@@ -179,6 +179,13 @@ impl Jvmti {
         Ok(nanos.max(0) as u64)
     }
 
+    /// The identity hash of a thread's object.
+    pub fn object_hash(self, thread: ThreadRef) -> Result<jint, JvmError> {
+        let mut hash = 0;
+        jvmti!(self, GetObjectHashCode, thread, &mut hash)?;
+        Ok(hash)
+    }
+
     /// May this class be retransformed?
     pub fn is_modifiable(self, class: ClassRef) -> bool {
         let mut yes = 0;

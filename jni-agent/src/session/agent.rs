@@ -240,7 +240,7 @@ impl Agent {
         if settings.probe == ProbeKind::Events {
             self.start_streams(control, &settings)?;
         }
-        let done = match settings.ahead {
+        let done = match settings.ahead || !settings.instruments() {
             true => Restored::default(),
             false => self.instrument(jni, &settings)?,
         };
@@ -251,7 +251,9 @@ impl Agent {
             .transpose()
             .map_err(StartError::Thread)?;
         if let Some(interval) = settings.options.sampling.sample
-            && let Err(e) = self.cpu.start(&self.host, jni, interval)
+            && let Err(e) = self
+                .cpu
+                .start(&self.host, jni, interval, settings.options.sampling.sampled_by)
         {
             warning!("no CPU samples: {e}");
         }

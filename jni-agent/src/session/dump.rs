@@ -177,7 +177,7 @@ pub fn dump(
         profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
     add_source(agent, &mut profile);
-    profile.cpu = agent.cpu.samples(&agent.host, jni);
+    add_samples(agent, &mut profile, jni);
     profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
     Ok(file)
 }
@@ -256,8 +256,16 @@ fn dump_streams(
     facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
     add_source(agent, &mut profile);
-    profile.cpu = agent.cpu.samples(&agent.host, jni);
+    add_samples(agent, &mut profile, jni);
     profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
+/// Where CPU time went, and what finding that out took.
+fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
+    profile.cpu = agent.cpu.samples(&agent.host, jni);
+    if profile.cpu.is_some() {
+        profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
+    }
 }
 
 /// What only the classes' bytes say: what the branches of methods that ran decide, what of the others the
@@ -316,7 +324,7 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
         schedule: (settings.probe == ProbeKind::Yieldpoint)
             .then(|| settings.options.sampling.schedule.to_string()),
         interval_ns: samples.then_some(settings.options.sampling.interval.as_nanos() as u64),
-        exact: matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),
+        exact: settings.instruments() && matches!(settings.probe, ProbeKind::Counters | ProbeKind::Events),
         options: options
             .iter()
             .map(|(name, value)| format!("{name}={value}"))

@@ -24,8 +24,8 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, or `auto` (counters that are taken
-    /// out again).
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, `auto` (counters that
+    /// are taken out again), or `none`.
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
     pub schedule: Option<String>,
@@ -39,6 +39,13 @@ pub struct RunInfo {
     pub version: String,
     /// Facts about the host and the recording: `os`, `cpus`, `ticks`, `samples`, `lost`, …
     pub facts: Facts,
+}
+
+impl RunInfo {
+    /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
+    pub fn has_time_only(&self) -> bool {
+        self.probe.split(" + ").all(|probe| probe == "none")
+    }
 }
 
 /// Counts of one method.
@@ -66,8 +73,8 @@ pub struct ClassProfile {
     pub counts: Vec<MethodCounts>,
 }
 
-/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes report less than
-/// others'.
+/// A class, or a method, that was left as it was, or ([`has_probes`](Self::has_probes)) whose probes report
+/// less than others'.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Skipped {
     /// Internal name, with slashes.
@@ -79,11 +86,12 @@ pub struct Skipped {
 }
 
 impl Skipped {
-    /// What the reason begins with if the method has probes, which do not report where its calls stand: it is in its
-    /// callees' contexts, but their call sites in it are not known.
+    /// What the reason begins with if the method has probes, which do not report where its calls stand: it is
+    /// in its callees' contexts, but their call sites in it are not known.
     pub const NO_CALL_SITES: &'static str = "without call sites: ";
 
-    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts off.
+    /// What the reason begins with if the method has probes, which do not count paths that an exception cuts
+    /// off.
     pub const NO_CUT_PATHS: &'static str = "without cut paths: ";
 
     /// Does the method have probes, which report less than those of other methods?
@@ -98,7 +106,8 @@ impl Skipped {
 pub struct Profile {
     /// About the run.
     pub run: RunInfo,
-    /// All classes that carry probes, by name, then hash; in path maps of `trodden instrument` as they lie in its output.
+    /// All classes that carry probes, by name, then hash; in path maps of `trodden instrument` as they lie in
+    /// its output.
     pub classes: Vec<ClassProfile>,
     /// What was left as it was, or in part, sorted.
     pub skipped: Vec<Skipped>,
@@ -124,8 +133,8 @@ impl Profile {
         self.skipped.iter().filter(|skipped| !skipped.has_probes())
     }
 
-    /// Methods with a count of any kind, by position of class and method. Calling contexts count calls, no paths, so
-    /// they are not asked.
+    /// Methods with a count of any kind, by position of class and method. Calling contexts count calls, no
+    /// paths, so they are not asked.
     pub fn methods_that_ran(&self) -> HashSet<(usize, usize)> {
         let mut ran = HashSet::new();
         for (position, class) in self.classes.iter().enumerate() {

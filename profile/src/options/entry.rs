@@ -218,6 +218,12 @@ impl Use {
         with: "probe=safepoint",
         test: |o| o.probe == Probe::Safepoint,
     };
+    /// Samples by CPU time
+    pub const CPU: Use = Use {
+        words: "samples of CPU time",
+        with: "sample=1ms",
+        test: |o| o.sampling.sample.is_some(),
+    };
     /// `probe=events`
     pub const EVENTS: Use = Use {
         words: "probe=events",

@@ -61,7 +61,7 @@ pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStar
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
 pub use values::{
     Action, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CutPaths, LogLevel,
-    OpenPaths, Probe, ProfileKind, Revisits, Share, SinglePathLoops, SinglePathMethods, Skipping,
+    OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share, SinglePathLoops, SinglePathMethods, Skipping,
     SubpathCounts, SubpathIdentity, SubpathLengths, format_duration, parse_duration,
 };
 

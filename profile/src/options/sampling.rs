@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::entry::{Effect, Level, OptionEntry, Use};
 use super::values::{format_duration, parse_duration};
-use super::{ProfileOptions, SCHEDULE, Schedule, ScheduleError};
+use super::{ProfileOptions, SCHEDULE, SampledBy, Schedule, ScheduleError};
 
 /// Options of probes that sample by the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct SamplingChoices {
     pub interval: Duration,
     /// CPU time of a thread from one sample of its stack to the next; `None`: no samples of stacks.
     pub sample: Option<Duration>,
+    /// How their stacks are read.
+    pub sampled_by: SampledBy,
 }
 
 impl Default for SamplingChoices {
@@ -24,6 +26,7 @@ impl Default for SamplingChoices {
             schedule: Schedule::DEFAULT,
             interval: Duration::from_millis(20),
             sample: None,
+            sampled_by: SampledBy::Auto,
         }
     }
 }
@@ -118,6 +121,18 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         level: Level::Basic,
         set: |o, value| Ok(o.sampling.sample = sample(value)?),
         get: |o| Some(o.sampling.sample.map_or_else(|| OFF.to_owned(), format_duration)),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "sampler",
+        value: "auto|async|safepoint",
+        default: "auto",
+        example: "safepoint",
+        help: "How stacks are read for CPU time: wherever a thread is, or at safepoints only (no signals; coarser)",
+        level: Level::Research,
+        uses: &[Use::CPU],
+        set: |o, value| Ok(o.sampling.sampled_by = value.parse()?),
+        get: |o| Some(o.sampling.sampled_by.to_string()),
         ..OptionEntry::PLAIN
     },
 ];

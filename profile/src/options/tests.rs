@@ -120,11 +120,11 @@ fn errors_name_the_option_and_suggest() {
         ("strat", "unknown option 'strat'; did you mean 'start'?"),
         (
             "probe",
-            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|events|auto",
+            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|events|auto|none",
         ),
         (
             "probe=counter",
-            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events)",
+            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events, none)",
         ),
         (
             "profile=paths+structural",
@@ -812,11 +812,17 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
     let kinds = prop::sample::subsequence(ProfileKind::ALL.to_vec(), 1..3);
     let probe = prop::sample::select(Probe::ALL);
     let sample = prop::option::of((100_000u64..1_000_000_000_000).prop_map(Duration::from_nanos));
-    let sampling =
-        (schedule(), duration(), sample).prop_map(|(schedule, interval, sample)| SamplingChoices {
+    let sampling = (
+        schedule(),
+        duration(),
+        sample,
+        prop::sample::select(SampledBy::ALL),
+    )
+        .prop_map(|(schedule, interval, sample, by)| SamplingChoices {
             schedule,
             interval,
             sample,
+            sampled_by: if sample.is_some() { by } else { SampledBy::Auto },
         });
     let contexts = (
         share(),

@@ -81,6 +81,8 @@ words! {
         Safepoint = "safepoint",
         /// Path ends, calls and returns are written to a buffer of the thread, which analyses consume.
         Events = "events",
+        /// Nothing of the program is changed; CPU time is sampled.
+        None = "none",
     }
 }
 
@@ -92,6 +94,18 @@ impl Probe {
             Probe::Auto => Probe::Yieldpoint,
             probe => probe,
         }
+    }
+}
+
+words! {
+    /// How stacks of threads are read when CPU time is sampled.
+    SampledBy, "way to read stacks" {
+        /// As `async`; where the JVM or the system refuses, as `safepoint`.
+        Auto = "auto",
+        /// In a signal handler, wherever the thread is.
+        Async = "async",
+        /// By a thread of the agent's, which asks the JVM: that stops each thread at its next safepoint.
+        Safepoint = "safepoint",
     }
 }
 
