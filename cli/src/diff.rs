@@ -16,8 +16,8 @@ use crate::sources;
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
 
-/// Shows what changed between two runs: which method takes other CPU time (if both have samples) or does other
-/// work than before, and which branch explains it.
+/// Shows what changed between two runs: which method takes other CPU time (if both have samples) or does
+/// other work than before, and which branch explains it.
 ///
 /// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one
 /// of the same run, use `trodden compare`.
@@ -45,8 +45,8 @@ pub struct DiffArgs {
     /// Exit with 3 if a listed method's change exceeds this much of the executed work.
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on: Option<f64>,
-    /// Exit with 3 if a listed method's CPU time changed by more than this much of all of it, chance left aside. Needs
-    /// CPU samples in both profiles.
+    /// Exit with 3 if a listed method's CPU time changed by more than this much of all of it, chance left
+    /// aside. Needs CPU samples in both profiles.
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on_time: Option<f64>,
     /// Directory with the sources of the second run; may be repeated.

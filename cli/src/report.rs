@@ -54,16 +54,16 @@ pub struct ReportArgs {
     /// (share:0.01).
     #[arg(long, value_name = "THRESHOLD", help_heading = "Subpaths")]
     threshold: Option<SubpathThreshold>,
-    /// What stacks are made of [default: calls, with CPU time; for counts calls if the profile has calling contexts,
-    /// else paths].
+    /// What stacks are made of [default: calls, with CPU time; for counts calls if the profile has calling
+    /// contexts, else paths].
     #[arg(
         long,
         value_enum,
         help_heading = "Stacks (collapsed, speedscope, pprof, firefox)"
     )]
     stacks: Option<Stacks>,
-    /// Which number of a stack comes first; collapsed stacks have no other [default: time if there are CPU samples, else
-    /// executions].
+    /// Which number of a stack comes first; collapsed stacks have no other [default: time if there are CPU
+    /// samples, else executions].
     #[arg(
         long,
         value_enum,

@@ -388,7 +388,11 @@ fn java_gets_the_agent_as_first_argument() {
         library.display()
     );
     assert!(lines[0].starts_with(&agent), "{}", lines[0]);
-    assert!(lines[0].ends_with("/trodden-%p.trodden"), "{}", lines[0]);
+    assert!(
+        lines[0].ends_with("/trodden-%p.trodden,sample=1ms"),
+        "{}",
+        lines[0]
+    );
     assert_eq!(lines[1..], ["-jar", "x y.jar", "[]"]);
 }
 

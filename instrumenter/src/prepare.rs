@@ -473,8 +473,8 @@ impl Prepared<'_> {
         self.emit_where_with_code(ids, |_| true)
     }
 
-    /// The same with probes in some methods only, as in [`emit_where`](Self::emit_where). Of the others nothing went anywhere, and
-    /// nothing is told.
+    /// The same with probes in some methods only, as in [`emit_where`](Self::emit_where). Of the others
+    /// nothing went anywhere, and nothing is told.
     pub fn emit_where_with_code(
         &self,
         ids: ClassIds,

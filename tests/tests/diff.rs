@@ -51,6 +51,8 @@ impl Project {
                 "--quiet",
                 "--probe",
                 "counters",
+                "--sample",
+                "off",
                 "--include",
                 "shop.*",
                 "-o",

@@ -62,7 +62,11 @@ fn compiled(jdk: &Jdk, folder: &Path, name: &str, source: &Path) -> Result<PathB
 fn recorded(jdk: &Jdk, folder: &Path, name: &str, classes: &Path, options: &[&str]) -> Result<PathBuf> {
     let profile = folder.join(name).with_extension("trodden");
     let mut run = Command::new(&artefacts::artefacts()?.cli);
-    run.args(["run", "--quiet", "--include", "demo.*"]).args(options);
+    // Samples are a part of documents that may be missing: only where they are asked for.
+    let samples = ["--sample", "off"].map(|word| (!options.contains(&"--sample")).then_some(word));
+    run.args(["run", "--quiet", "--include", "demo.*"])
+        .args(samples.into_iter().flatten())
+        .args(options);
     run.env("TRODDEN_AGENT", &artefacts::artefacts()?.agent);
     run.arg("-o").arg(&profile);
     run.arg("--").arg(jdk.command("java").get_program());

@@ -119,7 +119,8 @@ fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
     Ok(found.ok_or_else(|| format!("no method '{name}'"))?)
 }
 
-/// Samples tell where instructions are in the code that runs. Blocks are those of the code as it was compiled.
+/// Samples tell where instructions are in the code that runs. Blocks are those of the code as it was
+/// compiled.
 #[test]
 fn time_behind_probes_is_where_it_was_taken() -> Result<()> {
     for jdk in &Jdk::ends()? {

@@ -1,4 +1,5 @@
-//! Where an instruction that runs stands in the method as it was compiled: probes move what comes behind them.
+//! Where an instruction that runs stands in the method as it was compiled: probes move what comes behind
+//! them.
 
 use std::sync::Arc;
 
@@ -18,8 +19,8 @@ pub enum Places {
 }
 
 impl Places {
-    /// The place in the method as it was compiled. One inside a probe is that of the instruction behind it, as the probe stands in
-    /// front of that.
+    /// The place in the method as it was compiled. One inside a probe is that of the instruction behind it,
+    /// as the probe stands in front of that.
     pub fn compiled(&self, bci: u16) -> Option<u16> {
         match self {
             Places::Same => Some(bci),

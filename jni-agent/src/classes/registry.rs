@@ -34,8 +34,8 @@ pub struct ClassEntry {
     pub layout: Arc<CounterLayout>,
     /// Where its structure graphs have their counters; only if these are profiled.
     pub graphs: Option<Arc<GraphLayout>>,
-    /// Where its methods keep the path register and where their instructions went (parallel to the map's methods); kept only
-    /// if frames are read. Empty: the class is as it was.
+    /// Where its methods keep the path register and where their instructions went (parallel to the map's
+    /// methods); kept only if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
 }
 

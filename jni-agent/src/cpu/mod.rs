@@ -12,12 +12,10 @@
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
 //! | `methods.rs` | which method an id stands for, and for how long |
 //! | `stacks.rs` | the tree |
-//! | `cost.rs` | how much of the program's time sampling takes, and the interval that follows |
 //! | `at_safepoints.rs` | the same without signals, where the JVM or the system refuses |
 
 mod at_safepoints;
 mod buffer;
-mod cost;
 mod methods;
 mod signal;
 mod stacks;
@@ -42,7 +40,6 @@ use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, warning};
 use crate::sampling::clock::{Clock, processor_seconds};
-use cost::Cost;
 use methods::Methods;
 use signal::Tap;
 use stacks::Stacks;
@@ -187,17 +184,12 @@ impl CpuSampler {
         lock(&self.stacks).begin(interval, "async");
         // The handlers' sum goes on from former stretches.
         let before = tap.spent();
-        let mut cost = Cost::new(interval);
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, DRAIN, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
                 self.drain(host, jni, tap);
                 let own = timers::spent(0).unwrap_or_default();
                 let took = (tap.spent() - before) + own;
                 self.took.store(took, Ordering::Relaxed);
-                if let Some(interval) = cost.look(processor_seconds(), took) {
-                    debug!("CPU samples every {interval:?} from now on");
-                    self.timers.change(interval);
-                }
                 true
             })
         });

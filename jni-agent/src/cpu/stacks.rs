@@ -55,8 +55,8 @@ pub struct Stacks {
     by_name: FxHashMap<CpuFrame, u32>,
     /// Numbers of frames by ids of methods, as long as these are valid.
     by_id: FxHashMap<usize, u32>,
-    /// Who knows where probes have moved instructions to. Samples have the places in the code that runs; those of the tree
-    /// are of the code as it was compiled.
+    /// Who knows where probes have moved instructions to. Samples have the places in the code that runs;
+    /// those of the tree are of the code as it was compiled.
     code: Option<&'static dyn CodePlaces>,
     /// By frame, where its instructions are, as long as no class is changed; and the number that tells that.
     places: FxHashMap<u32, Places>,
@@ -406,7 +406,8 @@ mod tests {
         );
     }
 
-    /// `m8` has a probe of three bytes in front of each instruction, at first; where those of `m9` are nobody knows.
+    /// `m8` has a probe of three bytes in front of each instruction, at first; where those of `m9` are nobody
+    /// knows.
     struct Code(AtomicU64);
 
     impl CodePlaces for Code {
@@ -433,7 +434,8 @@ mod tests {
         static CODE: Code = Code(AtomicU64::new(0));
         let mut stacks = stacks(None);
         stacks.find_places_by(&CODE);
-        // Inside a probe, at the instruction behind it, twice, at the last one, behind it; and where it is not known.
+        // Inside a probe, at the instruction behind it, twice, at the last one, behind it; and where it is
+        // not known.
         for bci in [8, 11, 11, 39, 90] {
             add(&mut stacks, &[(8, bci)], 1);
         }

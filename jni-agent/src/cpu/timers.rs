@@ -153,18 +153,6 @@ impl Timer {
     }
 }
 
-impl Timer {
-    /// Ticks at another interval from now on. One whose thread is about to end may refuse, which is no loss.
-    fn change(&self, interval: u64) {
-        let times = libc::itimerspec {
-            it_interval: timespec(interval),
-            it_value: timespec(interval),
-        };
-        // SAFETY: a timer that `drop` has not deleted, and fields that are all set.
-        unsafe { libc::timer_settime(self.0, 0, &raw const times, null_mut()) };
-    }
-}
-
 /// Can there be such timers? Makes one of the calling thread's that never runs out.
 pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
     const NEVER: u64 = 1 << 60;
@@ -175,17 +163,6 @@ impl Timers {
     /// From now on threads get timers.
     pub fn begin(&self, interval: Duration, signal: c_int, clocks: &'static Clocks) {
         lock(&self.state).running = Some((interval, signal, clocks));
-    }
-
-    /// From now on there is so much CPU time between samples. A timer's tick under way comes as it was set.
-    pub fn change(&self, interval: Duration) {
-        let mut state = lock(&self.state);
-        if let Some((current, ..)) = &mut state.running {
-            *current = interval;
-        }
-        for (timer, _) in state.by_thread.values() {
-            timer.change(interval.as_nanos() as u64);
-        }
     }
 
     /// All timers are deleted.

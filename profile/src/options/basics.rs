@@ -30,11 +30,11 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     },
     OptionEntry {
         name: "probe",
-        value: "yieldpoint|counters|safepoint|events|auto",
+        value: "yieldpoint|counters|safepoint|events|auto|none",
         default: "auto",
         example: "counters",
         help: "How path ends are observed: sampled, all counted, read from frames at safepoints, or as a stream with \
-               calls and returns",
+               calls and returns; none: only CPU time is sampled",
         effect: Effect::Classes,
         set: |o, value| Ok(o.probe = value.parse()?),
         get: |o| Some(o.probe.to_string()),

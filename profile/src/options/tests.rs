@@ -120,11 +120,11 @@ fn errors_name_the_option_and_suggest() {
         ("strat", "unknown option 'strat'; did you mean 'start'?"),
         (
             "probe",
-            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|events|auto",
+            "option 'probe' needs a value: probe=yieldpoint|counters|safepoint|events|auto|none",
         ),
         (
             "probe=counter",
-            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events)",
+            "option 'probe': unknown probe 'counter'; did you mean 'counters'? (known: auto, yieldpoint, counters, safepoint, events, none)",
         ),
         (
             "profile=paths+structural",
