@@ -7,11 +7,10 @@
 //! iterations.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::error::{Error, Result, io};
 use crate::jvm::Config;
-use crate::long::{self, Program, Run};
+use crate::long::{self, Run};
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
 use crate::workload::Workload;
@@ -117,13 +116,7 @@ fn of_children() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").map_err(io("read", "/proc/self/stat"))?;
     let ticks =
         children_ticks(&text).ok_or_else(|| Error::Usage("/proc/self/stat is not as expected".to_owned()))?;
-    let output = Command::new("getconf")
-        .arg("CLK_TCK")
-        .output()
-        .map_err(io("start", "getconf"))?;
-    let per_second = String::from_utf8_lossy(&output.stdout).trim().parse::<f64>();
-    let per_second = per_second.map_err(|_| Error::Usage("getconf CLK_TCK says no number".to_owned()))?;
-    Ok(ticks as f64 / per_second)
+    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// Fields 16 and 17, counted behind the name of the program, which may have spaces and parentheses.
@@ -184,74 +177,61 @@ pub fn run(
     )?;
     let mut all: Vec<(String, String, Vec<Vec<Ratios>>)> = Vec::new();
     let mut text = String::new();
-    for jdk in &plan.jdks {
-        for (workload, iterations) in work {
-            let program = Program {
-                plan,
-                jdk,
-                workload,
-                folder: folder.path(),
-            };
-            let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
-            let mut seconds = Vec::new();
-            for round in 0..arguments.rounds {
-                let mut plain: Option<Measured> = None;
-                for (config, of_tool) in configs.iter().zip(&mut of_program) {
-                    progress(&format!(
-                        "{} {} {} {}",
-                        jdk.version,
-                        workload.name,
-                        config.name,
-                        round + 1
-                    ));
-                    let before = of_children()?;
-                    let run = program.run(config, *iterations, &config.jvm, arguments.processor)?;
-                    let whole = of_children()? - before;
-                    for i in &run.iterations {
-                        raw.line(&format!(
-                            "{},{},{},{round},{},{},{},{}",
-                            jdk.version,
-                            workload.name,
-                            config.name,
-                            i.number,
-                            i.nanos,
-                            i.cpu_nanos,
-                            i.checksum
-                        ))?;
-                    }
-                    wholes.line(&format!(
-                        "{},{},{iterations},{},{round},{whole:.2},{:.2}",
-                        jdk.version,
-                        workload.name,
-                        config.name,
-                        run.elapsed.as_secs_f64()
+    for (program, iterations) in long::programs(plan, work, folder.path()) {
+        let (jdk, workload) = (program.jdk, program.workload);
+        let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
+        let mut seconds = Vec::new();
+        for round in 0..arguments.rounds {
+            let mut plain: Option<Measured> = None;
+            for (config, of_tool) in configs.iter().zip(&mut of_program) {
+                progress(&format!(
+                    "{} {} {} {}",
+                    jdk.version,
+                    workload.name,
+                    config.name,
+                    round + 1
+                ));
+                let before = of_children()?;
+                let run = program.run(config, iterations, &config.jvm, arguments.processor)?;
+                let whole = of_children()? - before;
+                for i in &run.iterations {
+                    raw.line(&format!(
+                        "{},{},{},{round},{},{},{},{}",
+                        jdk.version, workload.name, config.name, i.number, i.nanos, i.cpu_nanos, i.checksum
                     ))?;
-                    let measured = (run, whole);
-                    match &plain {
-                        None => {
-                            seconds.push(whole);
-                            plain = Some(measured);
+                }
+                wholes.line(&format!(
+                    "{},{},{iterations},{},{round},{whole:.2},{:.2}",
+                    jdk.version,
+                    workload.name,
+                    config.name,
+                    run.elapsed.as_secs_f64()
+                ))?;
+                let measured = (run, whole);
+                match &plain {
+                    None => {
+                        seconds.push(whole);
+                        plain = Some(measured);
+                    }
+                    Some(plain) => {
+                        let sum = |run: &Run| run.iterations.first().map(|i| i.checksum.clone());
+                        if sum(&plain.0) != sum(&measured.0) {
+                            return Err(Error::Program {
+                                program: workload.name.clone(),
+                                problem: format!("results differ under {}", config.name),
+                            });
                         }
-                        Some(plain) => {
-                            let sum = |run: &Run| run.iterations.first().map(|i| i.checksum.clone());
-                            if sum(&plain.0) != sum(&measured.0) {
-                                return Err(Error::Program {
-                                    program: workload.name.clone(),
-                                    problem: format!("results differ under {}", config.name),
-                                });
-                            }
-                            of_tool.push(ratios(plain, &measured, &arguments.marks));
-                        }
+                        of_tool.push(ratios(plain, &measured, &arguments.marks));
                     }
                 }
             }
-            of_program.remove(0);
-            let length = Spread::of(&seconds).map_or(0.0, |s| s.median);
-            let name = format!("{} ({length:.0} s)", workload.name);
-            all.push((jdk.version.clone(), name, of_program));
-            text = summary(&all, &configs[1..], &arguments.marks);
-            record.write("summary.md", &text)?;
         }
+        of_program.remove(0);
+        let length = Spread::of(&seconds).map_or(0.0, |s| s.median);
+        let name = format!("{} ({length:.0} s)", workload.name);
+        all.push((jdk.version.clone(), name, of_program));
+        text = summary(&all, &configs[1..], &arguments.marks);
+        record.write("summary.md", &text)?;
     }
     Ok(text)
 }
@@ -341,7 +321,7 @@ mod tests {
         assert_eq!(children_ticks("17 (a) S 1"), None);
         let before = of_children().unwrap();
         let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-        assert!(Command::new("sh").args(["-c", spin]).status().unwrap().success());
+        assert!(std::process::Command::new("sh").args(["-c", spin]).status().unwrap().success());
         assert!(of_children().unwrap() > before);
     }
 }

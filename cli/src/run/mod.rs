@@ -22,7 +22,7 @@ use crate::error::CliError;
 use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::ProfileArgs;
+use crate::profile_args::{ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use crate::words;
@@ -61,7 +61,8 @@ pub struct RunArgs {
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
-    let mut options = profile.with_samples(args.production)?.options()?;
+    let mut options = profile.options()?;
+    sample_by_default(&mut options, args.production)?;
     before::check(&options.output.file, &args.sources)?;
     let include = options.code.include.clone();
     let library = agent_library::find()?;

@@ -13,6 +13,7 @@ use crate::model::memory::Memory;
 use crate::model::observations::Observation;
 use crate::model::structural::Structural;
 use crate::model::subpaths::Subpaths;
+use crate::options::Probe;
 
 /// Facts about the run that are needed to judge its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +46,7 @@ pub struct RunInfo {
 impl RunInfo {
     /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
     pub fn has_time_only(&self) -> bool {
-        self.probe.split(" + ").all(|probe| probe == "none")
+        self.probe.split(" + ").all(|probe| probe == Probe::None.name())
     }
 }
 
