@@ -73,7 +73,7 @@ pub fn run(
             let is_ours = name.starts_with("ours");
             let config = match is_ours {
                 true => Config::parse(OURS)?,
-                false => overhead::tool(workspace, name, folder.path())?,
+                false => overhead::tool(workspace, trodden, name, folder.path())?,
             };
             let ran = program.run(&config, iterations, &config.jvm, arguments.processor)?;
             let shares = match name {

@@ -195,7 +195,7 @@ fn measure(program: &Program, iterations: u32, arguments: &Arguments, first: u32
         let config = Config {
             name: name.to_owned(),
             options,
-            jvm: Vec::new(),
+            ..Config::default()
         };
         program.run(&config, iterations, &[safepoints], processor)
     };

@@ -23,7 +23,9 @@ pub struct Arguments {
     /// Programs, as NAME:ITERATIONS; a program may be there several times, for short and long runs
     #[arg(long, value_delimiter = ',', required = true)]
     pub work: Vec<String>,
-    /// Tools: counters, yieldpoint, safepoint, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr
+    /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
+    /// production (`trodden run --production`), counters, yieldpoint, safepoint, NAME:AGENT-OPTIONS, jacoco,
+    /// async-profiler, jfr
     #[arg(long, required = true)]
     pub tool: Vec<String>,
     /// Rounds of each program
@@ -32,23 +34,42 @@ pub struct Arguments {
     /// The one processor of all JVMs
     #[arg(long)]
     pub processor: Option<u32>,
+    /// The trodden program (default: the release build's)
+    #[arg(long)]
+    pub trodden: Option<PathBuf>,
     /// Marks: the seconds of processor time of the run without a tool at which ratios are taken as well
     #[arg(long, value_delimiter = ',', default_value = "10")]
     pub marks: Vec<u32>,
 }
 
-/// A tool by its name: what the JVM's command line gets.
+/// The tool that goes by what a run before it found.
+const AGAIN: &str = "again";
+
+/// A tool by its name: what starts the JVM, or what its command line gets.
 ///
 /// # Errors
 /// If there is no such tool, or its files have not been fetched.
-pub fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> {
+pub fn tool(workspace: &Workspace, trodden: &Path, name: &str, folder: &Path) -> Result<Config> {
     let of_jvm = |options: String| Config {
         name: name.to_owned(),
-        options: None,
         jvm: vec![options],
+        ..Config::default()
     };
     let out = |file: &str| folder.join(file).display().to_string();
+    let by_command = |variables: &[String], options: &[&str], file: &str| {
+        let command = ["env".to_owned()].into_iter().chain(variables.to_vec());
+        let words = [&trodden.display().to_string(), "run", "--quiet"];
+        let words = words.iter().chain(options).map(|word| (*word).to_owned());
+        Config {
+            name: name.to_owned(),
+            launcher: command.chain(words).chain(["-o".to_owned(), out(file)]).collect(),
+            ..Config::default()
+        }
+    };
     Ok(match name {
+        "run" => by_command(&[], &["--no-memory"], "run.html"),
+        AGAIN => by_command(&[format!("XDG_CACHE_HOME={}", out("cache"))], &[], "again.html"),
+        "production" => by_command(&[], &["--production"], "production.trodden"),
         "jacoco" => {
             let agent = first(workspace, "jacoco-agent")?;
             of_jvm(format!(
@@ -162,13 +183,14 @@ pub fn run(
     workspace: &Workspace,
     work: &[(Workload, u32)],
     arguments: &Arguments,
+    trodden: &Path,
     record: &Record,
 ) -> Result<String> {
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let base = Config::parse("base")?;
     let mut configs = vec![base];
     for name in &arguments.tool {
-        configs.push(tool(workspace, name, folder.path())?);
+        configs.push(tool(workspace, trodden, name, folder.path())?);
     }
     let mut raw = record.raw("jdk,app,tool,round,iteration,nanos,cpu_nanos,checksum")?;
     let mut wholes = record.csv(
@@ -191,6 +213,9 @@ pub fn run(
                     config.name,
                     round + 1
                 ));
+                if config.name == AGAIN && round == 0 {
+                    program.run(config, iterations, &config.jvm, arguments.processor)?;
+                }
                 let before = of_children()?;
                 let run = program.run(config, iterations, &config.jvm, arguments.processor)?;
                 let whole = of_children()? - before;
@@ -321,7 +346,13 @@ mod tests {
         assert_eq!(children_ticks("17 (a) S 1"), None);
         let before = of_children().unwrap();
         let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-        assert!(std::process::Command::new("sh").args(["-c", spin]).status().unwrap().success());
+        assert!(
+            std::process::Command::new("sh")
+                .args(["-c", spin])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert!(of_children().unwrap() > before);
     }
 }

@@ -195,7 +195,7 @@ fn measure(program: &Program, iterations: u32, processors: &[u32], round: u32) -
         let config = Config {
             name: name.to_owned(),
             options: options.map(str::to_owned),
-            jvm: Vec::new(),
+            ..Config::default()
         };
         let run = program.run(&config, iterations, &[], processor);
         // Others wait for it, however this ended.

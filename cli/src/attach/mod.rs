@@ -169,7 +169,8 @@ fn refuse_production(args: &AttachArgs, action: AttachAction) -> Result<(), CliE
     }
 }
 
-/// Shows what the JVM has counted until now. The agent knows no reports: it dumps, and the report is made here.
+/// Shows what the JVM has counted until now. The agent knows no reports: it dumps, and the report is made
+/// here.
 fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
     refuse_production(args, AttachAction::Report)?;
     let mut command = args.profile.command(Action::Dump, &["phi"])?;
