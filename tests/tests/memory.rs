@@ -9,7 +9,7 @@ use std::time::Duration;
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::SUSPICIOUS;
-use trodden_tests::{Result, artefacts, build, process};
+use trodden_tests::{Result, artefacts, build, process, readers};
 
 const LIMIT: Duration = Duration::from_secs(300);
 
@@ -76,6 +76,22 @@ impl Workplace {
         Ok(files
             .filter(|path| path.extension().is_some_and(|end| end == "trodden"))
             .collect())
+    }
+
+    /// The JSON report of a profile, of which some methods are remembered, is what its schema says.
+    fn is_as_the_schema_says(&self, profile: &str) -> Result<()> {
+        let mut report = Command::new(&artefacts::artefacts()?.cli);
+        report.current_dir(self.folder.path());
+        report.args(["report", profile, "--format", "json"]);
+        let text = process::run(&mut report, LIMIT)?.success()?.stdout;
+        assert!(text.contains("\"remembered\": ["), "{text}");
+        let document = self.path("report.json");
+        std::fs::write(&document, text)?;
+        let schema = Path::new(build::ROOT).join("../docs/schema/trodden-report.schema.json");
+        if let Some(said) = readers::validate(&schema, &[document])? {
+            assert_eq!(said, ["ok"]);
+        }
+        Ok(())
     }
 
     fn memories(&self) -> Vec<PathBuf> {
@@ -190,6 +206,7 @@ fn what_other_commands_read_is_whole_and_so_is_a_run_without_memory() -> Result<
     assert!(measured(&exact).contains("steady") && remembered(&exact).is_empty());
     let (_, asked) = place.run(&["-o", "asked.trodden", "--remember"], &["1500", "30"])?;
     assert!(remembered(&asked).contains("steady"));
+    place.is_as_the_schema_says("asked.trodden")?;
     // Who takes it for a whole one is told, and nothing of it counts as never run.
     let mut coverage = Command::new(&artefacts::artefacts()?.cli);
     coverage.current_dir(place.folder.path());

@@ -25,7 +25,7 @@ pub struct Arguments {
     pub work: Vec<String>,
     /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
     /// production (`trodden run --production`), counters, yieldpoint, safepoint, NAME:AGENT-OPTIONS, jacoco,
-    /// async-profiler, jfr
+    /// async-profiler, jfr, or NAME=JVM-OPTION for another agent
     #[arg(long, required = true)]
     pub tool: Vec<String>,
     /// Rounds of each program
@@ -100,7 +100,13 @@ pub fn tool(workspace: &Workspace, trodden: &Path, name: &str, folder: &Path) ->
             config.jvm.push("-Xlog:jfr+startup=off".to_owned());
             config
         }
-        other => Config::parse(other)?,
+        other => match other.split_once('=') {
+            Some((name, option)) if option.starts_with('-') => Config {
+                name: name.to_owned(),
+                ..of_jvm(option.to_owned())
+            },
+            _ => Config::parse(other)?,
+        },
     })
 }
 
