@@ -10,7 +10,7 @@ use std::time::Duration;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 const PROGRAM: &str = "public class Odd {
     public static void main(String[] args) {
         int odd = 0;
@@ -29,21 +29,33 @@ fn have(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-fn dist(out: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
+/// The files, by their names within the folder.
+fn dist(out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
     let mut command = Command::new("bash");
-    command.arg(root.join("dist")).args(["--no-sbom", "--artefacts"]);
+    command
+        .arg(root.join("dist"))
+        .arg("--no-sbom")
+        .args(more)
+        .arg("--artefacts");
     process::run(command.arg(folder).arg(out), LIMIT)?.success()?;
     let mut files = BTreeMap::new();
-    for entry in fs::read_dir(out)? {
-        let entry = entry?;
-        files.insert(
-            entry.file_name().to_string_lossy().into_owned(),
-            fs::read(entry.path())?,
-        );
-    }
+    collect(out, "", &mut files)?;
     Ok(files)
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        if entry.file_type()?.is_dir() {
+            collect(&entry.path(), &format!("{name}/"), files)?;
+        } else {
+            files.insert(name, fs::read(entry.path())?);
+        }
+    }
+    Ok(())
 }
 
 fn file<'f>(files: &'f BTreeMap<String, Vec<u8>>, ending: &str) -> Result<&'f str> {
@@ -62,12 +74,25 @@ fn unpack(archive: &Path, into: &Path) -> Result<PathBuf> {
     Ok(folders.next().ok_or("an empty archive")??.path())
 }
 
+/// What somebody who owns an address would set.
+const OWNER: &str = r#"maintainer="Jo Owner <jo@example.org>"
+homepage="https://example.org/trodden"
+scm="https://example.org/trodden.git"
+developer_id="jo"
+developer_name="Jo Owner & Sons"
+group_id="org.example.trodden"
+plugin_id="org.example.paths"
+"#;
+
 #[test]
 fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
     let temporary = tempfile::tempdir()?;
     let (one, other) = (temporary.path().join("one"), temporary.path().join("other"));
-    let files = dist(&one)?;
-    let again = dist(&other)?;
+    let owner = temporary.path().join("owner");
+    fs::write(&owner, OWNER)?;
+    let project = ["--project", owner.to_str().ok_or("a name that is no text")?];
+    let files = dist(&one, &project)?;
+    let again = dist(&other, &project)?;
     assert_eq!(files.keys().collect::<Vec<_>>(), again.keys().collect::<Vec<_>>());
     for (name, bytes) in &files {
         assert!(*bytes == again[name], "{name} is not the same twice");
@@ -75,6 +100,10 @@ fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
     run(Command::new("sha256sum")
         .args(["--check", "SHA256SUMS"])
         .current_dir(&one))?;
+
+    if have("mvn") {
+        check_repository(&one, &files)?;
+    }
 
     let architecture = std::env::consts::ARCH;
     let archive = file(&files, &format!("linux-{architecture}.tar.gz"))?;
@@ -121,6 +150,105 @@ fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
         let sum = crc32(&fs::read(debug.join(of))?).to_le_bytes();
         assert!(linked.windows(4).any(|window| window == sum), "{of}");
     }
+    Ok(())
+}
+
+/// The Maven repository: complete by the rules of Maven Central, and in the owner's names.
+fn check_repository(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    let group = "maven-repository/org/example/trodden";
+    let jdk = &Jdk::ends()?[0];
+    let read = |name: &str| -> Result<String> {
+        let bytes = files
+            .get(name)
+            .ok_or(format!("no {name} in {:?}", files.keys()))?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let platform = format!("-linux-{}", std::env::consts::ARCH);
+    let mut poms = vec![(
+        format!("maven-repository/org/example/paths/org.example.paths.gradle.plugin/{version}"),
+        format!("org.example.paths.gradle.plugin-{version}"),
+    )];
+    for (artifact, natives) in [
+        ("natives", &*platform),
+        ("runtime", ""),
+        ("maven-plugin", ""),
+        ("gradle-plugin", ""),
+        ("jmh", ""),
+    ] {
+        let folder = format!("{group}/trodden-{artifact}/{version}");
+        let name = format!("trodden-{artifact}-{version}");
+        for classifier in ["", "-sources", "-javadoc", natives] {
+            let jar = format!("{folder}/{name}{classifier}.jar");
+            assert!(files.contains_key(&jar), "{jar}");
+            let listed = run(jdk.command("jar").arg("tf").arg(out.join(&jar)))?;
+            assert!(
+                listed.contains("LICENSE-MIT") || classifier == "-javadoc",
+                "{jar}: {listed}"
+            );
+        }
+        let metadata = read(&format!("{group}/trodden-{artifact}/maven-metadata.xml"))?;
+        assert!(
+            metadata.contains(&format!("<release>{version}</release>")),
+            "{metadata}"
+        );
+        poms.push((folder, name));
+    }
+    for (folder, name) in poms {
+        let pom = read(&format!("{folder}/{name}.pom"))?;
+        for wanted in [
+            "<name>Trodden ",
+            "<description>",
+            "<url>https://example.org/trodden</url>",
+            "<license><name>Apache-2.0</name>",
+            "<license><name>MIT</name>",
+            "<developer><id>jo</id><name>Jo Owner &amp; Sons</name></developer>",
+            "<connection>scm:git:https://example.org/trodden.git</connection>",
+        ] {
+            assert!(pom.contains(wanted), "{name}: {wanted} is not in {pom}");
+        }
+        assert!(!pom.contains("SNAPSHOT") && !pom.contains("invalid"), "{pom}");
+    }
+    assert!(read(&format!("{group}/maven-metadata.xml"))?.contains("<prefix>trodden</prefix>"));
+    for (name, _) in files
+        .iter()
+        .filter(|(name, _)| name.starts_with("maven-repository"))
+    {
+        let hashed = Path::new(name)
+            .extension()
+            .is_some_and(|e| e == "jar" || e == "pom" || e == "xml");
+        for sum in ["md5", "sha1", "sha256", "sha512"].iter().filter(|_| hashed) {
+            let told = run(Command::new(format!("{sum}sum")).arg(out.join(name)))?;
+            let written = read(&format!("{name}.{sum}"))?;
+            assert_eq!(told.split(' ').next(), Some(&*written), "{name}.{sum}");
+        }
+    }
+    // Inside: the descriptor by the owner's id, and sums that are those of the files.
+    let into = out.with_file_name("jars");
+    fs::create_dir(&into)?;
+    for jar in ["gradle-plugin", "maven-plugin", "natives"] {
+        let classifier = if jar == "natives" { &*platform } else { "" };
+        let file = out.join(format!(
+            "{group}/trodden-{jar}/{version}/trodden-{jar}-{version}{classifier}.jar"
+        ));
+        run(jdk.command("jar").arg("xf").arg(file).current_dir(&into))?;
+    }
+    let descriptors = into.join("META-INF/gradle-plugins");
+    assert_eq!(fs::read_dir(&descriptors)?.count(), 1);
+    assert_eq!(
+        fs::read_to_string(descriptors.join("org.example.paths.properties"))?,
+        "implementation-class=trodden.gradle.TroddenPlugin\n"
+    );
+    let goals = fs::read_to_string(into.join("META-INF/maven/plugin.xml"))?;
+    assert!(
+        goals.contains("<groupId>org.example.trodden</groupId>"),
+        "{goals}"
+    );
+    let folder = into.join("META-INF/trodden").join(&platform[1..]);
+    run(Command::new("sha256sum")
+        .args(["--check", "SHA256SUMS"])
+        .current_dir(&folder))?;
+    assert!(into.join("META-INF/trodden/THIRD-PARTY").is_file());
     Ok(())
 }
 
@@ -198,7 +326,7 @@ fn the_debian_package_has_what_the_archive_has() -> Result<()> {
     }
     let temporary = tempfile::tempdir()?;
     let out = temporary.path().join("out");
-    let files = dist(&out)?;
+    let files = dist(&out, &["--no-maven"])?;
     let package = out.join(file(&files, ".deb")?);
     let field = |name: &str| run(Command::new("dpkg-deb").arg("-f").arg(&package).arg(name));
     assert_eq!(field("Package")?, "trodden\n");

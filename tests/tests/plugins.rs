@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -20,7 +20,29 @@ fn there(tool: &str) -> bool {
     found
 }
 
-/// A copy of the repository's samples and plugins as a clean checkout has them: without what was built.
+/// The Maven repository with the plugins, as `./dist` makes it. Made once for all tests.
+fn repository() -> Result<PathBuf> {
+    static MADE: LazyLock<std::result::Result<PathBuf, String>> =
+        LazyLock::new(|| make_repository().map_err(|e| e.to_string()));
+    Ok(MADE.clone()?)
+}
+
+fn make_repository() -> Result<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("maven-repository");
+    let artefacts = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    let mut make = Command::new(Path::new(build::ROOT).join("../packaging/maven-repository"));
+    process::run(make.arg(artefacts).arg(&folder), Duration::from_secs(900))?.success()?;
+    // The version is still that of the last time; Maven would go on with what it has kept of that.
+    if let Some(home) = std::env::var_os("HOME") {
+        match fs::remove_dir_all(Path::new(&home).join(".m2/repository/trodden")) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
+            _ => {}
+        }
+    }
+    Ok(folder)
+}
+
+/// A copy of the repository's samples as a clean checkout has them: without what was built.
 fn checkout() -> Result<tempfile::TempDir> {
     let root = Path::new(build::ROOT).join("..");
     let copy = tempfile::tempdir()?;
@@ -31,7 +53,6 @@ fn checkout() -> Result<tempfile::TempDir> {
         "--cached",
         "--others",
         "--exclude-standard",
-        "build-plugins",
         "gradle-example",
     ]);
     for file in process::run(&mut git, Duration::from_secs(60))?
@@ -39,6 +60,10 @@ fn checkout() -> Result<tempfile::TempDir> {
         .stdout
         .lines()
     {
+        if !root.join(file).is_file() {
+            // Deleted, and not yet committed.
+            continue;
+        }
         let to = copy.path().join(file);
         fs::create_dir_all(to.parent().ok_or("no parent")?)?;
         fs::copy(root.join(file), to)?;
@@ -46,13 +71,14 @@ fn checkout() -> Result<tempfile::TempDir> {
     Ok(copy)
 }
 
-/// Runs a sample's script.
+/// Runs a sample's script. The program is the one that comes with the plugin.
 fn sample(folder: &Path, script: &str, arguments: &[&str]) -> Result<Outcome> {
-    let artefacts = artefacts::artefacts()?;
     let mut run = Command::new(folder.join(script));
     run.args(arguments)
-        .env("TRODDEN", &artefacts.cli)
-        .env("TRODDEN_AGENT", &artefacts.agent)
+        .env("TRODDEN_REPOSITORY", repository()?)
+        .env("TRODDEN_CACHE", folder.join("cache of programs"))
+        .env_remove("TRODDEN")
+        .env_remove("TRODDEN_AGENT")
         .env_remove("JAVA_TOOL_OPTIONS");
     process::run(&mut run, Duration::from_secs(900))
 }

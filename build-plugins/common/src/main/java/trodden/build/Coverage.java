@@ -16,6 +16,9 @@ import java.util.stream.Stream;
 
 /** Coverage by a module's tests: from the profiles of its JVMs to reports and verdicts. */
 public final class Coverage {
+    /** How the names of profiles end. */
+    private static final String PROFILE = ".trodden";
+
     /** What {@code trodden} says of JaCoCo's XML where classes were changed before Trodden saw them. */
     private static final String OTHER_BYTES = "loaded with other bytes";
 
@@ -39,44 +42,59 @@ public final class Coverage {
     private final Tools tools;
     private final Consumer<String> log;
     private final Consumer<String> warn;
-    private final Path data;
+    private final Path merged;
+    private final Collection<Path> data;
     private final Collection<Path> classes;
     private final List<String> includes;
     private final List<String> excludes;
 
     /**
-     * @param data folder with one profile for each JVM, perhaps in folders below
+     * @param merged the file that all profiles are merged into
+     * @param data folders with one profile for each JVM, perhaps in folders below
      * @param classes the module's own classes, not instrumented
      */
-    public Coverage(Tools tools, Consumer<String> log, Consumer<String> warn, Path data, Collection<Path> classes,
-            List<String> includes, List<String> excludes) {
+    public Coverage(Tools tools, Consumer<String> log, Consumer<String> warn, Path merged, Collection<Path> data,
+            Collection<Path> classes, List<String> includes, List<String> excludes) {
         this.tools = tools;
         this.log = log;
         this.warn = warn;
+        this.merged = merged;
         this.data = data;
         this.classes = classes.stream().filter(Files::exists).collect(Collectors.toList());
         this.includes = includes;
         this.excludes = excludes;
     }
 
-    /** All profiles in one; null if there is none, or no class to report on. */
-    private Path merged() throws IOException {
-        if (!Files.isDirectory(data)) {
-            return null;
+    /** All profiles below folders. */
+    public static List<Path> profiles(Collection<Path> folders) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Path folder : folders) {
+            if (Files.isDirectory(folder)) {
+                try (Stream<Path> all = Files.walk(folder)) {
+                    all.filter(file -> file.toString().endsWith(PROFILE) && Files.isRegularFile(file)).sorted()
+                            .forEach(files::add);
+                }
+            }
         }
-        List<String> files;
-        try (Stream<Path> all = Files.walk(data)) {
-            files = all.map(Path::toString).filter(name -> name.endsWith(".trodden")).sorted()
-                    .collect(Collectors.toList());
-        }
-        if (files.isEmpty() || classes.isEmpty()) {
-            return null;
-        }
-        Path merged = data.resolveSibling("merged.trodden");
+        return files;
+    }
+
+    /** Merges profiles into one file. */
+    public static void merge(Tools tools, Consumer<String> log, Collection<Path> profiles, Path merged) throws IOException {
+        Files.createDirectories(merged.toAbsolutePath().getParent());
         List<String> arguments = new ArrayList<>(Arrays.asList("merge", "-o", merged.toString()));
-        arguments.addAll(files);
+        profiles.forEach(file -> arguments.add(file.toString()));
         tools.mustRun(log, arguments);
-        return merged;
+    }
+
+    /** Merges all profiles into one; false if there is none, or no class to report on. */
+    private boolean merged() throws IOException {
+        List<Path> files = profiles(data);
+        if (files.isEmpty() || classes.isEmpty()) {
+            return false;
+        }
+        merge(tools, log, files, merged);
+        return true;
     }
 
     /**
@@ -85,7 +103,7 @@ public final class Coverage {
      * @param results the folders where they do
      */
     public boolean testsLeftNothing(Collection<Path> results) throws IOException {
-        return !classes.isEmpty() && !holds(data, ".trodden") && anyHolds(results);
+        return !classes.isEmpty() && profiles(data).isEmpty() && anyHolds(results);
     }
 
     private static boolean anyHolds(Collection<Path> folders) throws IOException {
@@ -139,8 +157,7 @@ public final class Coverage {
                         + String.join(", ", FILES.keySet()) + ")");
             }
         }
-        Path merged = merged();
-        if (merged == null) {
+        if (!merged()) {
             return false;
         }
         Files.createDirectories(out);
@@ -194,8 +211,7 @@ public final class Coverage {
 
     /** Checks rules; the verdicts on each go to the log. */
     public Verdict check(List<String> rules) throws IOException {
-        Path merged = merged();
-        if (merged == null) {
+        if (!merged()) {
             return new Verdict(null, true);
         }
         List<String> arguments = new ArrayList<>(Arrays.asList("check", merged.toString()));

@@ -16,12 +16,12 @@ import java.util.function.Consumer;
 /**
  * The program {@code trodden} and the agent's library: where they are, and running them.
  *
- * <p>The program is the one named, else that of the variable {@code TRODDEN}, else the first {@code trodden} on the PATH. The
- * library is the one named, else that of the variable {@code TRODDEN_AGENT}, else {@code libtrodden.so} beside the
- * program or in {@code ../lib} from there: as the program itself looks for it.
+ * <p>The program is the one named, else that of the variable {@code TRODDEN}, else the one that came with the plugin (see {@link
+ * Natives}), else the first {@code trodden} on the PATH. The library is the one named, else that of the variable {@code
+ * TRODDEN_AGENT}, else {@code libtrodden.so} beside the program or in {@code ../lib} from there: as the program itself looks for it.
  */
 public final class Tools {
-    private static final String LIBRARY = "libtrodden.so";
+    private static final String LIBRARY = Natives.LIBRARY;
 
     private final Path program;
     private final Path library;
@@ -50,6 +50,10 @@ public final class Tools {
             }
             return path.toRealPath();
         }
+        Path natives = Natives.folder();
+        if (natives != null) {
+            return natives.resolve(Natives.PROGRAM);
+        }
         String path = System.getenv("PATH");
         for (String folder : (path == null ? "" : path).split(File.pathSeparator)) {
             Path candidate = Paths.get(folder, "trodden");
@@ -57,8 +61,9 @@ public final class Tools {
                 return candidate.toRealPath();
             }
         }
-        throw new IOException("the program trodden is not on the PATH; name it by the property trodden.program"
-                + " or the variable TRODDEN");
+        throw new IOException("the program trodden did not come with this plugin (no artifact trodden-natives for "
+                + Natives.platform() + "), and it is not on the PATH; name it by the property trodden.program or the"
+                + " variable TRODDEN");
     }
 
     private static Path library(String named, Path program) throws IOException {

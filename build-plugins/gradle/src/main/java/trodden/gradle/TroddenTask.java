@@ -72,7 +72,8 @@ abstract class TroddenTask extends DefaultTask {
     }
 
     Coverage coverage() throws IOException {
-        return new Coverage(tools(), this::say, this::warn, data.toPath(), classPaths(), includes, excludes);
+        return new Coverage(tools(), this::say, this::warn, data.toPath().resolveSibling("merged.trodden"),
+                java.util.Collections.singletonList(data.toPath()), classPaths(), includes, excludes);
     }
 
     void setResults(File results) {

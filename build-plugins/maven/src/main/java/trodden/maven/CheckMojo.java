@@ -21,10 +21,13 @@ public final class CheckMojo extends TroddenMojo {
 
     @Override
     void work() throws IOException, MojoFailureException {
+        if (joinsOthers()) {
+            return;
+        }
         if (rules.isEmpty()) {
             throw new MojoFailureException("Trodden: no rule to check; name some by <rules> or trodden.rules");
         }
-        Coverage coverage = coverage(tools());
+        Coverage coverage = coverage(tools(), List.of(data(), integration()));
         Coverage.Verdict verdict = coverage.check(rules);
         if (verdict.nothing()) {
             nothing(coverage, "check");

@@ -40,7 +40,7 @@ public final class InstrumentMojo extends TroddenMojo {
         Files.createDirectories(data());
         List<String> flags = new ArrayList<>();
         flags.add("-Dtrodden.library=" + tools.library());
-        flags.add("-Dtrodden.options=" + Tools.agentOptions(fileOption()));
+        flags.add("-Dtrodden.options=" + Tools.agentOptions(fileOption(data())));
         if (Runtime.version().feature() >= NATIVE_ACCESS) {
             flags.add("--enable-native-access=ALL-UNNAMED");
         }

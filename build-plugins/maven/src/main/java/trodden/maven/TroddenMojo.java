@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.maven.execution.MavenSession;
 import org.apache.maven.plugin.AbstractMojo;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
@@ -21,11 +22,14 @@ abstract class TroddenMojo extends AbstractMojo {
     @Parameter(defaultValue = "${project}", readonly = true, required = true)
     MavenProject project;
 
+    @Parameter(defaultValue = "${session}", readonly = true, required = true)
+    MavenSession session;
+
     /** Do nothing. */
     @Parameter(property = "trodden.skip", defaultValue = "false")
     boolean skip;
 
-    /** The program trodden; else that of the variable TRODDEN, else the one on the PATH. */
+    /** The program trodden; else that of the variable TRODDEN, else the one that came with this plugin. */
     @Parameter(property = "trodden.program")
     String program;
 
@@ -69,8 +73,19 @@ abstract class TroddenMojo extends AbstractMojo {
         return Tools.find(program, library);
     }
 
+    /** The profiles of unit tests. */
     Path data() {
         return directory.toPath().toAbsolutePath().resolve("data");
+    }
+
+    /** The profiles of integration tests. */
+    Path integration() {
+        return directory.toPath().toAbsolutePath().resolve("data-it");
+    }
+
+    /** Has the module no classes of its own, because it only joins others? */
+    boolean joinsOthers() {
+        return "pom".equals(project.getPackaging());
     }
 
     Path classes() {
@@ -81,9 +96,9 @@ abstract class TroddenMojo extends AbstractMojo {
         return new Folders(classes(), directory.toPath().toAbsolutePath());
     }
 
-    Coverage coverage(Tools tools) {
-        return new Coverage(tools, getLog()::info, getLog()::warn, data(), List.of(folders().originals()), includes,
-                excludes);
+    Coverage coverage(Tools tools, List<Path> data) {
+        Path merged = directory.toPath().toAbsolutePath().resolve("merged.trodden");
+        return new Coverage(tools, getLog()::info, getLog()::warn, merged, data, List.of(folders().originals()), includes, excludes);
     }
 
     /** What to say where there is no profile: tests that ran should have left one. */
@@ -103,22 +118,33 @@ abstract class TroddenMojo extends AbstractMojo {
     }
 
     /** Options that say where the profile goes: one for each JVM, those of earlier runs are kept. */
-    Map<String, Object> fileOption() {
+    static Map<String, Object> fileOption(Path folder) {
         Map<String, Object> options = new LinkedHashMap<>();
-        options.put("file", data().toString().replace("%", "%%") + "/%t-%p.trodden");
+        options.put("file", folder.toString().replace("%", "%%") + "/%t-%p.trodden");
         return options;
     }
 
-    /** Puts flags in front of those in a property that other plugins use too. */
+    /** Puts flags in front of those in a property that other plugins use too, in place of those that this plugin put there before. */
     void prepend(String property, List<String> flags) {
-        Properties properties = project.getProperties();
         StringBuilder text = new StringBuilder();
         for (String flag : flags) {
             boolean plain = flag.chars().noneMatch(c -> Character.isWhitespace(c) || c == '\'' || c == '"');
-            text.append(plain ? flag : "\"" + flag + "\"").append(' ');
+            char quote = flag.indexOf('"') < 0 ? '"' : '\'';
+            text.append(plain ? flag : quote + flag + quote).append(' ');
         }
-        text.append(properties.getProperty(property, ""));
-        properties.setProperty(property, text.toString().trim());
+        String ours = text.toString();
+        Properties properties = project.getProperties();
+        String there = properties.getProperty(property, "");
+        String key = "trodden.flags." + property;
+        if (project.getContextValue(key) != null) {
+            there = (there + " ").replace(project.getContextValue(key).toString(), "");
+        }
+        project.setContextValue(key, ours);
+        properties.setProperty(property, (ours + there).trim());
         getLog().info(property + " set to " + properties.getProperty(property));
+        if (session.getUserProperties().containsKey(property)) {
+            getLog().warn("The tests run without Trodden: -D" + property + " on Maven's command line goes before what plugins set."
+                    + " Put those flags into the POM's property " + property);
+        }
     }
 }
