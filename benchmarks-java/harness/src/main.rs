@@ -140,13 +140,19 @@ enum Action {
         #[arg(long, default_value_t = 10)]
         seconds: u32,
     },
-    /// Measures start-up: a one-line program with and without the agent
+    /// Measures start-up: a program that prints something, with and without the agent
     Startup {
         #[command(flatten)]
         common: Common,
         /// Configurations: base, yieldpoint, counters, safepoint
         #[arg(long, value_delimiter = ',', default_value = "base,yieldpoint,counters")]
         configs: Vec<String>,
+        /// What is started
+        #[arg(long, value_enum, default_value = "hello")]
+        program: startup::Program,
+        /// With classes from a cache that the JVM makes before
+        #[arg(long)]
+        cache: bool,
         /// Pairs of JVM runs
         #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
         pairs: u32,
@@ -475,12 +481,14 @@ fn perform(cli: Cli) -> Result<String> {
         Action::Startup {
             common,
             configs,
+            program,
+            cache,
             pairs,
         } => {
             let configs = configs_of(configs.iter())?;
             let (plan, label) = Plan::new(&workspace, common, configs.iter().any(|c| c.options.is_some()))?;
             let record = start(&label, &plan)?;
-            let text = startup::run(&plan, &workspace, &configs, pairs, &record)?;
+            let text = startup::run(&plan, &workspace, &configs, (program, cache), pairs, &record)?;
             Ok(finish(&record, text))
         }
         Action::Traces {

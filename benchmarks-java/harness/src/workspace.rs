@@ -107,6 +107,11 @@ pub struct Jdk {
 }
 
 impl Jdk {
+    /// Its feature release, such as 17.
+    pub fn feature(&self) -> Option<u32> {
+        self.version.split(['.', '-', '+']).next()?.parse().ok()
+    }
+
     /// The JDKs of these homes; if none are given, that of `JAVA_HOME` or of `java` on the PATH.
     ///
     /// # Errors
