@@ -39,7 +39,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     heading(&mut page, title(view));
     let mut shown = 0;
     for method in view.methods.iter().take(top) {
-        let lines = method_lines(&page, method, paths, width);
+        let lines = method_lines(&page, method, view.times.is_some(), paths, width);
         let used = page.out.lines().count() + lines.len() + ending.len() + 2;
         if used > MOST_LINES && shown > 0 {
             break;
@@ -116,9 +116,14 @@ fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
     page.line(&format!("     {evidence}"));
 }
 
-fn method_lines(page: &Page, method: &MethodView, paths: usize, width: usize) -> Vec<String> {
+/// `timed`: are methods shown by their CPU time?
+fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, width: usize) -> Vec<String> {
     let name = page.styled(TITLE, &name(method, width - 11));
     let mut lines = match &method.time {
+        None if timed => {
+            let about = format!("{:>10}no sample; {} of all decisions", "", percent(method.share));
+            vec![format!("{:>8}  {name}", "–"), page.styled(SOFT, &about)]
+        }
         None => vec![format!("{:>8}  {name}", percent(method.share))],
         Some(time) => {
             let about = format!(

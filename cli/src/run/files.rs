@@ -55,7 +55,7 @@ impl Destination {
         };
         output::clear_leftovers(&directory);
         // Several JVMs would overwrite one file, and the agent writes profiles only.
-        let shared = launcher == Launcher::Other && !wanted.has_pid();
+        let shared = launcher.starts_several() && !wanted.has_pid();
         let whole = matches!(wanted.format(), FileFormat::Trodden | FileFormat::Trace);
         if wanted.format() == FileFormat::Trace && shared {
             return Err(CliError::Usage(format!(

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
+use super::build_tools::BuildTool;
 use crate::error::CliError;
 
 /// Variable that every JVM reads options from.
@@ -15,6 +16,8 @@ const TOOL_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 pub enum Launcher {
     /// `java` itself: the agent becomes its first argument.
     Java,
+    /// A build tool, which starts JVMs for tests or the program, and is none of what is asked for.
+    Build(BuildTool),
     /// Anything else that may start JVMs, one or several: the agent goes into `JAVA_TOOL_OPTIONS`.
     Other,
 }
@@ -22,9 +25,24 @@ pub enum Launcher {
 impl Launcher {
     /// The kind of a program, by its file name.
     pub fn of(program: &OsStr) -> Self {
-        match Path::new(program).file_name() {
-            Some(name) if name == "java" => Launcher::Java,
+        let name = Path::new(program).file_name().unwrap_or_default();
+        match (name == "java", BuildTool::of(name)) {
+            (true, _) => Launcher::Java,
+            (_, Some(tool)) => Launcher::Build(tool),
             _ => Launcher::Other,
+        }
+    }
+
+    /// May the command start several JVMs?
+    pub fn starts_several(self) -> bool {
+        self != Launcher::Java
+    }
+
+    /// Why there may be no profile after the command.
+    pub fn nothing_written(self) -> &'static str {
+        match self {
+            Launcher::Build(tool) => tool.nothing_written(),
+            _ => "did the command start a JVM, and did it end by itself?",
         }
     }
 
@@ -49,7 +67,7 @@ impl Launcher {
             Launcher::Java => {
                 command.arg(agent);
             }
-            Launcher::Other => {
+            Launcher::Build(_) | Launcher::Other => {
                 command.env(TOOL_OPTIONS, tool_options(env::var_os(TOOL_OPTIONS), &agent)?);
             }
         }
@@ -102,7 +120,10 @@ mod tests {
     fn java_is_known_by_its_name() {
         assert_eq!(Launcher::of(OsStr::new("java")), Launcher::Java);
         assert_eq!(Launcher::of(OsStr::new("/opt/jdk/bin/java")), Launcher::Java);
-        assert_eq!(Launcher::of(OsStr::new("mvn")), Launcher::Other);
+        assert_eq!(
+            Launcher::of(OsStr::new("../mvnw")),
+            Launcher::Build(BuildTool::Maven)
+        );
         assert_eq!(Launcher::of(OsStr::new("javac")), Launcher::Other);
     }
 

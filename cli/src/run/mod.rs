@@ -1,11 +1,13 @@
 //! `trodden run`: start a program under the agent, then show what it did.
 
 mod before;
+mod build_tools;
 mod files;
 mod launcher;
 mod patterns;
 mod signals;
 
+use std::env;
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
@@ -28,6 +30,7 @@ use crate::sources;
 use crate::words;
 use files::Destination;
 pub use files::absolute;
+use launcher::Launcher;
 
 /// Runs a command under the profiler and shows its hot paths (on standard error).
 #[derive(Args)]
@@ -70,13 +73,16 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         .command
         .split_first()
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
-    let launcher = launcher::Launcher::of(program);
+    let launcher = Launcher::of(program);
     let destination = Destination::new(&options.output.file, launcher)?;
     // A command that starts several JVMs is not one program.
     let memory = match launcher {
-        launcher::Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
-        launcher::Launcher::Other => None,
+        Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
+        Launcher::Build(_) | Launcher::Other => None,
     };
+    if let Launcher::Build(tool) = launcher {
+        tool.prepare(&mut options, &env::current_dir().unwrap_or_default());
+    }
     options.output.file = destination.agent_pattern().clone();
     let quiet = options.output.quiet;
 
@@ -89,11 +95,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
 
     let (status, pid) = supervise(&mut command, program)?;
     let memory = memory.as_ref().map(|memory| (memory, pid));
-    if let Err(error) = show(args, &destination, memory, quiet) {
+    if let Err(error) = show(args, &destination, memory, launcher, quiet) {
         output::complain(&format!("{error}"));
     }
     // `java` itself has one JVM, whose agent says it.
-    if launcher == launcher::Launcher::Other && !quiet {
+    if launcher.starts_several() && !quiet {
         patterns::warn(&include, &destination.written());
     }
     Ok(ExitCode::from(exit_code(status)))
@@ -131,13 +137,15 @@ fn show(
     args: &RunArgs,
     destination: &Destination,
     memory: Option<(&ProgramMemory, u32)>,
+    launcher: Launcher,
     quiet: bool,
 ) -> Result<(), CliError> {
     let written = destination.written();
     if written.is_empty() {
         return Err(CliError::Failed(format!(
-            "no profile was written to {} (did the command start a JVM, and did it end by itself?)",
-            destination.wanted()
+            "no profile was written to {} ({})",
+            destination.wanted(),
+            launcher.nothing_written()
         )));
     }
     let whole = RenderOptions {

@@ -12,7 +12,7 @@ use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
     jvmtiEventCallbacks,
 };
-use trodden_instrumenter::ProbeKind;
+use trodden_instrumenter::{Filter, ProbeKind};
 use trodden_profile::options::AgentCommand;
 
 use crate::classes::hook;
@@ -21,7 +21,7 @@ use crate::jvm::guard::guard;
 use crate::jvm::jni::ClassRef;
 use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
-use crate::log::{error, info, warning};
+use crate::log::{debug, error, info, warning};
 use crate::session::agent::Agent;
 use crate::session::{control, dump};
 use crate::settings::{apply_log_options, probe_kind};
@@ -51,6 +51,9 @@ pub unsafe extern "system" fn Agent_OnLoad(vm: *mut JavaVM, options: *const c_ch
 
 fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     let jvmti = vm.jvmti()?;
+    if is_skipped(jvmti, &command.options.code.skip_main) {
+        return Ok(());
+    }
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows
     // nothing else but should not be held for nothing.
     let wants_frames =
@@ -68,6 +71,21 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     Agent::create(vm, jvmti, false, granted);
     *PENDING.lock().unwrap_or_else(|e| e.into_inner()) = Some(command);
     set_callbacks(jvmti)
+}
+
+/// Is this a JVM that shall be left alone? Without a word about its main class, as in a program that makes its
+/// JVM itself, it is not.
+fn is_skipped(jvmti: Jvmti, patterns: &[String]) -> bool {
+    let command = jvmti.system_property("sun.java.command").unwrap_or_default();
+    let main = command.split(' ').next().unwrap_or_default().replace('.', "/");
+    let skipped = patterns.iter().any(|pattern| {
+        let filter = Filter::new(&[pattern], &[]);
+        filter.is_ok_and(|filter| !main.is_empty() && filter.class(&main))
+    });
+    if skipped {
+        debug!("left alone: {command}");
+    }
+    skipped
 }
 
 fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {

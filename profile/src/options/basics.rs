@@ -74,6 +74,17 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         ..OptionEntry::PLAIN
     },
     OptionEntry {
+        name: "skip-main",
+        value: "PATTERN",
+        default: "none; with 'trodden run mvn' or 'gradle' the build tool itself",
+        example: "a.Main",
+        help: "JVMs whose main class (or jar, as on the command line) is left alone: for agents that come by JAVA_TOOL_OPTIONS",
+        list: true,
+        set: |o, value| Ok(o.code.skip_main = patterns(value)?),
+        get: |o| shown(&o.code.skip_main),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
         name: "seed",
         value: "N",
         default: "0",

@@ -20,6 +20,8 @@ pub struct CodeChoices {
     /// `None`: skip with probe `yieldpoint`, else probe. See
     /// [`ProfileOptions::skips_single_path_loops`](super::ProfileOptions::skips_single_path_loops).
     pub single_path_loops: Option<SinglePathLoops>,
+    /// JVMs whose main class or jar is one of these are left alone.
+    pub skip_main: Vec<String>,
     /// Do methods with a single path carry a probe?
     pub single_path_methods: SinglePathMethods,
     /// Are paths counted that an exception cuts off?
@@ -40,6 +42,7 @@ impl Default for CodeChoices {
         CodeChoices {
             include: Vec::new(),
             exclude: Vec::new(),
+            skip_main: Vec::new(),
             path_limit: i32::MAX as u32,
             single_path_loops: None,
             single_path_methods: SinglePathMethods::Skip,

@@ -778,7 +778,7 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
 prop_compose! {
     fn code()(
         include in prop::collection::vec(text(), 0..4),
-        exclude in prop::collection::vec(text(), 0..4),
+        (exclude, skip_main) in (prop::collection::vec(text(), 0..4), prop::collection::vec(text(), 0..4)),
         path_limit in 2u32..=0x7fff_ffff,
         single_path_loops in prop::option::of(prop::sample::select(SinglePathLoops::ALL)),
         single_path_methods in prop::sample::select(SinglePathMethods::ALL),
@@ -790,7 +790,7 @@ prop_compose! {
         renumber in prop::option::of(duration()),
     ) -> CodeChoices {
         CodeChoices {
-            include, exclude, path_limit, single_path_loops, single_path_methods, cut_paths, open_paths, use_profile,
+            include, exclude, skip_main, path_limit, single_path_loops, single_path_methods, cut_paths, open_paths, use_profile,
             memory, renumber,
         }
     }

@@ -18,6 +18,7 @@ const MOST_ROWS: usize = 10;
 impl Diff {
     /// The page.
     pub fn html(&self, sources: &crate::DiffSources) -> String {
+        let (leading, following) = self.places_of_time();
         let mut page = html! {
             (DOCTYPE)
             html lang="en" {
@@ -33,18 +34,22 @@ impl Diff {
                 body {
                     header {
                         p.brand { "trodden diff" }
-                        @match &self.time {
-                            Some(time) => {
+                        @match (leading, following) {
+                            (Some(time), _) => {
                                 h1 { (time.headline()) }
                                 @if self.counts_paths() { p { b { (self.headline()) } } }
                             }
-                            None => h1 { (self.headline()) }
+                            (None, following) => {
+                                h1 { (self.headline()) }
+                                @if let Some(time) = following { p { b { (time.headline()) } } }
+                            }
                         }
                     }
                     main {
-                        @if let Some(time) = &self.time { (self.time_html(time)) }
+                        @if let Some(time) = leading { (self.time_html(time)) }
                         @if !self.methods.is_empty() { (self.table()) }
                         @for change in &self.methods { (self.method(change, sources)) }
+                        @if let Some(time) = following { (self.time_html(time)) }
                     }
                     footer { @for line in self.closing() { p { (line) } } }
                 }

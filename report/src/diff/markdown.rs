@@ -14,7 +14,8 @@ impl Diff {
     /// Markdown: a sentence, a table of methods, details folded.
     pub fn markdown(&self, sources: &crate::DiffSources) -> String {
         let mut out = String::new();
-        if let Some(time) = &self.time {
+        let (leading, following) = self.places_of_time();
+        if let Some(time) = leading {
             out += &self.time_markdown(time);
         }
         if self.counts_paths() {
@@ -54,6 +55,10 @@ impl Diff {
             out += &details(change, sources);
         }
         out.push('\n');
+        if let Some(time) = following {
+            out += &self.time_markdown(time);
+            out.push('\n');
+        }
         for line in self.closing() {
             let _ = writeln!(out, "{}  ", escape(&line));
         }

@@ -1,7 +1,7 @@
 //! For a terminal: the cause first, in its source.
 
 use super::finding::{BranchChange, Diff, MethodChange, Reason, Summary};
-use super::time_words;
+use super::{TimeDiff, time_words};
 use crate::source::Sources;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
 use crate::words::{dotted, percent, signature, thousands};
@@ -18,7 +18,8 @@ impl Diff {
             out: String::new(),
             color,
         };
-        if let Some(time) = &self.time {
+        let (leading, following) = self.places_of_time();
+        if let Some(time) = leading {
             self.time_text(time, &mut page);
         }
         if self.counts_paths() {
@@ -30,10 +31,20 @@ impl Diff {
             }
             self.change(&mut page, index, change, &sources.0);
         }
+        if let Some(time) = following {
+            self.time_text(time, &mut page);
+        }
         for line in self.closing() {
             page.wrapped(0, &line);
         }
         page.out
+    }
+
+    /// Time leads, unless there is nothing to tell of it while the work has changed: then it follows.
+    pub(super) fn places_of_time(&self) -> (Option<&TimeDiff>, Option<&TimeDiff>) {
+        let time = self.time.as_ref();
+        let leads = |time: &&TimeDiff| !time.methods.is_empty() || self.methods.is_empty();
+        (time.filter(leads), time.filter(|time| !leads(time)))
     }
 
     /// Is there something to say of paths? Two profiles of samples alone have none.
