@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::builder::ValueParser;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use trodden_profile::options::{
     self, Action, AgentCommand, FileFormat, GROUPS, Level, OptionEntry, OptionError, Probe, ProfileOptions,
     option_named,
@@ -62,26 +62,43 @@ impl ProfileArgs {
     }
 }
 
+/// What is profiled in production.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Production {
+    /// CPU time, and nothing of the program is changed.
+    Time,
+    /// How paths begin as well, read from frames at safepoints: code updates a register, and does nothing else.
+    Prefixes,
+}
+
 /// What `run` and `attach` make of options: CPU time is sampled, unless they say otherwise. In production
-/// nothing but that happens, and the profile is written every minute.
+/// nothing but that happens, or little, and the profile is written every minute.
 ///
 /// # Errors
 /// If they ask for what production excludes.
-pub fn sample_by_default(options: &mut ProfileOptions, production: bool) -> Result<(), CliError> {
-    if production {
+pub fn sample_by_default(
+    options: &mut ProfileOptions,
+    production: Option<Production>,
+) -> Result<(), CliError> {
+    if let Some(what) = production {
         if let Some(name) = ["probe", "profile"]
             .into_iter()
             .find(|name| options.is_given(name))
         {
             return Err(CliError::Usage(format!(
-                "error: --production changes nothing of the program, so it goes without --{name}"
+                "error: --production says what is profiled, so it goes without --{name}"
             )));
         }
-        options.probe = Probe::None;
+        options.probe = match what {
+            Production::Time => Probe::None,
+            Production::Prefixes => Probe::Safepoint,
+        };
         options.output.dump.get_or_insert(PRODUCTION_DUMP);
     }
     // A trace has no place for samples.
-    if !options.is_given("sample") && (production || options.output.file.format() != FileFormat::Trace) {
+    if !options.is_given("sample")
+        && (production.is_some() || options.output.file.format() != FileFormat::Trace)
+    {
         options.sampling.sample = Some(SAMPLE);
     }
     options.check().map_err(|e| usage(&e))

@@ -167,6 +167,11 @@ fn run_samples_unless_it_is_told_not_to() -> Result<()> {
     let profile = profile.expect("a profile");
     assert!(samples(&profile).total().samples > 100 && profile.classes.is_empty());
     assert!(outcome.stderr.contains("Cpu.first"), "{}", outcome.stderr);
+    let (_, profile) = run(&["--production=prefixes", "--include", "Cpu*"])?;
+    let profile = profile.expect("a profile");
+    assert!(samples(&profile).total().samples > 100 && profile.run.probe == "safepoint");
+    let partial = |class: &trodden_profile::ClassProfile| class.counts.iter().any(|c| !c.partial.is_empty());
+    assert!(profile.classes.iter().any(partial));
     for wrong in [["--probe", "counters"], ["--sample", "off"]] {
         let (outcome, profile) = run(&[&["--production"], &wrong[..]].concat())?;
         assert!(

@@ -372,6 +372,16 @@ fn bursts_of_the_program_bring_their_stacks() {
         under_way(1),
         Word::call(1, 3).0,
         under_way(2),
+        // Begun in an initialiser, which 1 caused by a call at 40: that goes on when it has ended.
+        Word::burst(1, 2).0,
+        Word::enter(1, None).0,
+        Word::call(1, 40).0,
+        Word::enter(6, None).0,
+        Word::call(6, 1).0,
+        under_way(4),
+        Word::exit(4).0,
+        Word::exit(6).0,
+        under_way(9),
     ];
     let none = UNKNOWN_SITE;
     let two = [(1, none), (2, 10)];
@@ -386,6 +396,8 @@ fn bursts_of_the_program_bring_their_stacks() {
         (below(&[(5, 20), (6, none)]), 1),
         (below(&[(5, 20), (6, none), (4, 1)]), 1),
         (vec![(1, none), (7, 30)], 1),
+        (vec![(1, none), (6, none), (4, 1)], 1),
+        (vec![(1, none), (9, 40)], 1),
         (vec![(8, none)], 1),
     ];
     expected.sort_unstable();
@@ -397,7 +409,7 @@ fn bursts_of_the_program_bring_their_stacks() {
     for algorithm in COUNTING {
         let (all, result) = weights(options(algorithm), &words);
         assert_eq!(all, expected, "{algorithm}");
-        assert_eq!((result.bursts.bursts, result.bursts.walked), (2, 2));
+        assert_eq!((result.bursts.bursts, result.bursts.walked), (3, 4));
         let tally = result.tally;
         assert_eq!((tally.orphans, tally.lost_exits, tally.bad_words), (0, 1, 0));
     }

@@ -22,7 +22,7 @@ use trodden_report::ContextsOptions;
 use crate::agent_library;
 use crate::error::CliError;
 use crate::output;
-use crate::profile_args::{ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -86,6 +86,13 @@ fn session_length(given: &str) -> Result<Duration, String> {
     }
 }
 
+impl AttachArgs {
+    /// Prefixes of paths can be read only by an agent that was there from the start.
+    fn production(&self) -> Option<Production> {
+        self.production.then_some(Production::Time)
+    }
+}
+
 /// Does it.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
     let pid = jvms::find(&args.jvm)?;
@@ -103,7 +110,7 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
             output: args.output.as_deref(),
             sources: &args.sources,
             profile: &args.profile,
-            production: args.production,
+            production: args.production(),
             wait,
         }
         .run(),
@@ -125,7 +132,7 @@ fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(
     let profile = args.profile.with_file(args.output.as_deref());
     let mut command = profile.command(Action::Start, &[])?;
     let options = &mut command.options;
-    sample_by_default(options, true)?;
+    sample_by_default(options, Some(Production::Time))?;
     if options.output.file.format() != FileFormat::Trodden {
         return Err(CliError::Usage(format!(
             "error: with --for 0 the JVM itself writes its profile, as a .trodden file, not '{}'; make a page of it \
@@ -153,7 +160,7 @@ fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Res
     };
     let mut command = args.profile.command(asked, &[])?;
     if action == AttachAction::Start {
-        sample_by_default(&mut command.options, args.production)?;
+        sample_by_default(&mut command.options, args.production())?;
     }
     refuse_production(args, action)?;
     make_absolute(&mut command.options, &args.profile)?;

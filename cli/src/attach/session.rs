@@ -19,7 +19,7 @@ use super::target::{self, Target};
 use super::{Channel, scratch_folder};
 use crate::error::CliError;
 use crate::output;
-use crate::profile_args::{ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -37,7 +37,7 @@ pub struct Session<'a> {
     pub sources: &'a [PathBuf],
     pub profile: &'a ProfileArgs,
     /// Without probes?
-    pub production: bool,
+    pub production: Option<Production>,
     pub wait: Duration,
 }
 

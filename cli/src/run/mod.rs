@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::{ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use crate::words;
@@ -49,8 +49,9 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
     /// Change nothing of the program: only sample its CPU time, and write the profile every minute.
-    #[arg(long)]
-    production: bool,
+    /// =prefixes: keep a register in it as well, and read at safepoints how paths begin.
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "time")]
+    production: Option<Production>,
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,

@@ -216,19 +216,23 @@ impl Walker {
 /// `found`: from the innermost outwards, each with its place in the rewritten code.
 fn words(found: &[(Method, i64)]) -> Vec<u64> {
     let mut words = Vec::with_capacity(found.len() + 1);
-    let mut site = None;
+    // Where the one before is, and what it is.
+    let mut caller: Option<(MethodId, u16)> = None;
+    let call = |(method, bci): (MethodId, u16)| Word::call(method.0, bci.into()).0;
     for (method, location) in found.iter().rev() {
-        // Initialisers are not called, the JVM runs them.
         let called_from = match method.map.methods[method.position].name.as_str() {
-            "<clinit>" => None,
-            _ => site,
+            // Initialisers are not called, the JVM runs them: in front of the call that is under way, with which
+            // it goes on when they have ended.
+            "<clinit>" => {
+                words.extend(caller.map(call));
+                None
+            }
+            _ => caller.map(|(_, bci)| bci),
         };
         words.push(Word::enter(method.id.0, called_from).0);
-        site = old_place(method, *location);
+        caller = old_place(method, *location).map(|bci| (method.id, bci));
     }
-    if let (Some((method, _)), Some(bci)) = (found.first(), site) {
-        words.push(Word::call(method.id.0, bci.into()).0);
-    }
+    words.extend(caller.map(call));
     words
 }
 
