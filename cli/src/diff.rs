@@ -75,6 +75,8 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         before.map_err(CliError::failed)?,
         after.map_err(CliError::failed)?,
     );
+    crate::memory::warn_if_partial(&before, &args.before.display().to_string());
+    crate::memory::warn_if_partial(&after, &args.after.display().to_string());
     let options = DiffOptions {
         method: args.method.clone(),
         top: args.top as usize,

@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod error;
 mod instrument;
+mod memory;
 mod merge;
 mod output;
 mod profile_args;
@@ -65,7 +66,9 @@ enum Command {
 /// The command line, with helps of a size to read; with `all`, every option is explained.
 fn commands(all: bool) -> clap::Command {
     Cli::command()
-        .mut_subcommand("run", |run| profile_args::short_help(run, all, &["top"]))
+        .mut_subcommand("run", |run| {
+            profile_args::short_help(run, all, &["top", "full", "remember", "no_memory"])
+        })
         .mut_subcommand("attach", |attach| {
             profile_args::short_help(attach, all, &["wait"])
         })

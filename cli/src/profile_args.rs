@@ -1,5 +1,7 @@
 //! Profile options on the command line, from the table that the agent string's parser uses.
 
+use std::time::Duration;
+
 use clap::builder::ValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use trodden_profile::options::{
@@ -11,6 +13,11 @@ use crate::error::CliError;
 
 /// The flag that shows every option.
 pub const HELP_ALL: &str = "help-all";
+
+/// CPU time between samples, where it was not said.
+const SAMPLE: Duration = Duration::from_millis(1);
+/// Time between dumps in production, where it was not said.
+const PRODUCTION_DUMP: Duration = Duration::from_secs(60);
 
 /// Names and values as given.
 #[derive(Clone, Debug, Default)]
@@ -29,35 +36,6 @@ impl ProfileArgs {
         let mut all = self.clone();
         all.pairs.extend(file.map(|file| ("file", file.to_owned())));
         all
-    }
-
-    /// What `run` and `attach` do with them: CPU time is sampled, unless that was said. In production nothing
-    /// but that happens, and the profile is written every minute.
-    pub fn with_samples(&self, production: bool) -> Result<Self, CliError> {
-        let mut all = self.clone();
-        if production {
-            if let Some(name) = ["probe", "profile"].into_iter().find(|name| self.has(name)) {
-                return Err(CliError::Usage(format!(
-                    "error: --production changes nothing of the program, so it goes without --{name}"
-                )));
-            }
-            all.pairs.push(("probe", Probe::None.name().to_owned()));
-            all.add("dump", "60s");
-        }
-        // A trace has no place for samples.
-        let is_trace =
-            |all: &Self| Ok::<bool, CliError>(all.options()?.output.file.format() == FileFormat::Trace);
-        if production || !is_trace(&all)? {
-            all.add("sample", "1ms");
-        }
-        Ok(all)
-    }
-
-    /// Adds an option that was not given.
-    fn add(&mut self, name: &'static str, value: &str) {
-        if !self.has(name) {
-            self.pairs.push((name, value.to_owned()));
-        }
     }
 
     /// What an agent is to do with the options, but for those named in `ours`.
@@ -82,6 +60,31 @@ impl ProfileArgs {
         let mut values = self.pairs.iter().filter(|(given, _)| *given == name);
         values.next_back().map(|(_, value)| &**value)
     }
+}
+
+/// What `run` and `attach` make of options: CPU time is sampled, unless they say otherwise. In production
+/// nothing but that happens, and the profile is written every minute.
+///
+/// # Errors
+/// If they ask for what production excludes.
+pub fn sample_by_default(options: &mut ProfileOptions, production: bool) -> Result<(), CliError> {
+    if production {
+        if let Some(name) = ["probe", "profile"]
+            .into_iter()
+            .find(|name| options.is_given(name))
+        {
+            return Err(CliError::Usage(format!(
+                "error: --production changes nothing of the program, so it goes without --{name}"
+            )));
+        }
+        options.probe = Probe::None;
+        options.output.dump.get_or_insert(PRODUCTION_DUMP);
+    }
+    // A trace has no place for samples.
+    if !options.is_given("sample") && (production || options.output.file.format() != FileFormat::Trace) {
+        options.sampling.sample = Some(SAMPLE);
+    }
+    options.check().map_err(|e| usage(&e))
 }
 
 /// What is wrong with options, in the words of the command line.

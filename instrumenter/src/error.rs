@@ -1,5 +1,7 @@
 //! What can go wrong with a class, and why a method is left alone.
 
+use trodden_profile::Known;
+
 use crate::classfile::reader::Fault;
 
 /// The bytes are not a class file that can be read.
@@ -57,6 +59,10 @@ pub enum SkipReason {
     AlreadyInstrumented,
     /// A class file version that is newer than this build knows.
     UnknownVersion,
+    /// Earlier runs know its paths.
+    Settled,
+    /// Earlier runs found that it has next to no part in time and decisions.
+    Cold,
 }
 
 impl SkipReason {
@@ -75,6 +81,8 @@ impl SkipReason {
             SkipReason::UnknownSuperCall => "the constructor's call of super() cannot be told",
             SkipReason::UsedByProbes => "probes call it themselves",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
+            SkipReason::Settled => Known::SETTLED,
+            SkipReason::Cold => Known::COLD,
             SkipReason::UnknownVersion => "class file version is newer than this build of Trodden knows",
         }
     }

@@ -7,6 +7,7 @@ use trodden_profile::events::EventKinds;
 
 use crate::filter::Filter;
 use crate::guide::Guide;
+use crate::leave::Leave;
 
 /// Which probes are emitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -289,6 +290,8 @@ pub struct InstrumentOptions {
     pub open_paths: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
+    /// Methods that get no probes, because earlier runs know them.
+    pub leave: Option<Arc<Leave>>,
     /// Do path maps get the [shapes](trodden_profile::MethodShape) of their methods at once? Default: yes.
     /// If not, [`shapes`](crate::shapes) makes them later from the same bytes.
     pub shapes: bool,
@@ -308,6 +311,7 @@ impl InstrumentOptions {
             cut_paths: false,
             open_paths: false,
             guide: None,
+            leave: None,
             shapes: true,
         }
     }

@@ -16,11 +16,13 @@ use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, Read, fault, put_u2};
 use crate::error::{ClassError, SkipReason};
 use crate::ids::{CounterSlot, MethodId};
+use crate::leave::Left;
 use crate::options::{InstrumentOptions, Shim};
 use crate::probes::structural::StructuralCode;
 use crate::probes::{CutPaths, ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
 use crate::scratch::{Scratch, Shared};
+use crate::shape::shape;
 use judge::{Verdict, judge, read_frames};
 use lines::Lines;
 
@@ -204,8 +206,10 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     let source_map = Lines::text(&class);
     let file = class.source_file.map(decode).unwrap_or_default();
     let mut lines = Lines::new(&source_map, &name, &file);
+    let left = options.leave.as_ref().and_then(|leave| leave.class(&name));
+    let mut digest = left.map(|_| Sha256::digest(bytes).into());
     let mut scratch = shared.scratch();
-    if options.shapes {
+    if options.shapes || left.is_some() {
         scratch.shape.reset(&class.pool);
     }
     let mut skipped = Vec::new();
@@ -215,10 +219,23 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
         if !options.filter.method(&name, &decode(method.name)) {
             continue;
         }
+        let left = left.and_then(|left| left.get(signature(method).as_str()));
+        if let Some(left) = left.filter(|left| digest == Some(left.sha256)) {
+            skipped.push(skip(&name, method, left.reason));
+            continue;
+        }
         let verdict = judge(options, (&class, &name, &mut lines), index, method, &mut scratch)
             .map_err(|fault| ClassError::new(Some(&name), Some(signature(method)), fault))?;
         match verdict {
             Verdict::Takes(candidate, map) => {
+                let same = |left: &&Left| {
+                    let scratch = &mut scratch.shape;
+                    shape(&class.pool, &candidate.code, &map.blocks, &map.graph, scratch).code == left.code
+                };
+                if let Some(left) = left.filter(same) {
+                    skipped.push(skip(&name, method, left.reason));
+                    continue;
+                }
                 methods.push(candidate);
                 maps.push(map);
             }
@@ -263,7 +280,7 @@ pub(crate) fn prepare<'a>(shared: &Arc<Shared>, bytes: &'a [u8]) -> Result<Prepa
     }
     let map = ClassMap {
         name,
-        sha256: Sha256::digest(bytes).into(),
+        sha256: *digest.get_or_insert_with(|| Sha256::digest(bytes).into()),
         source_file: class.source_file.map(|text| decode(text).into_owned()),
         methods: maps,
     };

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{
     BesidesCalls, EventProbes, Filter, FilterError, Guide, GuideError, InstrumentOptions, Instrumenter,
-    ProbeKind, Probes,
+    Leave, ProbeKind, Probes,
 };
 use trodden_profile::Schedule;
 use trodden_profile::events::EventKinds;
@@ -17,7 +17,7 @@ use trodden_profile::options::{
     SinglePathMethods,
 };
 
-use crate::log::{self, Level, error, info};
+use crate::log::{self, Level, error, info, warning};
 use crate::threads::blocks::Switches;
 use crate::threads::strata::Strata;
 
@@ -83,6 +83,7 @@ impl Settings {
             cut_paths: options.counts_cut_paths(),
             open_paths: options.reads_open_paths(),
             guide: options.code.use_profile.as_deref().map(guide).transpose()?,
+            leave: options.code.memory.as_deref().and_then(leave),
             // At class load that work would be the program's: `Originals` does it when a profile is written.
             shapes: false,
             ..InstrumentOptions::new(probes(&options)?)
@@ -136,7 +137,9 @@ impl Settings {
         // The file of a former profile may be another one by now. What it held when it was read counts.
         let guide = self.instrumenter.options().guide.as_ref();
         let guide = guide.map_or(0, |guide| guide.fingerprint());
-        format!("{}\nguide={guide:x}", self.options.fingerprint())
+        let leave = self.instrumenter.options().leave.as_ref();
+        let leave = leave.map_or(0, |leave| leave.fingerprint());
+        format!("{}\nguide={guide:x}\nleave={leave:x}", self.options.fingerprint())
     }
 
     /// Do classes get probes?
@@ -293,6 +296,20 @@ fn guide(file: &str) -> Result<Arc<Guide>, GuideError> {
     let guide = Guide::load(file.as_ref())?;
     info!("use-profile: {file} has counts of {} methods", guide.methods());
     Ok(Arc::new(guide))
+}
+
+/// What earlier runs know. Without it all is measured, which is more than was asked for and no error.
+fn leave(file: &str) -> Option<Arc<Leave>> {
+    match Leave::load(file.as_ref()) {
+        Ok(leave) => {
+            info!("memory: {} methods are known from earlier runs", leave.methods());
+            Some(Arc::new(leave))
+        }
+        Err(error) => {
+            warning!("memory: {error}; all is measured");
+            None
+        }
+    }
 }
 
 /// The probes for what the options ask for.

@@ -28,17 +28,17 @@ mod stream;
 pub use model::facts;
 pub use model::structural;
 pub use model::{
-    Accuracy, AccuracyOptions, BlockExit, BlockInfo, BlockShape, BranchCounts, Callee, ClassMap,
+    Accuracy, AccuracyOptions, Alike, BlockExit, BlockInfo, BlockShape, BranchCounts, Callee, ClassMap,
     ClassProfile, CompilerMade, Condition, ConditionKind, Conditions, ContextNode, ContextRow, ContextTree,
     Contexts, CounterLayout, CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime,
     CpuTree, EdgeLabel, EdgeProfile, EndKind, FORMAT_VERSION, ForestNode, ForestProblem, InlinedCode,
-    KNOWN_SUBPATH, KPaths, KPathsOverlap, LevelOverlap, LineEntry, LoadError, MapsWriter, MergeError,
-    MethodAccuracy, MethodConditions, MethodCounts, MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN,
-    Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile,
-    RankedSubpath, ReadError, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy,
-    SubpathRun, Subpaths, WriteError, check_conditions, compare, flow, is_control, kpaths_overlap,
-    least_rotation, merge, printable, printable_lines, same_paths, share_interval, share_interval_of,
-    subpath_accuracy,
+    KNOWN_SUBPATH, KPaths, KPathsOverlap, Known, LeftAlone, LevelOverlap, LineEntry, LoadError, MapsWriter,
+    Memory, MemoryRun, MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodMap, MethodOverlap,
+    MethodShape, MethodTime, OFTEN, Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place,
+    PlaceTime, Problem, Profile, RankedSubpath, ReadError, Remembered, RunInfo, SaveError, ShapeHasher,
+    Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, WriteError, alike, check_conditions,
+    compare, flow, is_control, kpaths_overlap, least_rotation, merge, printable, printable_lines, same_paths,
+    share_interval, share_interval_of, subpath_accuracy,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

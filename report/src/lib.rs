@@ -29,6 +29,7 @@ mod html_method;
 mod json;
 mod kpaths;
 mod layout;
+mod memory;
 mod overview;
 mod path_time;
 mod pattern;

@@ -9,15 +9,16 @@ use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::text::Page;
 use crate::view::{MethodView, View};
-use crate::{contexts, cpu, kpaths, structural, subpaths};
+use crate::{contexts, cpu, kpaths, memory, structural, subpaths};
 
 /// All kinds, in the order in which reports show them.
-pub(crate) const SECTIONS: [&dyn ReportSection; 5] = [
+pub(crate) const SECTIONS: [&dyn ReportSection; 6] = [
     &cpu::Kind,
     &contexts::Kind,
     &subpaths::Kind,
     &kpaths::Kind,
     &structural::Kind,
+    &memory::Kind,
 ];
 
 /// How much of a profile a format shows.

@@ -7,12 +7,13 @@ use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, MethodConditions, MethodCounts,
-    MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, Known, MethodConditions,
+    MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
+use crate::memory::{self, RememberedView};
 use crate::path_time::{Division, Names, PathTime, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
@@ -39,6 +40,8 @@ pub struct View<'p> {
     pub idle: Vec<(&'p str, &'p MethodMap)>,
     /// What was left as it was: reason to (class, method) entries.
     pub skipped: Reasons<'p>,
+    /// Methods that this run did not measure, because earlier ones know them.
+    pub remembered: Vec<RememberedView<'p>>,
     /// Methods whose callees have no call sites, by reason.
     pub without_call_sites: Reasons<'p>,
     /// Methods whose cut paths are not counted though those of others are, by reason.
@@ -344,11 +347,23 @@ impl<'p> View<'p> {
                 (&mut without_call_sites, reason)
             } else if let Some(reason) = lacks(Skipped::NO_CUT_PATHS) {
                 (&mut without_cut_paths, reason)
+            } else if entry.method.is_some()
+                && Known::of_reason(&entry.reason).is_some()
+                && profile.memory.is_some()
+            {
+                // They are shown with what earlier runs found.
+                continue;
             } else {
                 (&mut skipped, entry.reason.as_str())
             };
             reasons.entry(reason).or_default().push(what);
         }
+        let remembered = profile.memory.as_deref().map_or_else(Vec::new, |memory| {
+            let found = View::new(&memory.found, pattern, sources, bytecode);
+            // With a pattern that matches none, methods that never ran are shown; here none is.
+            let ran = found.methods.into_iter().filter(|method| method.count > 0);
+            memory::views(profile, ran.collect())
+        });
         View {
             profile,
             run: &profile.run,
@@ -361,6 +376,7 @@ impl<'p> View<'p> {
             methods,
             idle,
             skipped,
+            remembered,
             without_call_sites,
             without_cut_paths,
             kpaths: profile.kpaths.as_ref(),

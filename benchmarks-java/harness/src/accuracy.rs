@@ -32,7 +32,7 @@ pub fn run(
     let mut configs = vec![Config {
         name: "exact again".into(),
         options: exact.options.clone(),
-        jvm: Vec::new(),
+        ..Config::default()
     }];
     configs.extend(schedules.iter().map(|schedule| Config {
         name: schedule.clone(),
@@ -41,7 +41,7 @@ pub fn run(
             "auto" => format!("probe=auto{more}"),
             schedule => format!("probe=yieldpoint,schedule={schedule}{more}"),
         }),
-        jvm: Vec::new(),
+        ..Config::default()
     }));
     let mut raw = record.raw(
         "jdk,workload,schedule,trial,path_accuracy,edge_relative_overlap,edge_absolute_overlap,hot_paths,unobserved_share,samples",

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result, io};
 use crate::jvm::Config;
-use crate::long::{self, Program};
+use crate::long;
 use crate::overhead;
 use crate::record::Record;
 use crate::workload::Workload;
@@ -65,65 +65,57 @@ pub fn run(
     let mut raw = record.raw("jdk,program,tool,method,share")?;
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     let mut text = String::new();
-    for jdk in &plan.jdks {
-        for (workload, iterations) in work {
-            let program = Program {
-                plan,
-                jdk,
-                workload,
-                folder: folder.path(),
+    for (program, iterations) in long::programs(plan, work, folder.path()) {
+        let (jdk, workload) = (program.jdk, program.workload);
+        let mut measured: Vec<(&str, Shares)> = Vec::new();
+        for name in ["ours", "ours again", "async-profiler", "jfr"] {
+            progress(&format!("{} {} {name}", jdk.version, workload.name));
+            let is_ours = name.starts_with("ours");
+            let config = match is_ours {
+                true => Config::parse(OURS)?,
+                false => overhead::tool(workspace, trodden, name, folder.path())?,
             };
-            let mut measured: Vec<(&str, Shares)> = Vec::new();
-            for name in ["ours", "ours again", "async-profiler", "jfr"] {
-                progress(&format!("{} {} {name}", jdk.version, workload.name));
-                let is_ours = name.starts_with("ours");
-                let config = match is_ours {
-                    true => Config::parse(OURS)?,
-                    false => overhead::tool(workspace, name, folder.path())?,
-                };
-                let ran = program.run(&config, *iterations, &config.jvm, arguments.processor)?;
-                let shares = match name {
-                    "async-profiler" => {
-                        let file = folder.path().join("async.txt");
-                        collapsed(&std::fs::read_to_string(&file).map_err(io("read", &file))?)
-                    }
-                    "jfr" => flight(&jdk.home.join("bin/jfr"), &folder.path().join("jfr.jfr"))?,
-                    _ => ours(
-                        &long::json(trodden, "report", &[&ran.profile])?,
-                        trodden,
-                        &ran.profile,
-                    )?,
-                };
-                for (method, share) in shares.iter().filter(|(_, share)| **share >= SHOWN) {
-                    raw.line(&format!(
-                        "{},{},{name},{method},{share:.5}",
-                        jdk.version, workload.name
-                    ))?;
+            let ran = program.run(&config, iterations, &config.jvm, arguments.processor)?;
+            let shares = match name {
+                "async-profiler" => {
+                    let file = folder.path().join("async.txt");
+                    collapsed(&std::fs::read_to_string(&file).map_err(io("read", &file))?)
                 }
-                measured.push((name, shares));
+                "jfr" => flight(&jdk.home.join("bin/jfr"), &folder.path().join("jfr.jfr"))?,
+                _ => ours(
+                    &long::json(trodden, "report", &[&ran.profile])?,
+                    trodden,
+                    &ran.profile,
+                )?,
+            };
+            for (method, share) in shares.iter().filter(|(_, share)| **share >= SHOWN) {
+                raw.line(&format!(
+                    "{},{},{name},{method},{share:.5}",
+                    jdk.version, workload.name
+                ))?;
             }
-            let (_, first) = &measured[0];
-            for (name, shares) in &measured[1..] {
-                let agreement = Agreement::of(shares, first);
-                rows.push(vec![
-                    jdk.version.clone(),
-                    workload.name.clone(),
-                    (*name).to_owned(),
-                    agreement.common.to_string(),
-                    agreement
-                        .correlation
-                        .map_or("–".to_owned(), |r| format!("{r:.2}")),
-                    format!("{:.1}", 100.0 * agreement.overlap),
-                ]);
-            }
-            text = format!(
-                "Shares of methods in the samples of three profilers, against ours; {} samples are taken by CPU time. \
-                 \"ours again\" is a second run of ours: what no tool could better.\n\n{}",
-                "all but the recorder's",
-                long::table(&rows)
-            );
-            record.write("summary.md", &text)?;
+            measured.push((name, shares));
         }
+        let (_, first) = &measured[0];
+        for (name, shares) in &measured[1..] {
+            let agreement = Agreement::of(shares, first);
+            rows.push(vec![
+                jdk.version.clone(),
+                workload.name.clone(),
+                (*name).to_owned(),
+                agreement.common.to_string(),
+                agreement
+                    .correlation
+                    .map_or("–".to_owned(), |r| format!("{r:.2}")),
+                format!("{:.1}", 100.0 * agreement.overlap),
+            ]);
+        }
+        text = format!(
+            "Shares of methods in the samples of three profilers, against ours; all but the recorder's samples are taken by \
+             CPU time. \"ours again\" is a second run of ours: what no tool could better.\n\n{}",
+            long::table(&rows)
+        );
+        record.write("summary.md", &text)?;
     }
     Ok(text)
 }

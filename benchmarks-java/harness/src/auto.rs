@@ -83,72 +83,65 @@ pub fn run(
     let mut facts = record.csv("facts.csv", "jdk,app,round,fact,value")?;
     let mut rows = vec![HEAD.map(str::to_owned).to_vec()];
     let mut text = String::new();
-    for jdk in &plan.jdks {
-        for (workload, iterations) in work {
-            for round in 0..arguments.rounds {
-                progress(&format!("{} {} {}", jdk.version, workload.name, round + 1));
-                let program = Program {
-                    plan,
-                    jdk,
-                    workload,
-                    folder: folder.path(),
-                };
-                let first = (rows.len() as u32 - 1 + round) % 2;
-                let runs = measure(&program, *iterations, arguments, first)?;
-                for (config, run) in CONFIGS.iter().zip(&runs) {
-                    for i in &run.iterations {
-                        raw.line(&format!(
-                            "{},{},{config},{round},{},{},{},{}",
-                            jdk.version, workload.name, i.number, i.nanos, i.cpu_nanos, i.checksum
-                        ))?;
-                    }
+    for (program, iterations) in long::programs(plan, work, folder.path()) {
+        let (jdk, workload) = (program.jdk, program.workload);
+        for round in 0..arguments.rounds {
+            progress(&format!("{} {} {}", jdk.version, workload.name, round + 1));
+            let first = (rows.len() as u32 - 1 + round) % 2;
+            let runs = measure(&program, iterations, arguments, first)?;
+            for (config, run) in CONFIGS.iter().zip(&runs) {
+                for i in &run.iterations {
+                    raw.line(&format!(
+                        "{},{},{config},{round},{},{},{},{}",
+                        jdk.version, workload.name, i.number, i.nanos, i.cpu_nanos, i.checksum
+                    ))?;
                 }
-                let mut checksums = runs.iter().flat_map(|run| &run.iterations).map(|i| &i.checksum);
-                let one = checksums.next();
-                if checksums.any(|checksum| Some(checksum) != one) {
-                    return Err(Error::Program {
-                        program: workload.name.clone(),
-                        problem: "results differ".to_owned(),
-                    });
-                }
-                let [base, auto, counters] = &runs;
-                let accuracy = long::json(trodden, "compare", &[&counters.profile, &auto.profile])?;
-                let report = long::json(trodden, "report", &[&auto.profile])?["run"]["facts"].take();
-                for (name, value) in objects(&accuracy).chain(objects(&report)) {
-                    if !value.is_object() && !value.is_array() {
-                        let value = long::cell(value);
-                        facts.line(&format!(
-                            "{},{},{round},{name},{value}",
-                            jdk.version, workload.name
-                        ))?;
-                    }
-                }
-                let title = format!(
-                    "{}, JDK {}: processor time per iteration",
-                    workload.name, jdk.version
-                );
-                let major = jdk.version.split('.').next().unwrap_or_default();
-                let file = format!("{}-jdk{major}-{round}.svg", workload.name);
-                record.write(
-                    &file,
-                    &plot(&title, [relative(auto, base), relative(counters, base)]),
-                )?;
-                let pause = longest_redefinition(&log_of(folder.path(), "auto"))?;
-                rows.push(row(
-                    program,
-                    &runs,
-                    arguments.part == 1,
-                    pause,
-                    &report,
-                    &accuracy,
-                ));
-                text = format!(
-                    "Processor time of the whole process, compiler threads included, over all iterations of a JVM (from \
-                     the first one on), and over the second half of them.\n\n{}",
-                    long::table(&rows)
-                );
-                record.write("summary.md", &text)?;
             }
+            let mut checksums = runs.iter().flat_map(|run| &run.iterations).map(|i| &i.checksum);
+            let one = checksums.next();
+            if checksums.any(|checksum| Some(checksum) != one) {
+                return Err(Error::Program {
+                    program: workload.name.clone(),
+                    problem: "results differ".to_owned(),
+                });
+            }
+            let [base, auto, counters] = &runs;
+            let accuracy = long::json(trodden, "compare", &[&counters.profile, &auto.profile])?;
+            let report = long::json(trodden, "report", &[&auto.profile])?["run"]["facts"].take();
+            for (name, value) in objects(&accuracy).chain(objects(&report)) {
+                if !value.is_object() && !value.is_array() {
+                    let value = long::cell(value);
+                    facts.line(&format!(
+                        "{},{},{round},{name},{value}",
+                        jdk.version, workload.name
+                    ))?;
+                }
+            }
+            let title = format!(
+                "{}, JDK {}: processor time per iteration",
+                workload.name, jdk.version
+            );
+            let major = jdk.version.split('.').next().unwrap_or_default();
+            let file = format!("{}-jdk{major}-{round}.svg", workload.name);
+            record.write(
+                &file,
+                &plot(&title, [relative(auto, base), relative(counters, base)]),
+            )?;
+            let pause = longest_redefinition(&log_of(folder.path(), "auto"))?;
+            rows.push(row(
+                program,
+                &runs,
+                arguments.part == 1,
+                pause,
+                &report,
+                &accuracy,
+            ));
+            text = format!(
+                "Processor time of the whole process, compiler threads included, over all iterations of a JVM (from \
+                 the first one on), and over the second half of them.\n\n{}",
+                long::table(&rows)
+            );
+            record.write("summary.md", &text)?;
         }
     }
     Ok(text)
@@ -202,7 +195,7 @@ fn measure(program: &Program, iterations: u32, arguments: &Arguments, first: u32
         let config = Config {
             name: name.to_owned(),
             options,
-            jvm: Vec::new(),
+            ..Config::default()
         };
         program.run(&config, iterations, &[safepoints], processor)
     };

@@ -17,7 +17,7 @@ use crate::workspace::Jdk;
 pub const FORMER: &str = "{former}";
 
 /// A configuration: a name and the agent's options, or no agent at all.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
     /// Name in tables.
     pub name: String,
@@ -25,6 +25,8 @@ pub struct Config {
     pub options: Option<String>,
     /// Further options for the JVM, such as another agent.
     pub jvm: Vec<String>,
+    /// Words in front of `java`, of a command that starts it.
+    pub launcher: Vec<String>,
 }
 
 impl Config {
@@ -48,7 +50,7 @@ impl Config {
         Ok(Config {
             name: name.to_owned(),
             options,
-            jvm: Vec::new(),
+            ..Config::default()
         })
     }
 
@@ -61,9 +63,8 @@ impl Config {
     pub fn with_former(&self, file: &Path) -> Config {
         let file = file.to_string_lossy();
         Config {
-            name: self.name.clone(),
             options: self.options.as_ref().map(|o| o.replace(FORMER, &file)),
-            jvm: self.jvm.clone(),
+            ..self.clone()
         }
     }
 
@@ -104,6 +105,8 @@ pub struct Launch<'a> {
     pub timeout: Duration,
     /// The one processor that it may use, by `taskset`.
     pub processor: Option<u32>,
+    /// Words in front of `java`, of a command that starts it.
+    pub launcher: &'a [String],
 }
 
 /// A workload's run in a JVM.
@@ -163,15 +166,15 @@ impl Launch<'_> {
         let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
         // Into files, not pipes: nobody has to run beside the JVM to read them.
         let (out, err) = (folder.path().join("out"), folder.path().join("err"));
-        let mut command = match self.processor {
-            None => Command::new(self.jdk.java()),
-            Some(processor) => {
-                let mut command = Command::new("taskset");
-                command.args(["-c", &processor.to_string()]).arg(self.jdk.java());
-                command
-            }
-        };
+        let mut words: Vec<OsString> = Vec::new();
+        if let Some(processor) = self.processor {
+            words.extend(["taskset".into(), "-c".into(), processor.to_string().into()]);
+        }
+        words.extend(self.launcher.iter().map(OsString::from));
+        words.push(self.jdk.java().into());
+        let mut command = Command::new(&words[0]);
         command
+            .args(&words[1..])
             .args(self.jvm_options)
             .args(&self.agent)
             .args(arguments)

@@ -44,6 +44,25 @@ pub struct Program<'a> {
     pub folder: &'a Path,
 }
 
+/// Every program on every JDK, with its number of iterations; profiles go to `folder`.
+pub fn programs<'a>(
+    plan: &'a Plan,
+    work: &'a [(Workload, u32)],
+    folder: &'a Path,
+) -> impl Iterator<Item = (Program<'a>, u32)> {
+    plan.jdks.iter().flat_map(move |jdk| {
+        work.iter().map(move |(workload, iterations)| {
+            let program = Program {
+                plan,
+                jdk,
+                workload,
+                folder,
+            };
+            (program, *iterations)
+        })
+    })
+}
+
 /// A run that is over.
 #[derive(Debug)]
 pub struct Run {

@@ -347,6 +347,7 @@ impl Plan {
             agent: None,
             timeout: self.timeout,
             processor: None,
+            launcher: &[],
         }
     }
 
@@ -354,7 +355,7 @@ impl Plan {
     fn launch<'a>(
         &'a self,
         jdk: &'a Jdk,
-        config: &Config,
+        config: &'a Config,
         include: Option<&str>,
         profile: &Path,
     ) -> Result<Launch<'a>> {
@@ -364,6 +365,7 @@ impl Plan {
         };
         Ok(Launch {
             agent,
+            launcher: &config.launcher,
             ..self.plain(jdk)
         })
     }
@@ -555,7 +557,8 @@ fn perform(cli: Cli) -> Result<String> {
             let work = long::parse(&workspace, &overhead.work)?;
             let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
             let record = start(&label, &plan)?;
-            let text = overhead::run(&plan, &workspace, &work, &overhead, &record)?;
+            let trodden = workspace::find_trodden(&workspace, overhead.trodden.as_deref())?;
+            let text = overhead::run(&plan, &workspace, &work, &overhead, &trodden, &record)?;
             Ok(finish(&record, text))
         }
         Action::Agree { jvm, label, agree } => {

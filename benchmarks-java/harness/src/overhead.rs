@@ -7,11 +7,10 @@
 //! iterations.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::error::{Error, Result, io};
 use crate::jvm::Config;
-use crate::long::{self, Program, Run};
+use crate::long::{self, Run};
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
 use crate::workload::Workload;
@@ -24,7 +23,9 @@ pub struct Arguments {
     /// Programs, as NAME:ITERATIONS; a program may be there several times, for short and long runs
     #[arg(long, value_delimiter = ',', required = true)]
     pub work: Vec<String>,
-    /// Tools: counters, yieldpoint, safepoint, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr
+    /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
+    /// production (`trodden run --production`), counters, yieldpoint, safepoint, NAME:AGENT-OPTIONS, jacoco,
+    /// async-profiler, jfr, or NAME=JVM-OPTION for another agent
     #[arg(long, required = true)]
     pub tool: Vec<String>,
     /// Rounds of each program
@@ -33,23 +34,42 @@ pub struct Arguments {
     /// The one processor of all JVMs
     #[arg(long)]
     pub processor: Option<u32>,
+    /// The trodden program (default: the release build's)
+    #[arg(long)]
+    pub trodden: Option<PathBuf>,
     /// Marks: the seconds of processor time of the run without a tool at which ratios are taken as well
     #[arg(long, value_delimiter = ',', default_value = "10")]
     pub marks: Vec<u32>,
 }
 
-/// A tool by its name: what the JVM's command line gets.
+/// The tool that goes by what a run before it found.
+const AGAIN: &str = "again";
+
+/// A tool by its name: what starts the JVM, or what its command line gets.
 ///
 /// # Errors
 /// If there is no such tool, or its files have not been fetched.
-pub fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> {
+pub fn tool(workspace: &Workspace, trodden: &Path, name: &str, folder: &Path) -> Result<Config> {
     let of_jvm = |options: String| Config {
         name: name.to_owned(),
-        options: None,
         jvm: vec![options],
+        ..Config::default()
     };
     let out = |file: &str| folder.join(file).display().to_string();
+    let by_command = |variables: &[String], options: &[&str], file: &str| {
+        let command = ["env".to_owned()].into_iter().chain(variables.to_vec());
+        let words = [&trodden.display().to_string(), "run", "--quiet"];
+        let words = words.iter().chain(options).map(|word| (*word).to_owned());
+        Config {
+            name: name.to_owned(),
+            launcher: command.chain(words).chain(["-o".to_owned(), out(file)]).collect(),
+            ..Config::default()
+        }
+    };
     Ok(match name {
+        "run" => by_command(&[], &["--no-memory"], "run.html"),
+        AGAIN => by_command(&[format!("XDG_CACHE_HOME={}", out("cache"))], &[], "again.html"),
+        "production" => by_command(&[], &["--production"], "production.trodden"),
         "jacoco" => {
             let agent = first(workspace, "jacoco-agent")?;
             of_jvm(format!(
@@ -80,7 +100,13 @@ pub fn tool(workspace: &Workspace, name: &str, folder: &Path) -> Result<Config> 
             config.jvm.push("-Xlog:jfr+startup=off".to_owned());
             config
         }
-        other => Config::parse(other)?,
+        other => match other.split_once('=') {
+            Some((name, option)) if option.starts_with('-') => Config {
+                name: name.to_owned(),
+                ..of_jvm(option.to_owned())
+            },
+            _ => Config::parse(other)?,
+        },
     })
 }
 
@@ -117,13 +143,7 @@ fn of_children() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").map_err(io("read", "/proc/self/stat"))?;
     let ticks =
         children_ticks(&text).ok_or_else(|| Error::Usage("/proc/self/stat is not as expected".to_owned()))?;
-    let output = Command::new("getconf")
-        .arg("CLK_TCK")
-        .output()
-        .map_err(io("start", "getconf"))?;
-    let per_second = String::from_utf8_lossy(&output.stdout).trim().parse::<f64>();
-    let per_second = per_second.map_err(|_| Error::Usage("getconf CLK_TCK says no number".to_owned()))?;
-    Ok(ticks as f64 / per_second)
+    Ok(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 /// Fields 16 and 17, counted behind the name of the program, which may have spaces and parentheses.
@@ -169,13 +189,14 @@ pub fn run(
     workspace: &Workspace,
     work: &[(Workload, u32)],
     arguments: &Arguments,
+    trodden: &Path,
     record: &Record,
 ) -> Result<String> {
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let base = Config::parse("base")?;
     let mut configs = vec![base];
     for name in &arguments.tool {
-        configs.push(tool(workspace, name, folder.path())?);
+        configs.push(tool(workspace, trodden, name, folder.path())?);
     }
     let mut raw = record.raw("jdk,app,tool,round,iteration,nanos,cpu_nanos,checksum")?;
     let mut wholes = record.csv(
@@ -184,74 +205,64 @@ pub fn run(
     )?;
     let mut all: Vec<(String, String, Vec<Vec<Ratios>>)> = Vec::new();
     let mut text = String::new();
-    for jdk in &plan.jdks {
-        for (workload, iterations) in work {
-            let program = Program {
-                plan,
-                jdk,
-                workload,
-                folder: folder.path(),
-            };
-            let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
-            let mut seconds = Vec::new();
-            for round in 0..arguments.rounds {
-                let mut plain: Option<Measured> = None;
-                for (config, of_tool) in configs.iter().zip(&mut of_program) {
-                    progress(&format!(
-                        "{} {} {} {}",
-                        jdk.version,
-                        workload.name,
-                        config.name,
-                        round + 1
-                    ));
-                    let before = of_children()?;
-                    let run = program.run(config, *iterations, &config.jvm, arguments.processor)?;
-                    let whole = of_children()? - before;
-                    for i in &run.iterations {
-                        raw.line(&format!(
-                            "{},{},{},{round},{},{},{},{}",
-                            jdk.version,
-                            workload.name,
-                            config.name,
-                            i.number,
-                            i.nanos,
-                            i.cpu_nanos,
-                            i.checksum
-                        ))?;
-                    }
-                    wholes.line(&format!(
-                        "{},{},{iterations},{},{round},{whole:.2},{:.2}",
-                        jdk.version,
-                        workload.name,
-                        config.name,
-                        run.elapsed.as_secs_f64()
+    for (program, iterations) in long::programs(plan, work, folder.path()) {
+        let (jdk, workload) = (program.jdk, program.workload);
+        let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
+        let mut seconds = Vec::new();
+        for round in 0..arguments.rounds {
+            let mut plain: Option<Measured> = None;
+            for (config, of_tool) in configs.iter().zip(&mut of_program) {
+                progress(&format!(
+                    "{} {} {} {}",
+                    jdk.version,
+                    workload.name,
+                    config.name,
+                    round + 1
+                ));
+                if config.name == AGAIN && round == 0 {
+                    program.run(config, iterations, &config.jvm, arguments.processor)?;
+                }
+                let before = of_children()?;
+                let run = program.run(config, iterations, &config.jvm, arguments.processor)?;
+                let whole = of_children()? - before;
+                for i in &run.iterations {
+                    raw.line(&format!(
+                        "{},{},{},{round},{},{},{},{}",
+                        jdk.version, workload.name, config.name, i.number, i.nanos, i.cpu_nanos, i.checksum
                     ))?;
-                    let measured = (run, whole);
-                    match &plain {
-                        None => {
-                            seconds.push(whole);
-                            plain = Some(measured);
+                }
+                wholes.line(&format!(
+                    "{},{},{iterations},{},{round},{whole:.2},{:.2}",
+                    jdk.version,
+                    workload.name,
+                    config.name,
+                    run.elapsed.as_secs_f64()
+                ))?;
+                let measured = (run, whole);
+                match &plain {
+                    None => {
+                        seconds.push(whole);
+                        plain = Some(measured);
+                    }
+                    Some(plain) => {
+                        let sum = |run: &Run| run.iterations.first().map(|i| i.checksum.clone());
+                        if sum(&plain.0) != sum(&measured.0) {
+                            return Err(Error::Program {
+                                program: workload.name.clone(),
+                                problem: format!("results differ under {}", config.name),
+                            });
                         }
-                        Some(plain) => {
-                            let sum = |run: &Run| run.iterations.first().map(|i| i.checksum.clone());
-                            if sum(&plain.0) != sum(&measured.0) {
-                                return Err(Error::Program {
-                                    program: workload.name.clone(),
-                                    problem: format!("results differ under {}", config.name),
-                                });
-                            }
-                            of_tool.push(ratios(plain, &measured, &arguments.marks));
-                        }
+                        of_tool.push(ratios(plain, &measured, &arguments.marks));
                     }
                 }
             }
-            of_program.remove(0);
-            let length = Spread::of(&seconds).map_or(0.0, |s| s.median);
-            let name = format!("{} ({length:.0} s)", workload.name);
-            all.push((jdk.version.clone(), name, of_program));
-            text = summary(&all, &configs[1..], &arguments.marks);
-            record.write("summary.md", &text)?;
         }
+        of_program.remove(0);
+        let length = Spread::of(&seconds).map_or(0.0, |s| s.median);
+        let name = format!("{} ({length:.0} s)", workload.name);
+        all.push((jdk.version.clone(), name, of_program));
+        text = summary(&all, &configs[1..], &arguments.marks);
+        record.write("summary.md", &text)?;
     }
     Ok(text)
 }
@@ -341,7 +352,13 @@ mod tests {
         assert_eq!(children_ticks("17 (a) S 1"), None);
         let before = of_children().unwrap();
         let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-        assert!(Command::new("sh").args(["-c", spin]).status().unwrap().success());
+        assert!(
+            std::process::Command::new("sh")
+                .args(["-c", spin])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert!(of_children().unwrap() > before);
     }
 }

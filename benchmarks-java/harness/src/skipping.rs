@@ -25,6 +25,7 @@ pub fn configs(agent: &Path) -> Vec<Config> {
         name: name.to_owned(),
         options,
         jvm,
+        ..Config::default()
     };
     let kernels = "profile=subpaths,include=trodden.kernels.*";
     let mut all = vec![

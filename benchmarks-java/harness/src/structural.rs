@@ -55,41 +55,33 @@ pub fn run(
     let mut raw = record.raw("jdk,name,config,round,iteration,nanos,cpu_nanos,checksum")?;
     let mut rows = vec![head()];
     let mut text = String::new();
-    for jdk in &plan.jdks {
-        for (workload, iterations) in work {
-            let program = Program {
-                plan,
-                jdk,
-                workload,
-                folder: folder.path(),
-            };
-            let mut rounds: Vec<Vec<Run>> = Vec::new();
-            for round in 0..arguments.rounds {
-                progress(&format!("{} {} {}", jdk.version, workload.name, round + 1));
-                let runs = measure(&program, *iterations, &arguments.processors, round)?;
-                for ((config, _), run) in CONFIGS.iter().zip(&runs) {
-                    for i in &run.iterations {
-                        raw.line(&format!(
-                            "{},{},{config},{round},{},{},{},{}",
-                            jdk.version, workload.name, i.number, i.nanos, i.cpu_nanos, i.checksum
-                        ))?;
-                    }
+    for (program, iterations) in long::programs(plan, work, folder.path()) {
+        let (jdk, workload) = (program.jdk, program.workload);
+        let mut rounds: Vec<Vec<Run>> = Vec::new();
+        for round in 0..arguments.rounds {
+            progress(&format!("{} {} {}", jdk.version, workload.name, round + 1));
+            let runs = measure(&program, iterations, &arguments.processors, round)?;
+            for ((config, _), run) in CONFIGS.iter().zip(&runs) {
+                for i in &run.iterations {
+                    raw.line(&format!(
+                        "{},{},{config},{round},{},{},{},{}",
+                        jdk.version, workload.name, i.number, i.nanos, i.cpu_nanos, i.checksum
+                    ))?;
                 }
-                let checksums = |run: &Run| -> Vec<String> {
-                    run.iterations.iter().map(|i| i.checksum.clone()).collect()
-                };
-                if runs.iter().any(|run| checksums(run) != checksums(&runs[0])) {
-                    return Err(Error::Program {
-                        program: workload.name.clone(),
-                        problem: "results differ".to_owned(),
-                    });
-                }
-                rounds.push(runs);
             }
-            rows.push(row(program, &rounds, trodden)?);
-            text = summary(arguments, &rows);
-            record.write("summary.md", &text)?;
+            let checksums =
+                |run: &Run| -> Vec<String> { run.iterations.iter().map(|i| i.checksum.clone()).collect() };
+            if runs.iter().any(|run| checksums(run) != checksums(&runs[0])) {
+                return Err(Error::Program {
+                    program: workload.name.clone(),
+                    problem: "results differ".to_owned(),
+                });
+            }
+            rounds.push(runs);
         }
+        rows.push(row(program, &rounds, trodden)?);
+        text = summary(arguments, &rows);
+        record.write("summary.md", &text)?;
     }
     Ok(text)
 }
@@ -203,7 +195,7 @@ fn measure(program: &Program, iterations: u32, processors: &[u32], round: u32) -
         let config = Config {
             name: name.to_owned(),
             options: options.map(str::to_owned),
-            jvm: Vec::new(),
+            ..Config::default()
         };
         let run = program.run(&config, iterations, &[], processor);
         // Others wait for it, however this ended.

@@ -13,14 +13,16 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tempfile::TempDir;
-use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern, Share, parse_duration};
+use trodden_profile::options::{
+    Action, AgentCommand, FileFormat, FilePattern, ProfileOptions, Share, parse_duration,
+};
 use trodden_profile::{Profile, printable_lines};
 use trodden_report::ContextsOptions;
 
 use crate::agent_library;
 use crate::error::CliError;
 use crate::output;
-use crate::profile_args::ProfileArgs;
+use crate::profile_args::{ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -93,104 +95,127 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
             "error: --output and --sources are for --for TIME; an action writes to --file".to_owned(),
         ));
     }
-    let action = match (args.duration, args.action) {
-        (None, Some(action)) => action,
-        (Some(Duration::ZERO), _) => AttachAction::Start,
-        (Some(duration), _) => {
-            return Session {
-                pid,
-                duration,
-                output: args.output.as_deref(),
-                sources: &args.sources,
-                profile: &args.profile.with_samples(args.production)?,
-                wait,
-            }
-            .run();
+    match (args.duration, args.action) {
+        (Some(Duration::ZERO), _) => sample_until_the_end(args, pid, wait),
+        (Some(duration), _) => Session {
+            pid,
+            duration,
+            output: args.output.as_deref(),
+            sources: &args.sources,
+            profile: &args.profile,
+            production: args.production,
+            wait,
         }
-        (None, None) => {
-            return Err(CliError::Usage(
-                "error: no action is given, and no --for".to_owned(),
-            ));
-        }
-    };
-    // The agent knows no reports: it dumps, and the report is made here.
-    let (asked, ours) = match action {
-        AttachAction::Start => (Action::Start, &[][..]),
-        AttachAction::Stop => (Action::Stop, &[][..]),
-        AttachAction::Dump => (Action::Dump, &[][..]),
-        AttachAction::Reset => (Action::Reset, &[][..]),
-        AttachAction::Status => (Action::Status, &[][..]),
-        AttachAction::Report => (Action::Dump, &["phi"][..]),
-    };
-    let forever = args.duration.is_some();
-    if forever && !args.sources.is_empty() {
+        .run(),
+        (None, Some(action)) => act(args, action, pid, wait),
+        (None, None) => Err(CliError::Usage(
+            "error: no action is given, and no --for".to_owned(),
+        )),
+    }
+}
+
+/// `--for 0`: the agent is on its own from now on.
+fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
+    if !args.sources.is_empty() {
         return Err(CliError::Usage(
             "error: with --for 0 the JVM itself writes its profile; give --sources to `trodden report`"
                 .to_owned(),
         ));
     }
-    let profile = match action {
-        AttachAction::Start => args
-            .profile
-            .with_file(args.output.as_deref())
-            .with_samples(args.production || forever)?,
-        _ if args.production => {
-            return Err(CliError::Usage(
-                "error: --production is for start, and for --for".to_owned(),
-            ));
-        }
-        _ => args.profile.clone(),
-    };
-    let mut command = profile.command(asked, ours)?;
-    let phi = args.profile.value("phi").filter(|_| !ours.is_empty());
-    let phi = phi.map(Share::from_str).transpose();
-    let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
+    let profile = args.profile.with_file(args.output.as_deref());
+    let mut command = profile.command(Action::Start, &[])?;
     let options = &mut command.options;
-    if forever && options.output.file.format() != FileFormat::Trodden {
+    sample_by_default(options, true)?;
+    if options.output.file.format() != FileFormat::Trodden {
         return Err(CliError::Usage(format!(
             "error: with --for 0 the JVM itself writes its profile, as a .trodden file, not '{}'; make a page of it \
              with `trodden report`",
             options.output.file
         )));
     }
-    // The JVM has its own current directory; names on our command line are about ours.
-    if profile.has("file") {
+    make_absolute(options, &profile)?;
+    send(command, pid, wait)?;
+    output::complain(&format!(
+        "its CPU time is sampled until it ends, or until `trodden attach {pid} stop`"
+    ));
+    Ok(())
+}
+
+/// One action.
+fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Result<(), CliError> {
+    let asked = match action {
+        AttachAction::Start => Action::Start,
+        AttachAction::Stop => Action::Stop,
+        AttachAction::Dump => Action::Dump,
+        AttachAction::Reset => Action::Reset,
+        AttachAction::Status => Action::Status,
+        AttachAction::Report => return report(args, pid, wait),
+    };
+    let mut command = args.profile.command(asked, &[])?;
+    if action == AttachAction::Start {
+        sample_by_default(&mut command.options, args.production)?;
+    }
+    refuse_production(args, action)?;
+    make_absolute(&mut command.options, &args.profile)?;
+    send(command, pid, wait)
+}
+
+fn refuse_production(args: &AttachArgs, action: AttachAction) -> Result<(), CliError> {
+    match args.production && action != AttachAction::Start {
+        true => Err(CliError::Usage(
+            "error: --production is for start, and for --for".to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Shows what the JVM has counted until now. The agent knows no reports: it dumps, and the report is made
+/// here.
+fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
+    refuse_production(args, AttachAction::Report)?;
+    let mut command = args.profile.command(Action::Dump, &["phi"])?;
+    let phi = args.profile.value("phi").map(Share::from_str).transpose();
+    let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
+    make_absolute(&mut command.options, &args.profile)?;
+    let scratch = scratch_folder(pid)?;
+    let dumped = scratch.path().join("report.trodden").display().to_string();
+    command.options.output.file = FilePattern::literal(&dumped);
+    Channel::new(pid, scratch.path(), wait)?.send(command)?;
+    let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
+    // What the JVM counts stays as it is: a larger share is taken of what it has counted.
+    let options = RenderOptions {
+        sources: sources::places(&[])?,
+        width: output::width(),
+        colour: output::colour(&io::stdout()),
+        contexts: ContextsOptions {
+            phi: phi.map(Share::get),
+            ..ContextsOptions::default()
+        },
+        ..RenderOptions::default()
+    };
+    output::write(None, &render::render(&profile, Format::Text, &options)?)
+}
+
+/// The JVM has its own current directory; names on our command line are about ours.
+fn make_absolute(options: &mut ProfileOptions, given: &ProfileArgs) -> Result<(), CliError> {
+    if given.has("file") {
         options.output.file = absolute(&options.output.file)?;
     }
     if let Some(log) = &mut options.output.log {
         *log = absolute(&FilePattern::literal(log))?.as_str().replace("%%", "%");
     }
-    let scratch = scratch_folder(pid)?;
-    let dumped = scratch.path().join("report.trodden").display().to_string();
-    if action == AttachAction::Report {
-        options.output.file = FilePattern::literal(&dumped);
-    }
-    let own_out = options.output.out.is_some();
-    let answer = Channel::new(pid, scratch.path(), wait)?.send(command)?;
-    if action == AttachAction::Report {
-        let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
-        // What the JVM counts stays as it is: a larger share is taken of what it has counted.
-        let options = RenderOptions {
-            sources: sources::places(&[])?,
-            width: output::width(),
-            colour: output::colour(&io::stdout()),
-            contexts: ContextsOptions {
-                phi: phi.map(Share::get),
-                ..ContextsOptions::default()
-            },
-            ..RenderOptions::default()
-        };
-        return output::write(None, &render::render(&profile, Format::Text, &options)?);
-    }
-    if !own_out {
-        output::write(None, printable_lines(&answer).as_bytes())?;
-    }
-    if forever {
-        output::complain(&format!(
-            "its CPU time is sampled until it ends, or until `trodden attach {pid} stop`"
-        ));
-    }
     Ok(())
+}
+
+/// Has the agent do something, and shows what it says.
+fn send(command: AgentCommand, pid: u32, wait: Duration) -> Result<(), CliError> {
+    let scratch = scratch_folder(pid)?;
+    let own_out = command.options.output.out.is_some();
+    let answer = Channel::new(pid, scratch.path(), wait)?.send(command)?;
+    match own_out {
+        true => Ok(()),
+        false => output::write(None, printable_lines(&answer).as_bytes()),
+    }
 }
 
 /// A folder for what the JVM writes to us. Only its owner may look inside, and a JVM of another user could

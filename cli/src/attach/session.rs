@@ -19,7 +19,7 @@ use super::target::{self, Target};
 use super::{Channel, scratch_folder};
 use crate::error::CliError;
 use crate::output;
-use crate::profile_args::ProfileArgs;
+use crate::profile_args::{ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -36,6 +36,8 @@ pub struct Session<'a> {
     pub output: Option<&'a str>,
     pub sources: &'a [PathBuf],
     pub profile: &'a ProfileArgs,
+    /// Without probes?
+    pub production: bool,
     pub wait: Duration,
 }
 
@@ -57,6 +59,7 @@ impl Session<'_> {
     pub fn run(&self) -> Result<(), CliError> {
         // All that can be wrong on this side, before the JVM is touched.
         let mut command = self.profile.command(Action::Start, &[])?;
+        sample_by_default(&mut command.options, self.production)?;
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let born = target::birth(self.pid);

@@ -62,6 +62,7 @@ impl CoverageArgs {
         method: Option<&str>,
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
+        crate::memory::warn_if_partial(profile, &file.display().to_string());
         if profile.run.has_time_only() {
             let reason = "holds CPU time only (probe none): what ran and what did not is not known";
             return Err(CliError::file(file, reason));

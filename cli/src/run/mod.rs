@@ -15,12 +15,14 @@ use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
 use trodden_profile::options::{Action, AgentCommand, FileFormat};
+use trodden_profile::{Profile, facts};
 
 use crate::agent_library;
 use crate::error::CliError;
+use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::ProfileArgs;
+use crate::profile_args::{ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use crate::words;
@@ -49,6 +51,8 @@ pub struct RunArgs {
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// The command: a java launcher, or any program that starts one.
     #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -57,7 +61,8 @@ pub struct RunArgs {
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
-    let mut options = profile.with_samples(args.production)?.options()?;
+    let mut options = profile.options()?;
+    sample_by_default(&mut options, args.production)?;
     before::check(&options.output.file, &args.sources)?;
     let include = options.code.include.clone();
     let library = agent_library::find()?;
@@ -67,6 +72,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
     let launcher = launcher::Launcher::of(program);
     let destination = Destination::new(&options.output.file, launcher)?;
+    // A command that starts several JVMs is not one program.
+    let memory = match launcher {
+        launcher::Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
+        launcher::Launcher::Other => None,
+    };
     options.output.file = destination.agent_pattern().clone();
     let quiet = options.output.quiet;
 
@@ -77,8 +87,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let mut command = Command::new(program);
     launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string())?;
 
-    let status = supervise(&mut command, program)?;
-    if let Err(error) = show(args, &destination, quiet) {
+    let (status, pid) = supervise(&mut command, program)?;
+    let memory = memory.as_ref().map(|memory| (memory, pid));
+    if let Err(error) = show(args, &destination, memory, quiet) {
         output::complain(&format!("{error}"));
     }
     // `java` itself has one JVM, whose agent says it.
@@ -88,8 +99,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(exit_code(status)))
 }
 
-/// Starts the command and waits for its end while signals are handed on to it.
-fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, CliError> {
+/// Starts the command and waits for its end while signals are handed on to it. Tells its process id, too.
+fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u32), CliError> {
     let name = program.to_string_lossy();
     let forwarder = signals::Forwarder::install()
         .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
@@ -100,9 +111,10 @@ fn supervise(command: &mut Command, program: &OsString) -> Result<ExitStatus, Cl
         }
         _ => CliError::Failed(format!("cannot start '{name}': {e}")),
     })?;
-    forwarder
-        .wait(&mut child)
-        .map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))
+    let pid = child.id();
+    let status = forwarder.wait(&mut child);
+    let status = status.map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))?;
+    Ok((status, pid))
 }
 
 fn exit_code(status: ExitStatus) -> u8 {
@@ -115,7 +127,12 @@ fn exit_code(status: ExitStatus) -> u8 {
 }
 
 /// Turns what the agent wrote into what was asked for, and says where it is.
-fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), CliError> {
+fn show(
+    args: &RunArgs,
+    destination: &Destination,
+    memory: Option<(&ProgramMemory, u32)>,
+    quiet: bool,
+) -> Result<(), CliError> {
     let written = destination.written();
     if written.is_empty() {
         return Err(CliError::Failed(format!(
@@ -127,6 +144,9 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
         sources: sources::places(&args.sources)?,
         ..RenderOptions::default()
     };
+    if let Some((memory, pid)) = memory {
+        remember(memory, &written, pid)?;
+    }
     let results = destination.finish(&written, &whole)?;
     if quiet {
         return Ok(());
@@ -171,6 +191,23 @@ fn show(args: &RunArgs, destination: &Destination, quiet: bool) -> Result<(), Cl
             shell_word(&result.path.display().to_string()),
             shell_word(&html.display().to_string())
         );
+    }
+    Ok(())
+}
+
+/// Completes what the agent wrote with what earlier runs know of methods that were left alone, and remembers
+/// what this run found. `pid`: of the JVM; other runs may have written profiles to the same folder meanwhile.
+fn remember(memory: &ProgramMemory, written: &[PathBuf], pid: u32) -> Result<(), CliError> {
+    for file in written {
+        let mut profile = Profile::load(file).map_err(CliError::failed)?;
+        if profile.run.facts.get(facts::PID) != Some(u64::from(pid)) {
+            continue;
+        }
+        memory.keep(&profile);
+        if memory.is_used() {
+            memory.complete(&mut profile);
+            profile.save(file).map_err(CliError::failed)?;
+        }
     }
     Ok(())
 }

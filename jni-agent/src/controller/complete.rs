@@ -16,6 +16,9 @@ pub fn complete(profile: &mut Profile, first_methods: &[MethodId], ledger: &Ledg
     for (index, (class, &first)) in profile.classes.iter_mut().zip(first_methods).enumerate() {
         for (method, counts) in class.counts.iter_mut().enumerate() {
             let key = (index as u32, method as u32);
+            if ledger.is_steady(first.at(method)) {
+                profile.steady.insert(key);
+            }
             let Some(estimate) = ledger.estimate(first.at(method), seconds) else {
                 continue;
             };

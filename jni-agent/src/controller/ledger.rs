@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_instrumenter::MethodId;
 
 use super::watch::distance;
@@ -109,6 +109,8 @@ pub struct Ledger {
     /// Second 0 of the profile, as if it had never been stopped.
     epoch: Instant,
     methods: FxHashMap<MethodId, Method>,
+    /// Methods whose shares were known, and did not move, when they were last looked at.
+    steady: FxHashSet<MethodId>,
     totals: Totals,
 }
 
@@ -117,6 +119,7 @@ impl Default for Ledger {
         Ledger {
             epoch: Instant::now(),
             methods: FxHashMap::default(),
+            steady: FxHashSet::default(),
             totals: Totals::default(),
         }
     }
@@ -143,6 +146,7 @@ impl Ledger {
     pub fn reset(&mut self) {
         self.epoch = Instant::now();
         self.totals = Totals::default();
+        self.steady.clear();
         self.methods.retain(|_, method| method.silent.is_some());
         for method in self.methods.values_mut() {
             method.silent = Some(self.epoch);
@@ -178,6 +182,19 @@ impl Ledger {
         known.windows += 1;
         known.reason = reason;
         changed
+    }
+
+    /// A method was looked at: are its shares known, and do they not move?
+    pub fn steady(&mut self, method: MethodId, steady: bool) {
+        match steady {
+            true => self.steady.insert(method),
+            false => self.steady.remove(&method),
+        };
+    }
+
+    /// Were they when it was last looked at?
+    pub fn is_steady(&self, method: MethodId) -> bool {
+        self.steady.contains(&method)
     }
 
     /// A method that has its probes back does this now: the stretch without them is filled from both sides.

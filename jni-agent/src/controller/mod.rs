@@ -246,6 +246,9 @@ impl Controller {
                 let time = now.at - watch.since();
                 let late = overdrawn || self.rearm.is_some() || time >= PATIENCE;
                 let enough = watch.path_ends() >= LEAST && time >= self.least_time();
+                if self.window.is_none() {
+                    lock(self.ledger).steady(id, verdict == Verdict::Known && enough);
+                }
                 candidate.hot.push(HotMethod {
                     position,
                     rate,

@@ -2,11 +2,11 @@
 //!
 //! Counts of a method since its probes were put in are cut in two: what came before a moment in between, and
 //! the window since then, which is at least as long as all before. The profile is *known* if, for every path
-//! with at least [`HOT`] of the method's path ends,
+//! with at least 1 % of the method's path ends,
 //!
-//! 1. its share in all counts is known to within [`PRECISION`] of itself with 95 % confidence (normal
+//! 1. its share in all counts is known to within a tenth of itself with 95 % confidence (normal
 //!    approximation of the binomial distribution), which takes 38,000 path ends for a path of 1 %, and
-//! 2. its shares in both parts differ by no more than [`DRIFT`] of it and what chance explains.
+//! 2. its shares in both parts differ by no more than a tenth of it and what chance explains.
 //!
 //! The first alone would promise too much: path ends that follow each other are not independent, and programs
 //! have phases. The second sees what has changed on the scale of the window; what changes later is seen when
@@ -14,20 +14,11 @@
 
 use std::time::Instant;
 
-use trodden_profile::MethodMap;
+use trodden_profile::{Alike, MethodMap, alike};
 
 use super::counts::Snapshot;
 use super::ledger::Rates;
 use crate::sampling::PathCounts;
-
-/// Paths with a smaller share of their method's path ends may stay uncertain.
-const HOT: f64 = 0.01;
-/// Half of the confidence interval, relative to the share.
-const PRECISION: f64 = 0.1;
-/// Difference between both parts, relative to the share.
-const DRIFT: f64 = 0.1;
-/// Quantile of the normal distribution for 95 %.
-const Z: f64 = 1.96;
 
 /// Path ends that one activation may still have before it when its method is retransformed. It goes on in the
 /// interpreter, to its end: some 50 ns each, so this is half a second.
@@ -135,24 +126,7 @@ fn difference(now: &PathCounts, before: &PathCounts) -> PathCounts {
 }
 
 fn known(before: &PathCounts, window: &PathCounts) -> bool {
-    let sum = |counts: &PathCounts| counts.values().sum::<u64>() as f64;
-    let (earlier, later) = (sum(before), sum(window));
-    let all = earlier + later;
-    if earlier == 0.0 || later == 0.0 {
-        return false;
-    }
-    let precise = |path: &u64| {
-        let of = |counts: &PathCounts| counts.get(path).copied().unwrap_or(0) as f64;
-        let share = (of(before) + of(window)) / all;
-        if share < HOT {
-            return true;
-        }
-        let spread = share * (1.0 - share);
-        let drift = (of(before) / earlier - of(window) / later).abs();
-        Z * (spread / all).sqrt() <= PRECISION * share
-            && drift <= DRIFT * share + Z * (spread * (1.0 / earlier + 1.0 / later)).sqrt()
-    };
-    before.keys().chain(window.keys()).all(precise)
+    alike(before, window) == Alike::Yes
 }
 
 /// How far two distributions are apart, from 0 to 1 (total variation).

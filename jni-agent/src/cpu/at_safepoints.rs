@@ -7,13 +7,13 @@
 
 use std::time::Duration;
 
-use jvmti_bindings::sys::jvmti::{jvmtiCapabilities, jvmtiFrameInfo};
+use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
 use rustc_hash::FxHashMap;
 
 use super::buffer::{FRAMES, RawFrame, Taken};
 use super::methods::Methods;
 use super::stacks::Stacks;
-use crate::jvm::{Jni, JvmError, Jvmti};
+use crate::jvm::{Jni, Jvmti};
 
 /// Between two looks at least: each costs two calls for each thread.
 pub const SHORTEST: Duration = Duration::from_millis(10);
@@ -26,16 +26,6 @@ pub struct Reader {
     /// CPU time of each thread at its last sample, by its object's hash, and the look that saw it last.
     spent: FxHashMap<i32, (u64, u64)>,
     looks: u64,
-}
-
-/// Asks for what it needs.
-///
-/// # Errors
-/// If this JVM does not have it.
-pub fn prepare(jvmti: Jvmti) -> Result<(), JvmError> {
-    let mut capabilities = jvmtiCapabilities::default();
-    capabilities.set_can_get_thread_cpu_time(true);
-    jvmti.add_capabilities(&capabilities)
 }
 
 impl Reader {

@@ -21,8 +21,8 @@ mod signal;
 mod stacks;
 mod timers;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use jvmti_bindings::sys::jvmti::{
@@ -57,11 +57,8 @@ pub struct CpuSampler {
     methods: Methods,
     timers: Timers,
     stacks: Mutex<Stacks>,
-    /// CPU time that it took in this stretch, in nanoseconds; of that before the last reset; in former
-    /// stretches.
+    /// CPU time that sampling took, in nanoseconds.
     took: AtomicU64,
-    took_forgotten: AtomicU64,
-    took_before: AtomicU64,
     /// What runs; `None` while there is no sampling.
     running: Mutex<Option<Running>>,
 }
@@ -108,18 +105,20 @@ impl CpuSampler {
             return Ok(());
         }
         lock(&self.stacks).find_places_by(&*host.registry);
-        let asynchronously = match by {
-            SampledBy::Safepoint => Ok(None),
-            SampledBy::Auto | SampledBy::Async => self.start_timers(host, jni, interval).map(Some),
+        let timers = match by {
+            SampledBy::Safepoint => None,
+            SampledBy::Async => Some(self.start_timers(host, jni, interval)?),
+            SampledBy::Auto => match self.start_timers(host, jni, interval) {
+                Ok(started) => Some(started),
+                Err(e) => {
+                    warning!("stacks are read at safepoints only, and more rarely: {e}");
+                    None
+                }
+            },
         };
-        let (tap, clock) = match asynchronously {
-            Ok(Some((tap, clock))) => (Some(tap), clock),
-            Ok(None) => (None, self.start_reader(host, jni, interval)?),
-            Err(e) if by == SampledBy::Auto => {
-                warning!("stacks are read at safepoints only, and more rarely: {e}");
-                (None, self.start_reader(host, jni, interval)?)
-            }
-            Err(e) => return Err(e),
+        let (tap, clock) = match timers {
+            Some((tap, clock)) => (Some(tap), clock),
+            None => (None, self.start_reader(host, jni, interval)?),
         };
         *running = Some(Running {
             clock,
@@ -137,20 +136,21 @@ impl CpuSampler {
         interval: Duration,
     ) -> Result<Clock, Unavailable> {
         let (jvmti, interval) = (host.jvmti, interval.max(at_safepoints::SHORTEST));
-        at_safepoints::prepare(jvmti)?;
+        timers::can_read_clocks(jvmti)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
         self.methods.register_loaded(jvmti, jni)?;
         lock(&self.stacks).begin(interval, "safepoint");
         let mut reader = at_safepoints::Reader::default();
+        let mut known = 0;
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, interval, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
-                let mut stacks = lock(&self.stacks);
-                if self.methods.have_changed(jni) {
-                    stacks.forget_methods();
-                }
-                reader.look((jvmti, jni), interval, &self.methods, &mut stacks);
-                let own = timers::spent(0).unwrap_or_default();
-                self.took.store(own, Ordering::Relaxed);
+                reader.look(
+                    (jvmti, jni),
+                    interval,
+                    &self.methods,
+                    &mut self.current_stacks(jni),
+                );
+                self.add_cost(&mut known, 0);
                 true
             })
         });
@@ -183,13 +183,11 @@ impl CpuSampler {
         self.methods.register_loaded(jvmti, jni)?;
         lock(&self.stacks).begin(interval, "async");
         // The handlers' sum goes on from former stretches.
-        let before = tap.spent();
+        let mut known = tap.spent();
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, DRAIN, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
                 self.drain(host, jni, tap);
-                let own = timers::spent(0).unwrap_or_default();
-                let took = (tap.spent() - before) + own;
-                self.took.store(took, Ordering::Relaxed);
+                self.add_cost(&mut known, tap.spent());
                 true
             })
         });
@@ -232,10 +230,6 @@ impl CpuSampler {
             }
         }
         self.methods.forget(jni);
-        self.took_before
-            .store(self.took().as_nanos() as u64, Ordering::Relaxed);
-        self.took.store(0, Ordering::Relaxed);
-        self.took_forgotten.store(0, Ordering::Relaxed);
         let spent = Duration::from_secs_f64((processor_seconds() - since).max(0.0));
         let mut stacks = lock(&self.stacks);
         stacks.forget_methods();
@@ -246,9 +240,7 @@ impl CpuSampler {
     pub fn reset(&self) {
         let mut running = lock(&self.running);
         lock(&self.stacks).reset();
-        self.took_before.store(0, Ordering::Relaxed);
-        let took = self.took.load(Ordering::Relaxed);
-        self.took_forgotten.store(took, Ordering::Relaxed);
+        self.took.store(0, Ordering::Relaxed);
         if let Some(running) = &mut *running {
             running.since = processor_seconds();
             running.tap.map(Tap::take_lost);
@@ -271,9 +263,15 @@ impl CpuSampler {
 
     /// CPU time that sampling took itself.
     pub fn took(&self) -> Duration {
-        let forgotten = self.took_forgotten.load(Ordering::Relaxed);
-        let stretch = self.took.load(Ordering::Relaxed).saturating_sub(forgotten);
-        Duration::from_nanos(stretch + self.took_before.load(Ordering::Relaxed))
+        Duration::from_nanos(self.took.load(Ordering::Relaxed))
+    }
+
+    /// Adds what our thread, which calls this, and the handlers took since the last call; `known`: their sum
+    /// then.
+    fn add_cost(&self, known: &mut u64, handlers: u64) {
+        let sum = handlers + timers::spent(0).unwrap_or_default();
+        self.took.fetch_add(sum.saturating_sub(*known), Ordering::Relaxed);
+        *known = sum;
     }
 
     /// The calling thread begins to run Java code. A virtual one has none of its own: its carrier has the
@@ -296,12 +294,18 @@ impl CpuSampler {
         self.methods.register(host.jvmti, jni, class);
     }
 
-    /// Adds the stacks in the buffer to the tree.
-    fn drain(&self, host: &Host, jni: Jni<'_>, tap: &Tap) {
+    /// The tree; ids of methods that are gone are forgotten.
+    fn current_stacks(&self, jni: Jni<'_>) -> MutexGuard<'_, Stacks> {
         let mut stacks = lock(&self.stacks);
         if self.methods.have_changed(jni) {
             stacks.forget_methods();
         }
+        stacks
+    }
+
+    /// Adds the stacks in the buffer to the tree.
+    fn drain(&self, host: &Host, jni: Jni<'_>, tap: &Tap) {
+        let mut stacks = self.current_stacks(jni);
         let lost = tap.take_lost();
         stacks.lose(lost.0, lost.1);
         tap.take(|taken| stacks.add(taken, |id| self.methods.frame(host.jvmti, jni, id)));

@@ -16,7 +16,7 @@ use jvmti_bindings::sys::jvmti::jvmtiCapabilities;
 use memmap2::MmapMut;
 use rustc_hash::FxHashMap;
 
-use crate::jvm::{Jni, Jvmti};
+use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
 
@@ -231,9 +231,7 @@ impl Timers {
 
     /// The threads that are attached to the JVM already get timers. How many did, of how many.
     pub fn arm_existing(&self, jvmti: Jvmti, jni: Jni<'_>) -> (usize, usize) {
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_get_thread_cpu_time(true);
-        if jvmti.add_capabilities(&capabilities).is_err() || jni.push_frame(4096).is_err() {
+        if can_read_clocks(jvmti).is_err() || jni.push_frame(4096).is_err() {
             self.arm_current();
             return (1, 0);
         }
@@ -255,6 +253,16 @@ impl Timers {
     fn random(&self) -> u64 {
         self.random.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed) >> 8
     }
+}
+
+/// Asks the JVM to tell the CPU time of threads.
+///
+/// # Errors
+/// If it cannot.
+pub fn can_read_clocks(jvmti: Jvmti) -> Result<(), JvmError> {
+    let mut capabilities = jvmtiCapabilities::default();
+    capabilities.set_can_get_thread_cpu_time(true);
+    jvmti.add_capabilities(&capabilities)
 }
 
 /// The thread of this process whose CPU time is what `asked` says; `None` if there is none, or several. Its

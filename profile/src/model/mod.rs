@@ -13,6 +13,7 @@ mod known;
 mod kpaths;
 pub(crate) mod map;
 mod maps;
+mod memory;
 mod merge;
 mod observations;
 mod printable;
@@ -41,6 +42,7 @@ pub use kpaths::{
 };
 pub use map::{BlockExit, BlockInfo, ClassMap, CounterLayout, EdgeLabel, LineEntry, MethodMap};
 pub use maps::MapsWriter;
+pub use memory::{Alike, Known, LeftAlone, Memory, MemoryRun, Remembered, alike};
 pub use merge::{MergeError, merge};
 pub use observations::Observation;
 pub use printable::{is_control, printable, printable_lines};

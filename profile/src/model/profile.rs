@@ -1,6 +1,6 @@
 //! What one run (or several merged ones) found.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::model::conditions::Conditions;
@@ -9,9 +9,11 @@ use crate::model::cpu::CpuSamples;
 use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
 use crate::model::map::ClassMap;
+use crate::model::memory::Memory;
 use crate::model::observations::Observation;
 use crate::model::structural::Structural;
 use crate::model::subpaths::Subpaths;
+use crate::options::Probe;
 
 /// Facts about the run that are needed to judge its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,7 +46,7 @@ pub struct RunInfo {
 impl RunInfo {
     /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
     pub fn has_time_only(&self) -> bool {
-        self.probe.split(" + ").all(|probe| probe == "none")
+        self.probe.split(" + ").all(|probe| probe == Probe::None.name())
     }
 }
 
@@ -125,6 +127,10 @@ pub struct Profile {
     pub conditions: Conditions,
     /// Where the CPU time went, if it was sampled.
     pub cpu: Option<CpuSamples>,
+    /// Methods whose paths' shares were known, and the same in two parts of the run, by position of class and method.
+    pub steady: BTreeSet<(u32, u32)>,
+    /// What earlier runs found of methods that this one did not measure.
+    pub memory: Option<Box<Memory>>,
 }
 
 impl Profile {

@@ -9,10 +9,12 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
-use crate::model::{conditions, contexts, cpu, inlining, kpaths, observations, shapes, structural, subpaths};
+use crate::model::{
+    conditions, contexts, cpu, inlining, kpaths, memory, observations, shapes, structural, subpaths,
+};
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 9] = [
+pub(crate) const SECTIONS: [&dyn Section; 10] = [
     &shapes::Kind,
     &inlining::Kind,
     &kpaths::Kind,
@@ -22,6 +24,7 @@ pub(crate) const SECTIONS: [&dyn Section; 9] = [
     &structural::Kind,
     &conditions::Kind,
     &cpu::Kind,
+    &memory::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].

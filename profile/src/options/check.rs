@@ -27,8 +27,11 @@ impl ProfileOptions {
                 format!("{wish} needs probe=events, not '{}'", self.probe),
             );
         }
-        if self.probe == Probe::None {
-            self.check_without_probes()?;
+        if self.probe == Probe::None && self.sampling.sample.is_none() {
+            return wrong(
+                "probe",
+                "with 'none' nothing is measured but CPU time; give sample=1ms as well".to_owned(),
+            );
         }
         for option in self.pairs().iter().filter_map(|(name, _)| option_named(name)) {
             self.check_use(option)?;
@@ -91,27 +94,6 @@ impl ProfileOptions {
             )),
             _ => Ok(()),
         }
-    }
-
-    /// Without probes there is CPU time only, and that is plain paths' neighbour.
-    fn check_without_probes(&self) -> Result<(), OptionError> {
-        let wrong = |name, reason: &str| {
-            let reason = reason.to_owned();
-            Err(OptionError::Value { name, reason })
-        };
-        if self.sampling.sample.is_none() {
-            return wrong(
-                "probe",
-                "with 'none' nothing is measured but CPU time; give sample=1ms as well",
-            );
-        }
-        if self.profile != [ProfileKind::Paths] {
-            return wrong(
-                "probe",
-                "without probes there is CPU time only; leave 'profile' out",
-            );
-        }
-        Ok(())
     }
 
     /// Structure graphs have probes of their own, which nothing else can be made of.

@@ -29,6 +29,8 @@ pub struct CodeChoices {
     pub open_paths: Option<OpenPaths>,
     /// Profile of a former run, by whose frequencies methods are numbered.
     pub use_profile: Option<String>,
+    /// Plan of methods that get no probes, as earlier runs know them.
+    pub memory: Option<String>,
     /// Probes `counters` and `yieldpoint`: when hot classes are numbered again by this run's own frequencies.
     pub renumber: Option<Duration>,
 }
@@ -44,6 +46,7 @@ impl Default for CodeChoices {
             cut_paths: CutPaths::Skip,
             open_paths: None,
             use_profile: None,
+            memory: None,
             renumber: None,
         }
     }
@@ -131,6 +134,21 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         set: |o, value| Ok(o.code.use_profile = Some(file_name(value)?)),
         get: |o| o.code.use_profile.clone(),
         mark: Some(|o| o.code.use_profile.is_some().to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "memory",
+        value: "FILE",
+        default: "none",
+        example: "x.plan",
+        help: "Which methods get no probes because earlier runs know them; 'trodden run' writes it",
+        level: Level::Research,
+        uses: &[Use::RETIRING],
+        code: true,
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.code.memory = Some(file_name(value)?)),
+        get: |o| o.code.memory.clone(),
+        mark: Some(|o| o.code.memory.is_some().to_string()),
         ..OptionEntry::PLAIN
     },
     OptionEntry {

@@ -786,11 +786,12 @@ prop_compose! {
             prop::sample::select(CutPaths::ALL),
             prop::option::of(prop::sample::select(OpenPaths::ALL)),
         ),
-        use_profile in prop::option::of(text()),
+        (use_profile, memory) in (prop::option::of(text()), prop::option::of(text())),
         renumber in prop::option::of(duration()),
     ) -> CodeChoices {
         CodeChoices {
-            include, exclude, path_limit, single_path_loops, single_path_methods, cut_paths, open_paths, use_profile, renumber,
+            include, exclude, path_limit, single_path_loops, single_path_methods, cut_paths, open_paths, use_profile,
+            memory, renumber,
         }
     }
 }

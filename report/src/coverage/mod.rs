@@ -324,7 +324,7 @@ impl Coverage {
                     );
                     found = true;
                 } else if let (Some(at), true) = (in_file, candidates.is_empty())
-                    && whole_class.is_none()
+                    && reason.is_none()
                     && (single_counted || !single)
                 {
                     // Never loaded.

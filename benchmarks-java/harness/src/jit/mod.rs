@@ -91,8 +91,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], configs: &[Config], record: &Rec
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let again = Config {
         name: "base again".to_owned(),
-        options: None,
-        jvm: Vec::new(),
+        ..Config::default()
     };
     for jdk in &plan.jdks {
         let _ = write!(
