@@ -37,6 +37,13 @@ public final class Tools {
         return new Tools(found, library(library, found));
     }
 
+    /** The SHA-256 sum of the library that {@link #find} finds; nothing is unpacked for it. */
+    public static String fingerprint(String program, String library) throws IOException {
+        boolean named = given(program) || given(library) || given(System.getenv("TRODDEN")) || given(System.getenv("TRODDEN_AGENT"));
+        String sum = named ? null : Natives.sums().get(LIBRARY);
+        return sum != null ? sum : Natives.sha256(find(program, library).library);
+    }
+
     private static boolean given(String text) {
         return text != null && !text.isEmpty();
     }

@@ -8,25 +8,15 @@ import trodden.build.Coverage;
 
 /** Fails if rules about coverage are broken. */
 public class CheckTask extends TroddenTask {
-    private List<String> rules;
-    private boolean haltOnFailure = true;
-
     /** The rules. */
     @Input
     public List<String> getRules() {
-        return rules;
-    }
-
-    void setRules(List<String> rules) {
-        this.rules = rules;
-    }
-
-    void setHaltOnFailure(boolean haltOnFailure) {
-        this.haltOnFailure = haltOnFailure;
+        return settings().rules;
     }
 
     @Override
     void work() throws IOException {
+        List<String> rules = settings().rules;
         if (rules.isEmpty()) {
             throw new GradleException("Trodden: no rule to check; add some: trodden { rule 'lines >= 80%' }");
         }
@@ -36,7 +26,7 @@ public class CheckTask extends TroddenTask {
             nothing(coverage, "check");
         } else if (verdict.problem() != null) {
             String what = "Trodden: " + verdict.problem();
-            if (haltOnFailure) {
+            if (settings().haltOnFailure) {
                 throw new GradleException(what);
             }
             warn(what);

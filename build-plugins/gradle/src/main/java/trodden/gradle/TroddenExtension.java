@@ -9,6 +9,7 @@ import trodden.build.Coverage;
 
 /** What {@code trodden { … }} in a build script sets. */
 public class TroddenExtension {
+    private boolean skip;
     private String program;
     private String library;
     private boolean tests = true;
@@ -20,7 +21,16 @@ public class TroddenExtension {
     private boolean failOnNoProfile;
     private Map<String, String> options = new LinkedHashMap<>();
 
-    /** The program trodden; else that of the variable TRODDEN, else the one on the PATH. */
+    /** Do nothing? The property trodden.skip (-Ptrodden.skip or -Dtrodden.skip) says this, too. */
+    public boolean isSkip() {
+        return skip;
+    }
+
+    public void setSkip(boolean skip) {
+        this.skip = skip;
+    }
+
+    /** The program trodden; else that of the variable TRODDEN, else the one that came with this plugin. */
     public String getProgram() {
         return program;
     }
@@ -113,5 +123,24 @@ public class TroddenExtension {
 
     public void setOptions(Map<String, String> options) {
         this.options = new LinkedHashMap<>(options);
+    }
+
+    /** The values that there are now. */
+    Settings settings() {
+        Settings now = new Settings();
+        now.skip = skip;
+        now.agent = tests;
+        now.program = program;
+        now.library = library;
+        now.includes = new ArrayList<>(includes);
+        now.excludes = new ArrayList<>(excludes);
+        now.formats = new ArrayList<>(formats);
+        now.rules = new ArrayList<>(rules);
+        now.haltOnFailure = haltOnFailure;
+        now.failOnNoProfile = failOnNoProfile;
+        // A map of a Groovy script may hold strings that are not finished.
+        now.options = new LinkedHashMap<>();
+        options.forEach((key, value) -> now.options.put(String.valueOf((Object) key), String.valueOf((Object) value)));
+        return now;
     }
 }

@@ -2,93 +2,113 @@ package trodden.gradle;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.gradle.api.DefaultTask;
 import org.gradle.api.GradleException;
+import org.gradle.api.file.ConfigurableFileCollection;
 import org.gradle.api.file.FileCollection;
+import org.gradle.api.provider.Provider;
 import org.gradle.api.tasks.InputFiles;
-import org.gradle.api.tasks.Internal;
-import org.gradle.api.tasks.SourceSet;
+import org.gradle.api.tasks.PathSensitive;
+import org.gradle.api.tasks.PathSensitivity;
 import org.gradle.api.tasks.TaskAction;
 import trodden.build.Coverage;
 import trodden.build.Tools;
 
-/** Settings and steps of all tasks. */
+/**
+ * Settings and steps of all tasks. No task looks at the project while it works: each has what it needs in fields of its own, so that a
+ * configuration can be cached.
+ */
 abstract class TroddenTask extends DefaultTask {
-    private String program;
-    private String library;
-    private List<String> includes = new ArrayList<>();
-    private List<String> excludes = new ArrayList<>();
-    private FileCollection classes;
-    private List<File> sources = new ArrayList<>();
-    private File data;
-    private File results;
-    private boolean failOnNoProfile;
-
-    /** Takes over what the build script says. */
-    void take(TroddenExtension extension, SourceSet main) {
-        program = extension.getProgram();
-        library = extension.getLibrary();
-        includes = extension.getIncludes();
-        excludes = extension.getExcludes();
-        failOnNoProfile = extension.isFailOnNoProfile();
-        classes = main.getOutput().getClassesDirs();
-        sources = new ArrayList<>(main.getAllJava().getSrcDirs());
-    }
+    private final ConfigurableFileCollection classes = getProject().files();
+    private final ConfigurableFileCollection sources = getProject().files();
+    private final ConfigurableFileCollection data = getProject().files();
+    private final ConfigurableFileCollection results = getProject().files();
+    private Provider<Settings> settings;
 
     /** The main classes. */
     @InputFiles
+    @PathSensitive(PathSensitivity.RELATIVE)
     public FileCollection getClasses() {
         return classes;
     }
 
-    void setData(File data) {
-        this.data = data;
+    /** Folders of sources. */
+    @InputFiles
+    @PathSensitive(PathSensitivity.RELATIVE)
+    public FileCollection getSources() {
+        return sources;
     }
 
-    @Internal
-    Collection<Path> sourcePaths() {
-        return sources.stream().map(File::toPath).collect(Collectors.toList());
+    /** Folders of profiles. */
+    @InputFiles
+    @PathSensitive(PathSensitivity.RELATIVE)
+    public FileCollection getData() {
+        return data;
     }
 
-    Collection<Path> classPaths() {
-        return classes.getFiles().stream().map(File::toPath).filter(java.nio.file.Files::isDirectory)
-                .collect(Collectors.toList());
+    void settings(Provider<Settings> settings) {
+        this.settings = settings;
+    }
+
+    Settings settings() {
+        return settings.get();
+    }
+
+    void classes(Object... more) {
+        classes.from(more);
+    }
+
+    void sources(Object... more) {
+        sources.from(more);
+    }
+
+    void data(Object... more) {
+        data.from(more);
+    }
+
+    /** Where tests write their results. */
+    void results(Object... more) {
+        results.from(more);
+    }
+
+    List<Path> classPaths() {
+        return paths(classes).stream().filter(Files::isDirectory).collect(Collectors.toList());
+    }
+
+    List<Path> sourcePaths() {
+        return paths(sources);
+    }
+
+    private static List<Path> paths(FileCollection files) {
+        return files.getFiles().stream().map(File::toPath).collect(Collectors.toList());
     }
 
     Tools tools() throws IOException {
-        return Tools.find(program, library);
-    }
-
-    List<String> scope() {
-        List<String> arguments = new ArrayList<>();
-        includes.forEach(pattern -> java.util.Collections.addAll(arguments, "--include", pattern));
-        excludes.forEach(pattern -> java.util.Collections.addAll(arguments, "--exclude", pattern));
-        return arguments;
+        return Tools.find(settings().program, settings().library);
     }
 
     Coverage coverage() throws IOException {
-        return new Coverage(tools(), this::say, this::warn, data.toPath().resolveSibling("merged.trodden"),
-                java.util.Collections.singletonList(data.toPath()), classPaths(), includes, excludes);
-    }
-
-    void setResults(File results) {
-        this.results = results;
+        Path merged = getTemporaryDir().toPath().resolve("merged.trodden");
+        return new Coverage(tools(), this::say, this::warn, merged, paths(data), classPaths(), settings().includes,
+                settings().excludes);
     }
 
     /** What to say where there is no profile: tests that ran should have left one. */
     void nothing(Coverage coverage, String task) throws IOException {
-        if (!coverage.testsLeftNothing(java.util.Collections.singletonList(results.toPath()))) {
+        Collection<Path> folders = paths(results);
+        if (!coverage.testsLeftNothing(folders)) {
             say("Nothing to " + task + ": no tests ran, or there are no classes");
             return;
         }
-        String what = "Trodden: tests ran, but no profile is in " + data + ", so there is nothing to " + task
+        String what = "Trodden: tests ran, but no profile is in "
+                + paths(data).stream().map(Path::toString).collect(Collectors.joining(", ")) + ", so there is nothing to " + task
                 + ". Does the build script replace the tests' jvmArgs, or set tests = false?";
-        if (failOnNoProfile) {
+        if (settings().failOnNoProfile) {
             throw new GradleException(what);
         }
         warn(what + " (failOnNoProfile = true makes this an error)");
@@ -108,6 +128,10 @@ abstract class TroddenTask extends DefaultTask {
     /** For Gradle. */
     @TaskAction
     public void perform() {
+        if (settings().skip) {
+            say("Skipping Trodden, as trodden.skip says");
+            return;
+        }
         try {
             work();
         } catch (IOException e) {

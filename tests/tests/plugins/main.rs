@@ -1,9 +1,13 @@
 //! The build tools' plugins: their samples, by the commands of the documentation.
 
+mod gradle;
+mod jmh;
+mod natives;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -114,7 +118,7 @@ fn maven_beside_jacoco_in_either_order() -> Result<()> {
         ("-Dtrodden.phase=validate", false),
     ] {
         let outcome = sample(copy.path(), "gradle-example/maven/run", &[flag])?.success()?;
-        let flags = outcome.stdout.lines().rev().find(|line| {
+        let flags = outcome.stdout.lines().find(|line| {
             line.contains("argLine set to") && line.contains("-agentpath:") && line.contains("-javaagent:")
         });
         let flags = flags.ok_or("no flags with both agents")?;
@@ -137,6 +141,20 @@ fn maven_beside_jacoco_in_either_order() -> Result<()> {
                 "{file}"
             );
         }
+        // Integration tests alone, TestNG's, and all in one.
+        let site = |module: &str| coverage(maven.join(module).join("coverage.json"));
+        assert_eq!(paths(&site("app/target/site/trodden-it")?, "add"), Some((1, 1)));
+        assert_eq!(paths(&site("testng/target/site/trodden")?, "row"), Some((1, 3)));
+        let all = site("coverage/target/site/trodden-aggregate")?;
+        assert_eq!(paths(&all, "of"), Some((3, 4)));
+        assert_eq!(paths(&all, "add"), Some((1, 1)));
+        assert_eq!(paths(&all, "row"), Some((1, 3)));
+        let joined = "profiles are merged into";
+        let line = outcome.stdout.lines().find(|line| line.contains(joined));
+        // Of lib, app (twice), testng, offline.
+        assert!(line.is_some_and(|line| line.contains(" 5 profiles")), "{line:?}");
+        assert!(maven.join("coverage/target/trodden.trodden").is_file());
+
         let xml = read(maven.join("lib/target/site/jacoco/jacoco.xml"))?;
         let from = xml.find("<package").ok_or("JaCoCo saw nothing")?;
         theirs.push(xml[from..].to_owned());
@@ -205,10 +223,7 @@ fn genhtml_reads(tracefile: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Sources of classes that only a JVM of Java 11 or later loads from a multi-release jar.
-/// JMH runs once at a time on a machine.
-static JMH: Mutex<()> = Mutex::new(());
-
+/// Sources of a class that only a JVM of Java 11 or later loads from a multi-release jar.
 const NEWER: &str = "package shop;
 
 public class Newer {
@@ -303,226 +318,5 @@ fn maven_says_what_it_cannot_measure() -> Result<()> {
     // Where no tests run, none is missed.
     let outcome = maven(&["-Dtrodden.failOnNoProfile=true", "-DskipTests"])?.success()?;
     assert!(outcome.stdout.contains("no tests ran"), "{}", outcome.stdout);
-    Ok(())
-}
-
-#[test]
-fn jmh_forgets_the_warm_up() -> Result<()> {
-    if !there("mvn") {
-        return Ok(());
-    }
-    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
-    let copy = checkout()?;
-    let folder = copy.path().join("gradle-example/jmh");
-    let outcome = sample(copy.path(), "gradle-example/jmh/run", &["Sign"])?.success()?;
-    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
-    let metrics = &results[0]["secondaryMetrics"];
-    let score = |name: &str| metrics[name]["score"].as_f64().unwrap_or(f64::NAN);
-    // While measured, three of four numbers are positive; while warming up, none is, on a path of the same
-    // loop.
-    let path =
-        |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive path {number}: {route}");
-    let positive = path(
-        1,
-        "header line 37 / line 37 not-taken / line 38 not-taken / header line 37",
-    );
-    let negative = path(
-        2,
-        "header line 37 / line 37 not-taken / line 38 taken / header line 37",
-    );
-    let (first, second) = (score(&positive), score(&negative));
-    assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");
-    assert!((99.0..100.0).contains(&(first + second)), "{metrics}");
-    assert_eq!(metrics[&positive]["scoreUnit"], "%");
-    // Four of positive() and four of numbers().
-    assert!((score("trodden.paths") - 8.0).abs() < 1e-9, "{metrics}");
-    let text = &outcome.stdout;
-    assert!(
-        text.contains("Top paths, of all that ended while measured"),
-        "{text}"
-    );
-    let top = "shop.SignBenchmark.positive path 1: header line 37 / line 37 not-taken / line 38 not-taken / header line 37";
-    assert!(text.contains(top), "{text}");
-    // numbers() ran in all iterations; counted are the thousand numbers of each of the two that are measured.
-    assert!(
-        text.contains("line 30    i % 4 == 0  yes 500 (25.0 %), no 1,500 (75.0 %)"),
-        "{text}"
-    );
-    Ok(())
-}
-
-/// A benchmark whose first fork goes another way than its second.
-const FORKS: &str = "package shop;
-import org.openjdk.jmh.annotations.*;
-@State(Scope.Thread)
-@BenchmarkMode(Mode.AverageTime)
-@Warmup(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
-@Measurement(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
-@Fork(2)
-public class ForkBenchmark {
-    private boolean first;
-    @Setup
-    public void look() throws java.io.IOException {
-        first = new java.io.File(\"first-fork\").createNewFile();
-    }
-    @Benchmark
-    public int way() {
-        if (first) {
-            return 1;
-        }
-        return 2;
-    }
-}
-";
-
-#[test]
-fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
-    if !there("mvn") {
-        return Ok(());
-    }
-    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
-    let copy = checkout()?;
-    let folder = copy.path().join("gradle-example/jmh");
-    fs::write(folder.join("src/main/java/shop/ForkBenchmark.java"), FORKS)?;
-    // Builds it.
-    sample(copy.path(), "gradle-example/jmh/run", &["-l"])?.success()?;
-    let artefacts = artefacts::artefacts()?;
-    let run = |arguments: &[&str]| {
-        let mut jmh = Command::new("java");
-        jmh.current_dir(folder.join("target"))
-            .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main"])
-            .args(arguments)
-            .env("TRODDEN", &artefacts.cli)
-            .env("TRODDEN_AGENT", &artefacts.agent)
-            .env_remove("JAVA_TOOL_OPTIONS");
-        process::run(&mut jmh, Duration::from_secs(300))?.success()
-    };
-    let profiler = "trodden.jmh.TroddenProfiler:probe=counters;top=1";
-    run(&["Fork", "-prof", profiler, "-rf", "json", "-rff", "result.json"])?;
-    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
-    let metrics = results[0]["secondaryMetrics"].as_object().ok_or("no metrics")?;
-    let ways: Vec<_> = metrics
-        .iter()
-        .filter(|(name, _)| name.starts_with("trodden shop.ForkBenchmark.way path "))
-        .collect();
-    // Each path has a value in each fork, whichever it was first among the top in.
-    assert_eq!(ways.len(), 2, "{metrics:#?}");
-    for (name, metric) in ways {
-        let score = metric["score"].as_f64().ok_or("no score")?;
-        assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
-        assert!(name.contains(": entry line 16 / line 16 "), "{name}");
-    }
-    // Another run leaves the profiles of this one as they are.
-    let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {
-        let entries = fs::read_dir(folder.join("target/trodden-jmh"))?;
-        let mut found = Vec::new();
-        for entry in entries {
-            let entry = entry?;
-            found.push((entry.path(), entry.metadata()?.modified()?));
-        }
-        found.sort();
-        Ok(found)
-    };
-    let before = profiles()?;
-    run(&["Fork", "-f", "1", "-prof", profiler])?;
-    let after = profiles()?;
-    assert_eq!(after.len(), before.len() + 1);
-    assert!(before.iter().all(|file| after.contains(file)));
-    // The list of profilers has it, where there is no trodden, too.
-    let mut list = Command::new("java");
-    list.current_dir(folder.join("target"))
-        .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main", "-lprof"])
-        .env_remove("TRODDEN")
-        .env_remove("TRODDEN_AGENT");
-    let listed = process::run(&mut list, Duration::from_secs(60))?
-        .success()?
-        .stdout;
-    assert!(listed.contains("trodden.jmh.TroddenProfiler"), "{listed}");
-    Ok(())
-}
-
-/// With the Gradle that there is; the plugin is written for 4.4 and later.
-#[test]
-fn gradle_sample() -> Result<()> {
-    if !there("gradle") {
-        return Ok(());
-    }
-    let copy = checkout()?;
-    let folder = copy.path().join("gradle-example");
-    let outcome = sample(copy.path(), "gradle-example/run", &[])?.success()?;
-    assert!(
-        outcome.stdout.contains("kept    each class: lines >= 50%"),
-        "{}",
-        outcome.stdout
-    );
-    let tested = coverage(folder.join("build/reports/trodden/coverage.json"))?;
-    assert_eq!(paths(&tested, "of"), Some((4, 4)));
-    assert_eq!(paths(&tested, "refund"), Some((0, 2)));
-    assert_eq!(paths(&tested, "main"), Some((4, 4)));
-    for file in ["index.html", "coverage.txt", "lcov.info", "lcov.info.paths.json"] {
-        assert!(
-            folder.join("build/reports/trodden").join(file).is_file(),
-            "{file}"
-        );
-    }
-    // The application under the agent, and its classes with probes.
-    assert_eq!(fs::read_dir(folder.join("build/trodden/run"))?.count(), 1);
-    let class = fs::read(folder.join("build/trodden/classes/java/shop/Price.class"))?;
-    assert!(String::from_utf8_lossy(&class).contains("Trodden$"));
-    let class = fs::read(folder.join("build/classes/java/main/shop/Price.class"))?;
-    assert!(!String::from_utf8_lossy(&class).contains("Trodden$"));
-    // A broken rule breaks the build.
-    let outcome = sample(copy.path(), "gradle-example/run", &["-Prule=lines >= 99%"])?;
-    assert!(!outcome.status.success());
-    assert!(
-        outcome.stdout.contains("BROKEN  lines >= 99%"),
-        "{}",
-        outcome.stdout
-    );
-    Ok(())
-}
-
-#[test]
-fn gradle_says_what_it_cannot_measure() -> Result<()> {
-    if !there("gradle") {
-        return Ok(());
-    }
-    let copy = checkout()?;
-    let folder = copy.path().join("gradle-example");
-    let script = folder.join("build.gradle");
-    // Sources for a release are found, a rule that speaks of nothing is said to.
-    fs::create_dir_all(folder.join("src/main/java11/shop"))?;
-    fs::write(folder.join("src/main/java11/shop/Newer.java"), NEWER)?;
-    edit(
-        &script,
-        "trodden {",
-        "compileJava { source 'src/main/java11' }\ntrodden {",
-    )?;
-    let rule = "-Prule=in no.Such: lines >= 1%";
-    let outcome = sample(copy.path(), "gradle-example/run", &[rule])?;
-    assert!(!outcome.status.success());
-    let problem = "the rules cannot be checked: rule 'in no.Such: lines >= 1%'";
-    let output = |outcome: &Outcome| outcome.stdout.clone() + &outcome.stderr;
-    assert!(output(&outcome).contains(problem), "{}", output(&outcome));
-    let lcov = read(folder.join("build/reports/trodden/lcov.info"))?;
-    assert!(lcov.contains("/src/main/java11/shop/Newer.java\n"), "{lcov}");
-    genhtml_reads(&folder.join("build/reports/trodden/lcov.info"))?;
-    edit(&script, "trodden {", "trodden {\n    haltOnFailure = false")?;
-    let outcome = sample(copy.path(), "gradle-example/run", &[rule])?.success()?;
-    assert!(output(&outcome).contains(problem), "{}", output(&outcome));
-
-    // Without the agent no test leaves a profile.
-    edit(&script, "trodden {", "trodden {\n    tests = false")?;
-    fs::remove_dir_all(folder.join("build"))?;
-    let outcome = sample(copy.path(), "gradle-example/run", &[])?.success()?;
-    let missed = "tests ran, but no profile is in";
-    for task in ["report", "check"] {
-        let warning = format!("so there is nothing to {task}. ");
-        assert!(output(&outcome).contains(&warning), "{}", output(&outcome));
-    }
-    edit(&script, "trodden {", "trodden {\n    failOnNoProfile = true")?;
-    let outcome = sample(copy.path(), "gradle-example/run", &[])?;
-    assert!(!outcome.status.success());
-    assert!(output(&outcome).contains(missed), "{}", output(&outcome));
     Ok(())
 }

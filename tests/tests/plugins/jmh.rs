@@ -1,0 +1,150 @@
+//! The profiler for JMH.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use trodden_tests::{Result, artefacts, process};
+
+use super::{checkout, read, sample, there};
+
+/// JMH runs once at a time on a machine.
+static JMH: Mutex<()> = Mutex::new(());
+
+#[test]
+fn jmh_forgets_the_warm_up() -> Result<()> {
+    if !there("mvn") {
+        return Ok(());
+    }
+    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
+    let copy = checkout()?;
+    let folder = copy.path().join("gradle-example/jmh");
+    let outcome = sample(copy.path(), "gradle-example/jmh/run", &["Sign"])?.success()?;
+    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
+    let metrics = &results[0]["secondaryMetrics"];
+    let score = |name: &str| metrics[name]["score"].as_f64().unwrap_or(f64::NAN);
+    // While measured, three of four numbers are positive; while warming up, none is, on a path of the same
+    // loop.
+    let path =
+        |number: u32, route: &str| format!("trodden shop.SignBenchmark.positive path {number}: {route}");
+    let positive = path(
+        1,
+        "header line 37 / line 37 not-taken / line 38 not-taken / header line 37",
+    );
+    let negative = path(
+        2,
+        "header line 37 / line 37 not-taken / line 38 taken / header line 37",
+    );
+    let (first, second) = (score(&positive), score(&negative));
+    assert!((first / second - 3.0).abs() < 1e-6, "{metrics:#}");
+    assert!((99.0..100.0).contains(&(first + second)), "{metrics}");
+    assert_eq!(metrics[&positive]["scoreUnit"], "%");
+    // Four of positive() and four of numbers().
+    assert!((score("trodden.paths") - 8.0).abs() < 1e-9, "{metrics}");
+    let text = &outcome.stdout;
+    assert!(
+        text.contains("Top paths, of all that ended while measured"),
+        "{text}"
+    );
+    let top = "shop.SignBenchmark.positive path 1: header line 37 / line 37 not-taken / line 38 not-taken / header line 37";
+    assert!(text.contains(top), "{text}");
+    // numbers() ran in all iterations; counted are the thousand numbers of each of the two that are measured.
+    assert!(
+        text.contains("line 30    i % 4 == 0  yes 500 (25.0 %), no 1,500 (75.0 %)"),
+        "{text}"
+    );
+    Ok(())
+}
+
+/// A benchmark whose first fork goes another way than its second.
+const FORKS: &str = "package shop;
+import org.openjdk.jmh.annotations.*;
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@Warmup(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Measurement(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Fork(2)
+public class ForkBenchmark {
+    private boolean first;
+    @Setup
+    public void look() throws java.io.IOException {
+        first = new java.io.File(\"first-fork\").createNewFile();
+    }
+    @Benchmark
+    public int way() {
+        if (first) {
+            return 1;
+        }
+        return 2;
+    }
+}
+";
+
+#[test]
+fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
+    if !there("mvn") {
+        return Ok(());
+    }
+    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
+    let copy = checkout()?;
+    let folder = copy.path().join("gradle-example/jmh");
+    fs::write(folder.join("src/main/java/shop/ForkBenchmark.java"), FORKS)?;
+    // Builds it.
+    sample(copy.path(), "gradle-example/jmh/run", &["-l"])?.success()?;
+    let artefacts = artefacts::artefacts()?;
+    let run = |arguments: &[&str]| {
+        let mut jmh = Command::new("java");
+        jmh.current_dir(folder.join("target"))
+            .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main"])
+            .args(arguments)
+            .env("TRODDEN", &artefacts.cli)
+            .env("TRODDEN_AGENT", &artefacts.agent)
+            .env_remove("JAVA_TOOL_OPTIONS");
+        process::run(&mut jmh, Duration::from_secs(300))?.success()
+    };
+    let profiler = "trodden.jmh.TroddenProfiler:probe=counters;top=1";
+    run(&["Fork", "-prof", profiler, "-rf", "json", "-rff", "result.json"])?;
+    let results: Value = serde_json::from_str(&read(folder.join("target/result.json"))?)?;
+    let metrics = results[0]["secondaryMetrics"].as_object().ok_or("no metrics")?;
+    let ways: Vec<_> = metrics
+        .iter()
+        .filter(|(name, _)| name.starts_with("trodden shop.ForkBenchmark.way path "))
+        .collect();
+    // Each path has a value in each fork, whichever it was first among the top in.
+    assert_eq!(ways.len(), 2, "{metrics:#?}");
+    for (name, metric) in ways {
+        let score = metric["score"].as_f64().ok_or("no score")?;
+        assert!((score - 50.0).abs() < 1e-6, "{name}: {metric:#}");
+        assert!(name.contains(": entry line 16 / line 16 "), "{name}");
+    }
+    // Another run leaves the profiles of this one as they are.
+    let profiles = || -> Result<Vec<(PathBuf, std::time::SystemTime)>> {
+        let entries = fs::read_dir(folder.join("target/trodden-jmh"))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            found.push((entry.path(), entry.metadata()?.modified()?));
+        }
+        found.sort();
+        Ok(found)
+    };
+    let before = profiles()?;
+    run(&["Fork", "-f", "1", "-prof", profiler])?;
+    let after = profiles()?;
+    assert_eq!(after.len(), before.len() + 1);
+    assert!(before.iter().all(|file| after.contains(file)));
+    // The list of profilers has it, where there is no trodden, too.
+    let mut list = Command::new("java");
+    list.current_dir(folder.join("target"))
+        .args(["-cp", "classes:jars/*", "org.openjdk.jmh.Main", "-lprof"])
+        .env_remove("TRODDEN")
+        .env_remove("TRODDEN_AGENT");
+    let listed = process::run(&mut list, Duration::from_secs(60))?
+        .success()?
+        .stdout;
+    assert!(listed.contains("trodden.jmh.TroddenProfiler"), "{listed}");
+    Ok(())
+}
