@@ -165,10 +165,7 @@ impl View {
     }
 
     fn press(&mut self, keys: &str) -> Result<()> {
-        self.seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.keys.write_all(keys.as_bytes())?;
         Ok(self.keys.flush()?)
     }
@@ -190,7 +187,9 @@ impl View {
         self.shows("icanon")?;
         let seen = self.seen();
         assert!(status.success(), "{status}: {seen:?}");
-        let (_, after) = seen.rsplit_once("\u{1b}[?1049l").ok_or("the other screen is left")?;
+        let (_, after) = seen
+            .rsplit_once("\u{1b}[?1049l")
+            .ok_or("the other screen is left")?;
         let modes: Vec<&str> = after.split([' ', ';', '\r', '\n']).collect();
         for mode in ["icanon", "echo", "isig"] {
             assert!(modes.contains(&mode), "{mode}: {after}");
@@ -214,7 +213,7 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     view.press("d")?;
     view.press("\r")?;
     view.shows("branches")?;
-    view.shows("from the method")?;
+    view.shows("from method entry")?;
     view.press("q")?;
     let told = view.ends()?;
     assert!(told.contains("runs its own code again"), "{told}");

@@ -113,7 +113,11 @@ fn methods(model: &Model, area: Rect) -> Text<'static> {
     let column = |name: &str, sort: Sort, width: usize| {
         let mark = if model.sort == sort { "▼" } else { "" };
         let text = Piece::raw(format!("{:>width$}", format!("{mark}{name}")));
-        if model.sort == sort { text.bold() } else { text.dim() }
+        if model.sort == sort {
+            text.bold()
+        } else {
+            text.dim()
+        }
     };
     let executions = if exact { "executions/s" } else { "samples/s" };
     let mut lines = vec![Line::from(vec![
@@ -171,7 +175,10 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
     let all: u64 = opened.method.paths.iter().map(|path| path.count).sum();
     for path in &opened.method.paths {
         let part = row.executions.filter(|_| all > 0);
-        lines.push(numbers(path, part.map(|rate| rate * path.count as f64 / all as f64)));
+        lines.push(numbers(
+            path,
+            part.map(|rate| rate * path.count as f64 / all as f64),
+        ));
         for line in wrapped(&path.way, width.saturating_sub(11)) {
             lines.push(Line::from(Piece::styled(format!("          {line}"), WAY)));
         }

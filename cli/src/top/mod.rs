@@ -5,6 +5,8 @@ mod draw;
 mod keys;
 mod model;
 mod screen;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::env;
@@ -119,12 +121,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
 }
 
 /// What is left to say when the view is gone.
-fn finish(
-    pid: u32,
-    end: End,
-    last: Result<Profile, CliError>,
-    places: Vec<PathBuf>,
-) -> Result<(), CliError> {
+fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathBuf>) -> Result<(), CliError> {
     match end {
         End::Failed(error) => return Err(error),
         End::Terminal(error) => {

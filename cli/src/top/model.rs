@@ -101,11 +101,7 @@ impl Table {
         let mut together: BTreeMap<Names, (&MethodView, u64, u64)> = BTreeMap::new();
         for method in &view.methods {
             let map = method.map;
-            let names = (
-                method.class.to_owned(),
-                map.name.clone(),
-                map.descriptor.clone(),
-            );
+            let names = (method.class.to_owned(), map.name.clone(), map.descriptor.clone());
             let (_, count, flow) = together.entry(names).or_insert((method, 0, 0));
             *count = count.saturating_add(method.count);
             *flow = flow.saturating_add(method.flow);

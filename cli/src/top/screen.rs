@@ -13,7 +13,9 @@ pub struct Screen(DefaultTerminal);
 impl Screen {
     /// Takes it: raw, on the alternate screen. Panics give it back before they speak.
     pub fn enter() -> io::Result<Self> {
-        ratatui::try_init().map(Screen).inspect_err(|_| drop(ratatui::try_restore()))
+        ratatui::try_init()
+            .map(Screen)
+            .inspect_err(|_| drop(ratatui::try_restore()))
     }
 
     /// Draws the view.

@@ -24,7 +24,11 @@ impl Profile {
                 seconds: self.run.seconds - earlier.run.seconds,
                 ..self.run.clone()
             },
-            classes: self.classes.iter().map(|class| class_since(class, earlier)).collect(),
+            classes: self
+                .classes
+                .iter()
+                .map(|class| class_since(class, earlier))
+                .collect(),
             conditions: self.conditions.clone(),
             cpu: match (&self.cpu, &earlier.cpu) {
                 (Some(now), Some(then)) => Some(now.since(then)),
@@ -59,7 +63,12 @@ fn class_since(class: &ClassProfile, earlier: &Profile) -> ClassProfile {
     }
 }
 
-fn counts_since(map: &MethodMap, now: &MethodCounts, before: &MethodMap, then: &MethodCounts) -> MethodCounts {
+fn counts_since(
+    map: &MethodMap,
+    now: &MethodCounts,
+    before: &MethodMap,
+    then: &MethodCounts,
+) -> MethodCounts {
     // Counts were numbered anew (option `renumber`), or cut otherwise: then nothing of before can be taken off.
     let as_before = map.dag == before.dag;
     if !as_before && !same_paths(map, before) {

@@ -19,8 +19,7 @@ impl CpuSamples {
     /// What was sampled since an earlier dump of the same session.
     #[must_use]
     pub fn since(&self, earlier: &CpuSamples) -> CpuSamples {
-        let before: BTreeMap<&str, CpuTime> =
-            earlier.failed.iter().map(|f| (&*f.reason, f.time)).collect();
+        let before: BTreeMap<&str, CpuTime> = earlier.failed.iter().map(|f| (&*f.reason, f.time)).collect();
         let failed = self.failed.iter().map(|failure| CpuFailure {
             reason: failure.reason.clone(),
             time: failure
@@ -52,7 +51,9 @@ impl CpuSamples {
             .map(|frame| Some(earlier.frames.binary_search(frame).ok()? as u32))
             .collect();
         let rows = earlier.tree.rows();
-        let places = (0..).zip(&rows).map(|(at, row)| ((row.parent, row.frame, row.bci), at));
+        let places = (0..)
+            .zip(&rows)
+            .map(|(at, row)| ((row.parent, row.frame, row.bci), at));
         let places: HashMap<(Option<u32>, u32, Option<u16>), u32> = places.collect();
         // Per depth: where the stack was then, if it was there.
         let mut above: Vec<Option<u32>> = Vec::new();
