@@ -100,7 +100,7 @@ fn sums(about: &About) -> String {
     parts.push(format!("{} {what}", per_second(about.paths)));
     parts.push(format!("{} decisions/s", per_second(about.decisions)));
     if let Some(elsewhere) = about.elsewhere {
-        parts.push(format!("{} of the time elsewhere", percent(Some(elsewhere))));
+        parts.push(format!("{} elsewhere", percent(Some(elsewhere))));
     }
     parts.join("  ")
 }
@@ -171,6 +171,13 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
         rate(row.executions),
         rate(row.decisions)
     )));
+    if let Some(unplaced) = row.unplaced.filter(|part| *part > 0.0) {
+        let text = format!(
+            "of {} of its time no counted path is known to have taken it",
+            percent(Some(unplaced))
+        );
+        lines.push(Line::raw(text).dim());
+    }
     lines.push(Line::raw(format!("{:>8} {:<11}{:>14}  path", "time", "", "executions/s")).dim());
     let all: u64 = opened.method.paths.iter().map(|path| path.count).sum();
     for path in &opened.method.paths {

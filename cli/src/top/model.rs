@@ -74,6 +74,8 @@ pub struct Row {
     pub short: String,
     /// Its part of the program's CPU time, 0 to 1, with that of callees that are not measured.
     pub time: Option<f64>,
+    /// The part of its own time, with all that it calls, of which it is not known which paths took it.
+    pub unplaced: Option<f64>,
     /// Paths per second.
     pub executions: Option<f64>,
     /// Decisions per second.
@@ -116,6 +118,9 @@ impl Table {
                 names,
                 // Without a sample of its own it has no time that could be told from none.
                 time: sampled.then(|| method.time.as_ref().map_or(0.0, |time| time.share)),
+                unplaced: (method.time.as_ref())
+                    .filter(|time| time.divided.ns > 0)
+                    .map(|time| time.unplaced.ns as f64 / time.divided.ns as f64),
                 executions: rate(count),
                 decisions: rate(flow),
             })

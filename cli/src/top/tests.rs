@@ -312,7 +312,7 @@ fn the_screen() {
     );
     assert_eq!(
         lines[1],
-        "0.50 CPUs busy  400 samples  3,100 paths/s  3,100 decisions/s  0.0 % of the time elsewhere"
+        "0.50 CPUs busy  400 samples  3,100 paths/s  3,100 decisions/s  0.0 % elsewhere"
     );
     assert_eq!(lines[2], "   ▼time    executions/s     decisions/s  method");
     assert_eq!(
