@@ -23,6 +23,7 @@ mod report;
 mod run;
 mod shell;
 mod sources;
+mod top;
 mod words;
 
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ struct Cli {
 enum Command {
     Run(run::RunArgs),
     Attach(attach::AttachArgs),
+    Top(top::TopArgs),
     Ps(ps::PsArgs),
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
@@ -72,6 +74,7 @@ fn commands(all: bool) -> clap::Command {
         .mut_subcommand("attach", |attach| {
             profile_args::short_help(attach, all, &["wait"])
         })
+        .mut_subcommand("top", |top| profile_args::short_help(top, all, &["wait"]))
         .mut_subcommand("replay", profile_args::replay_help)
 }
 
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Attach(args) => attach::attach(&args).map(|()| ExitCode::SUCCESS),
+        Command::Top(args) => top::top(&args).map(|()| ExitCode::SUCCESS),
         Command::Ps(args) => ps::ps(&args).map(|()| ExitCode::SUCCESS),
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),

@@ -30,6 +30,7 @@ mod json;
 mod kpaths;
 mod layout;
 mod memory;
+mod one_method;
 mod overview;
 mod path_time;
 mod pattern;
@@ -60,6 +61,7 @@ pub use diff::{
 pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
 pub use kpaths::KPathsOptions;
+pub use one_method::{OneMethod, OnePath};
 pub use path_time::{PathTime, TimeView};
 pub use pattern::{MethodPattern, PatternError};
 pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};

@@ -272,52 +272,11 @@ impl Page {
     }
 
     fn branch(&mut self, method: &MethodView, branch: &BranchView) {
-        let low = if branch.undercounted { " *" } else { "" };
-        let decisions = method.decisions();
-        if let Some(decision) = decisions.of(branch.block) {
-            let mut outcomes = branch.outcomes(method);
-            let total = words::sum(outcomes.iter().map(|o| o.count));
-            let share = |count: Option<u64>| match (count, total) {
-                (Some(count), Some(total)) if total > 0 => {
-                    format!(" ({})", percent(count as f64 / total as f64))
-                }
-                _ => String::new(),
-            };
-            // The positive outcome first, whichever way the compiler turned the jump.
-            outcomes.sort_by_key(|outcome| outcome.negative);
-            let counts = outcomes
-                .iter()
-                .map(|o| format!("{} {}{}", o.text, words::count(o.count), share(o.count)));
-            let counts = counts.collect::<Vec<_>>().join(", ");
-            let never = if total == Some(0) { " never reached:" } else { "" };
-            let asked = decision.phrase().unwrap_or_default();
-            let text = format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
-            self.wrapped(5, &text);
-            return;
-        }
-        match &branch.fork {
-            Fork::Branch { taken, not_taken } => {
-                let bias = match (*taken, words::sum([*taken, *not_taken])) {
-                    (_, Some(0)) => "never reached".to_owned(),
-                    (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
-                    _ => "share not known".to_owned(),
-                };
-                let text = format!(
-                    "     {:<15} taken {:>13}  not taken {:>13}  {bias}{low}",
-                    place(branch.at),
-                    words::count(*taken),
-                    words::count(*not_taken)
-                );
-                self.line(&text);
-            }
-            Fork::Switch(cases) => {
-                let text: Vec<String> = cases
-                    .iter()
-                    .map(|c| format!("{} {}", decision_short(&c.label), words::count(c.count)))
-                    .collect();
-                let text = format!("{:<16} {}{low}", place(branch.at), text.join("; "));
-                self.wrapped(5, &text);
-            }
+        let text = branch_words(method, branch);
+        match method.decisions().of(branch.block).is_none() && matches!(branch.fork, Fork::Branch { .. }) {
+            // In columns: spaces are kept.
+            true => self.line(&format!("     {text}")),
+            false => self.wrapped(5, &text),
         }
     }
 
@@ -350,6 +309,53 @@ impl Page {
                 method.map(|m| format!("#{m}")).unwrap_or_default()
             );
             self.wrapped(2, &text);
+        }
+    }
+}
+
+/// A decision with its place, its outcomes and how often each was: `line 24   hit != null  yes 7 (70.0 %), no 3 (30.0 %)`.
+pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
+    let low = if branch.undercounted { " *" } else { "" };
+    let decisions = method.decisions();
+    if let Some(decision) = decisions.of(branch.block) {
+        let mut outcomes = branch.outcomes(method);
+        let total = words::sum(outcomes.iter().map(|o| o.count));
+        let share = |count: Option<u64>| match (count, total) {
+            (Some(count), Some(total)) if total > 0 => {
+                format!(" ({})", percent(count as f64 / total as f64))
+            }
+            _ => String::new(),
+        };
+        // The positive outcome first, whichever way the compiler turned the jump.
+        outcomes.sort_by_key(|outcome| outcome.negative);
+        let counts = outcomes
+            .iter()
+            .map(|o| format!("{} {}{}", o.text, words::count(o.count), share(o.count)));
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let never = if total == Some(0) { " never reached:" } else { "" };
+        let asked = decision.phrase().unwrap_or_default();
+        return format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
+    }
+    match &branch.fork {
+        Fork::Branch { taken, not_taken } => {
+            let bias = match (*taken, words::sum([*taken, *not_taken])) {
+                (_, Some(0)) => "never reached".to_owned(),
+                (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
+                _ => "share not known".to_owned(),
+            };
+            format!(
+                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}",
+                place(branch.at),
+                words::count(*taken),
+                words::count(*not_taken)
+            )
+        }
+        Fork::Switch(cases) => {
+            let text: Vec<String> = cases
+                .iter()
+                .map(|c| format!("{} {}", decision_short(&c.label), words::count(c.count)))
+                .collect();
+            format!("{:<16} {}{low}", place(branch.at), text.join("; "))
         }
     }
 }

@@ -403,7 +403,12 @@ impl View<'_> {
 }
 
 impl<'p> MethodView<'p> {
-    fn new(class: &'p ClassProfile, map: &'p MethodMap, counts: &MethodCounts, sources: Rc<Sources>) -> Self {
+    pub(crate) fn new(
+        class: &'p ClassProfile,
+        map: &'p MethodMap,
+        counts: &MethodCounts,
+        sources: Rc<Sources>,
+    ) -> Self {
         let mut view = MethodView {
             class: &class.map.name,
             source_file: class
@@ -558,6 +563,15 @@ impl<'p> MethodView<'p> {
     /// Whole paths, then prefixes.
     pub(crate) fn all_paths(&self) -> impl Iterator<Item = &PathView> {
         self.paths.iter().chain(&self.partial)
+    }
+
+    /// A method that is shown by itself: shares are those of its own decisions.
+    pub(crate) fn describe(&mut self, conditions: Option<&'p MethodConditions>, times: Option<&Times>) {
+        self.conditions = conditions;
+        self.set_shares(u128::from(self.flow));
+        if let Some(times) = times {
+            self.set_times(times);
+        }
     }
 
     fn set_times(&mut self, times: &Times) {

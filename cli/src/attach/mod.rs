@@ -2,6 +2,7 @@
 
 pub mod jvms;
 pub mod protocol;
+pub mod recording;
 mod session;
 pub mod target;
 
@@ -237,19 +238,19 @@ fn scratch_folder(pid: u32) -> Result<TempDir, CliError> {
 }
 
 /// The way to the agent in a JVM.
-struct Channel<'a> {
+struct Channel {
     jvm: protocol::Jvm,
     library: PathBuf,
-    scratch: &'a Path,
+    scratch: PathBuf,
     timeout: Duration,
 }
 
-impl<'a> Channel<'a> {
-    fn new(pid: u32, scratch: &'a Path, timeout: Duration) -> Result<Self, CliError> {
+impl Channel {
+    fn new(pid: u32, scratch: &Path, timeout: Duration) -> Result<Self, CliError> {
         Ok(Channel {
             library: agent_library::find()?,
             jvm: protocol::Jvm::new(pid).map_err(CliError::failed)?,
-            scratch,
+            scratch: scratch.to_owned(),
             timeout,
         })
     }

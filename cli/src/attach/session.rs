@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -11,12 +11,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use trodden_profile::options::{Action, AgentCommand, FileFormat, FilePattern, check_place};
-use trodden_profile::{Profile, printable};
+use trodden_profile::options::{Action, FileFormat, FilePattern, check_place};
+use trodden_profile::printable;
 
-use super::jvms::main_of;
-use super::target::{self, Target};
-use super::{Channel, scratch_folder};
+use super::recording::Recording;
 use crate::error::CliError;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, sample_by_default};
@@ -26,8 +24,6 @@ use crate::sources;
 
 /// How often is it looked whether the time is over, the JVM gone, or a key was pressed?
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a JVM that ends may take over writing its profile.
-const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// What is asked for.
 pub struct Session<'a> {
@@ -39,11 +35,6 @@ pub struct Session<'a> {
     /// Without probes?
     pub production: Option<Production>,
     pub wait: Duration,
-}
-
-/// An action without options: those of the session are for its start.
-fn bare(action: Action) -> Result<AgentCommand, CliError> {
-    ProfileArgs::default().command(action, &[])
 }
 
 /// Why it ended.
@@ -62,48 +53,14 @@ impl Session<'_> {
         sample_by_default(&mut command.options, self.production)?;
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
-        let born = target::birth(self.pid);
-        let target = Target::inspect(self.pid).ok();
-        let name = target.as_ref().map_or_else(String::new, |t| main_of(&t.command));
-
         let interrupted = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
             registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
         }
-        let scratch = scratch_folder(self.pid)?;
-        let dumped = scratch.path().join("session.trodden");
-        let channel = Channel::new(self.pid, scratch.path(), self.wait)?;
-        command.options.output.file = FilePattern::literal(&dumped.display().to_string());
-        channel.send(command)?;
-        if target.is_some_and(|target| target.has_agent) {
-            // Counts of sessions before this one. Not in front of the start: that is refused while another
-            // session runs, whose counts these are.
-            channel.send(bare(Action::Reset)?)?;
-        }
-
-        let end = self.wait(&interrupted, born, &name);
-        match end {
-            End::Gone => self.await_last_words(&dumped),
-            End::Time | End::Interrupted => {
-                let mut stop = bare(Action::Stop)?;
-                stop.options.output.file = FilePattern::literal(&dumped.display().to_string());
-                if let Err(error) = channel.send(stop) {
-                    // It may have ended in this very moment.
-                    if target::birth(self.pid) == born {
-                        return Err(error);
-                    }
-                    self.await_last_words(&dumped);
-                }
-            }
-        }
-        if !dumped.exists() {
-            return Err(CliError::Failed(format!(
-                "process {} ended without writing its profile (was it killed?)",
-                self.pid
-            )));
-        }
-        let profile = Profile::load(&dumped).map_err(CliError::failed)?;
+        let mut recording = Recording::start(self.pid, command, self.wait)?;
+        let end = self.wait(&interrupted, &recording);
+        let profile = recording.stop()?;
         if end == End::Gone {
             output::complain("the JVM ended before the time was over; this is what it did until then");
         }
@@ -114,7 +71,8 @@ impl Session<'_> {
             };
             match Format::of_file(*format) {
                 None => {
-                    output::write_file(path, &fs::read(&dumped).map_err(|e| CliError::file(&dumped, e))?)?
+                    let file = recording.file();
+                    output::write_file(path, &fs::read(&file).map_err(|e| CliError::file(&file, e))?)?
                 }
                 Some(format) => output::write_file(path, &render::render(&profile, format, &options)?)?,
             }
@@ -151,7 +109,8 @@ impl Session<'_> {
         Ok((path, pattern.format()))
     }
 
-    fn wait(&self, interrupted: &AtomicBool, born: Option<u64>, name: &str) -> End {
+    fn wait(&self, interrupted: &AtomicBool, recording: &Recording) -> End {
+        let name = recording.name();
         let start = Instant::now();
         let progress = if io::stderr().is_terminal() {
             let style = ProgressStyle::with_template("{wide_msg}");
@@ -168,7 +127,7 @@ impl Session<'_> {
             if interrupted.load(Ordering::Relaxed) {
                 break End::Interrupted;
             }
-            if target::birth(self.pid) != born {
+            if !recording.is_alive() {
                 break End::Gone;
             }
             let passed = start.elapsed();
@@ -187,13 +146,5 @@ impl Session<'_> {
         };
         progress.finish_and_clear();
         end
-    }
-
-    /// The agent writes the profile when its JVM ends.
-    fn await_last_words(&self, dumped: &Path) {
-        let start = Instant::now();
-        while !dumped.exists() && start.elapsed() < LAST_WORDS && target::birth(self.pid).is_some() {
-            thread::sleep(LOOK);
-        }
     }
 }

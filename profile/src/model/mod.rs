@@ -20,6 +20,7 @@ mod printable;
 pub(crate) mod profile;
 mod section;
 pub(crate) mod shapes;
+mod since;
 pub mod structural;
 mod subpaths;
 mod translate;

@@ -7,6 +7,7 @@
 mod codec;
 mod merge;
 mod places;
+mod since;
 mod tree;
 
 use crate::model::codec::{Problem, Tag, WriteError};

@@ -41,7 +41,7 @@ pub struct CpuRow {
 
 /// Stacks in preorder, siblings by frame and bytecode index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CpuTree(Vec<CpuNode>);
+pub struct CpuTree(pub(super) Vec<CpuNode>);
 
 impl CpuTree {
     /// From nodes in order.

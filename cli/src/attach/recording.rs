@@ -1,0 +1,144 @@
+//! The agent at work in a running JVM, for a session of ours. However the session ends, the JVM gets its own
+//! code back.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use trodden_profile::options::{Action, AgentCommand, FilePattern};
+use trodden_profile::{Profile, printable_lines};
+
+use super::jvms::main_of;
+use super::target::{self, Target};
+use super::{Channel, scratch_folder};
+use crate::error::CliError;
+use crate::profile_args::ProfileArgs;
+
+/// How often is it looked whether there are last words?
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a JVM that ends may take over writing its profile.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
+/// Profiling that was started by us. Dropped, it is stopped.
+pub struct Recording {
+    channel: Channel,
+    /// Files that the JVM writes for us; gone with the recording.
+    scratch: TempDir,
+    pid: u32,
+    /// When the process was started: its number alone may become another one's.
+    born: Option<u64>,
+    name: String,
+    running: bool,
+}
+
+/// An action without options: those of the session are for its start.
+fn bare(action: Action) -> Result<AgentCommand, CliError> {
+    ProfileArgs::default().command(action, &[])
+}
+
+fn pattern(file: &Path) -> FilePattern {
+    FilePattern::literal(&file.display().to_string())
+}
+
+impl Recording {
+    /// Has the agent start, with counts of its own.
+    pub fn start(pid: u32, mut command: AgentCommand, wait: Duration) -> Result<Self, CliError> {
+        let born = target::birth(pid);
+        let target = Target::inspect(pid).ok();
+        let name = target.as_ref().map_or_else(String::new, |t| main_of(&t.command));
+        let scratch = scratch_folder(pid)?;
+        let mut recording = Recording {
+            channel: Channel::new(pid, scratch.path(), wait)?,
+            scratch,
+            pid,
+            born,
+            name,
+            running: false,
+        };
+        command.options.output.file = pattern(&recording.file());
+        recording.channel.send(command)?;
+        recording.running = true;
+        if target.is_some_and(|target| target.has_agent) {
+            // Counts of sessions before this one. Not in front of the start: that is refused while another
+            // session runs, whose counts these are.
+            recording.channel.send(bare(Action::Reset)?)?;
+        }
+        Ok(recording)
+    }
+
+    /// What the JVM runs.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the profile is, once it was written at the end.
+    pub fn file(&self) -> PathBuf {
+        self.scratch.path().join("session.trodden")
+    }
+
+    /// Does the JVM still run?
+    pub fn is_alive(&self) -> bool {
+        self.born.is_some() && target::birth(self.pid) == self.born
+    }
+
+    /// What was found until now; the JVM goes on.
+    pub fn dump(&self) -> Result<Profile, CliError> {
+        // Not into the file of the end: that one tells that the JVM has written its last words.
+        let file = self.scratch.path().join("dump.trodden");
+        let mut dump = bare(Action::Dump)?;
+        dump.options.output.file = pattern(&file);
+        self.channel.send(dump)?;
+        Profile::load(&file).map_err(CliError::failed)
+    }
+
+    /// Stops, and returns what was found; of a JVM that ended meanwhile, what it left.
+    pub fn stop(&mut self) -> Result<Profile, CliError> {
+        if self.is_alive() {
+            let mut stop = bare(Action::Stop)?;
+            stop.options.output.file = pattern(&self.file());
+            match self.channel.send(stop) {
+                Ok(_) => {}
+                // It may have ended in this very moment.
+                Err(_) if !self.is_alive() => self.await_last_words(&self.file()),
+                Err(error) => return Err(error),
+            }
+        } else {
+            self.await_last_words(&self.file());
+        }
+        self.running = false;
+        if !self.file().exists() {
+            return Err(CliError::Failed(format!(
+                "process {} ended without writing its profile (was it killed?)",
+                self.pid
+            )));
+        }
+        Profile::load(&self.file()).map_err(CliError::failed)
+    }
+
+    /// The agent writes the profile when its JVM ends.
+    fn await_last_words(&self, file: &Path) {
+        let start = Instant::now();
+        while !file.exists() && start.elapsed() < LAST_WORDS && target::birth(self.pid).is_some() {
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if self.running
+            && self.is_alive()
+            && let Err(error) = self.stop()
+        {
+            // The terminal may be gone, too: that is no reason to panic.
+            let _ = writeln!(
+                io::stderr(),
+                "trodden: the program may still carry probes: {}; `trodden attach {} stop` puts its own code back",
+                printable_lines(&error.to_string()),
+                self.pid
+            );
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The thread that asks the JVM. It has the recording, so that a JVM that answers slowly does not stop the view.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use trodden_profile::Profile;
+
+use super::model::Sight;
+use crate::attach::recording::Recording;
+use crate::error::CliError;
+
+/// How often is it looked whether the JVM is still there?
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What the view is told.
+pub enum News {
+    /// What was found until now.
+    Sight(Box<Sight>),
+    /// The JVM has ended.
+    Gone,
+    /// It does not answer.
+    Failed(CliError),
+}
+
+/// Asks again and again until the orders end; then stops, and returns what was found in the end.
+pub fn watch(
+    mut recording: Recording,
+    every: Duration,
+    news: &Sender<News>,
+    orders: &Receiver<()>,
+) -> Result<Profile, CliError> {
+    let mut last: Option<Arc<Profile>> = None;
+    'asking: loop {
+        let asked = Instant::now();
+        // Nobody listens any more: that is seen below.
+        let tell = |one: News| drop(news.send(one));
+        match recording.dump() {
+            Ok(profile) => {
+                let profile = Arc::new(profile);
+                tell(News::Sight(Box::new(Sight::new(
+                    Arc::clone(&profile),
+                    last.as_deref(),
+                ))));
+                last = Some(profile);
+            }
+            Err(_) if !recording.is_alive() => break,
+            Err(error) => {
+                tell(News::Failed(error));
+                break;
+            }
+        }
+        loop {
+            let left = every.saturating_sub(asked.elapsed());
+            match orders.recv_timeout(left.min(LOOK)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break 'asking,
+            }
+            if !recording.is_alive() {
+                break 'asking;
+            }
+            if every <= asked.elapsed() {
+                break;
+            }
+        }
+    }
+    let gone = !recording.is_alive();
+    let stopped = recording.stop();
+    if gone {
+        let _ = news.send(News::Gone);
+    }
+    match (stopped, last) {
+        // Killed, it has left no last words.
+        (Err(_), Some(last)) if gone => Ok(Arc::unwrap_or_clone(last)),
+        (stopped, _) => stopped,
+    }
+}

@@ -1,0 +1,80 @@
+//! The CPU samples between two dumps of the same session.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{CpuFailure, CpuNode, CpuSamples, CpuTime, CpuTree};
+
+impl CpuTime {
+    /// Without what was there before; nothing if that was more.
+    #[must_use]
+    pub fn less(self, before: CpuTime) -> CpuTime {
+        CpuTime {
+            samples: self.samples.saturating_sub(before.samples),
+            ns: self.ns.saturating_sub(before.ns),
+        }
+    }
+}
+
+impl CpuSamples {
+    /// What was sampled since an earlier dump of the same session.
+    #[must_use]
+    pub fn since(&self, earlier: &CpuSamples) -> CpuSamples {
+        let before: BTreeMap<&str, CpuTime> = earlier.failed.iter().map(|f| (&*f.reason, f.time)).collect();
+        let failed = self.failed.iter().map(|failure| CpuFailure {
+            reason: failure.reason.clone(),
+            time: failure
+                .time
+                .less(before.get(&*failure.reason).copied().unwrap_or_default()),
+        });
+        CpuSamples {
+            reader: self.reader.clone(),
+            interval_ns: self.interval_ns,
+            process_ns: self
+                .process_ns
+                .zip(earlier.process_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
+            lost: self.lost.less(earlier.lost),
+            shortened: self.shortened.less(earlier.shortened),
+            cut: self.cut.less(earlier.cut),
+            failed: failed.filter(|failure| !failure.time.is_none()).collect(),
+            frames: self.frames.clone(),
+            tree: self.tree_since(earlier),
+        }
+    }
+
+    /// The stacks of now, without the samples that they had.
+    fn tree_since(&self, earlier: &CpuSamples) -> CpuTree {
+        // Per frame of now: its number then.
+        let frames: Vec<Option<u32>> = self
+            .frames
+            .iter()
+            .map(|frame| Some(earlier.frames.binary_search(frame).ok()? as u32))
+            .collect();
+        let rows = earlier.tree.rows();
+        let places = (0..)
+            .zip(&rows)
+            .map(|(at, row)| ((row.parent, row.frame, row.bci), at));
+        let places: HashMap<(Option<u32>, u32, Option<u16>), u32> = places.collect();
+        // Per depth: where the stack was then, if it was there.
+        let mut above: Vec<Option<u32>> = Vec::new();
+        let nodes = self.tree.nodes().iter().map(|node| {
+            above.truncate(node.depth as usize - 1);
+            // A stack whose caller was not there was not there either.
+            let parent = match above.last() {
+                None => Some(None),
+                Some(caller) => caller.map(Some),
+            };
+            let frame = frames.get(node.frame as usize).copied().flatten();
+            let then = parent
+                .zip(frame)
+                .and_then(|(parent, frame)| places.get(&(parent, frame, node.bci)).copied());
+            above.push(then);
+            let before = then.map_or_else(CpuTime::default, |at| rows[at as usize].own);
+            CpuNode {
+                own: node.own.less(before),
+                ..*node
+            }
+        });
+        CpuTree(nodes.collect())
+    }
+}

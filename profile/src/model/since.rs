@@ -1,0 +1,100 @@
+//! What happened between two dumps of the same session.
+
+use std::sync::Arc;
+
+use crate::model::map::MethodMap;
+use crate::model::profile::{ClassProfile, MethodCounts, Profile, RunInfo};
+use crate::model::translate::{same_paths, translate, translate_partial};
+
+impl Profile {
+    /// What was counted and sampled since an earlier dump of the same session: classes, maps and their order are those of
+    /// this profile. Only counts of paths, CPU samples and the seconds are told apart; kinds of data that do not add up from
+    /// dump to dump (path forests, contexts, subpaths, structural counts, observations) are left out.
+    ///
+    /// If the session was reset meanwhile, all is since then.
+    #[must_use]
+    pub fn since(&self, earlier: &Profile) -> Profile {
+        let nothing = Profile::default();
+        let earlier = match self.run.seconds < earlier.run.seconds {
+            true => &nothing,
+            false => earlier,
+        };
+        Profile {
+            run: RunInfo {
+                seconds: self.run.seconds - earlier.run.seconds,
+                ..self.run.clone()
+            },
+            classes: self
+                .classes
+                .iter()
+                .map(|class| class_since(class, earlier))
+                .collect(),
+            conditions: self.conditions.clone(),
+            cpu: match (&self.cpu, &earlier.cpu) {
+                (Some(now), Some(then)) => Some(now.since(then)),
+                (now, _) => now.clone(),
+            },
+            ..Profile::default()
+        }
+    }
+}
+
+fn class_since(class: &ClassProfile, earlier: &Profile) -> ClassProfile {
+    let wanted = (&class.map.name, class.map.sha256);
+    let at = earlier
+        .classes
+        .binary_search_by(|c| (&c.map.name, c.map.sha256).cmp(&wanted));
+    let Ok(at) = at else {
+        return class.clone();
+    };
+    let then = &earlier.classes[at];
+    let counts = class.map.methods.iter().zip(&class.counts).map(|(map, now)| {
+        let same = |(other, _): &(&MethodMap, &MethodCounts)| {
+            (&other.name, &other.descriptor) == (&map.name, &map.descriptor)
+        };
+        match then.map.methods.iter().zip(&then.counts).find(same) {
+            Some((before, counts)) => counts_since(map, now, before, counts),
+            None => now.clone(),
+        }
+    });
+    ClassProfile {
+        counts: counts.collect(),
+        map: Arc::clone(&class.map),
+    }
+}
+
+fn counts_since(
+    map: &MethodMap,
+    now: &MethodCounts,
+    before: &MethodMap,
+    then: &MethodCounts,
+) -> MethodCounts {
+    // Counts were numbered anew (option `renumber`), or cut otherwise: then nothing of before can be taken off.
+    let as_before = map.dag == before.dag;
+    if !as_before && !same_paths(map, before) {
+        return now.clone();
+    }
+    let number = |number: u64| match as_before {
+        true => Some(number),
+        false => translate(before, map, number).ok(),
+    };
+    let partial = |block: u32, number: u64| match as_before {
+        true => Some(number),
+        false => translate_partial(before, map, block, number).ok(),
+    };
+    let mut since = now.clone();
+    for (&path, &count) in &then.paths {
+        if let Some(left) = number(path).and_then(|path| since.paths.get_mut(&path)) {
+            *left = left.saturating_sub(count);
+        }
+    }
+    for (&(block, path), &count) in &then.partial {
+        let now = partial(block, path).and_then(|path| since.partial.get_mut(&(block, path)));
+        if let Some(left) = now {
+            *left = left.saturating_sub(count);
+        }
+    }
+    since.paths.retain(|_, count| *count > 0);
+    since.partial.retain(|_, count| *count > 0);
+    since
+}
