@@ -10,7 +10,7 @@ mod tests;
 mod worker;
 
 use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +20,8 @@ use std::time::Duration;
 
 use clap::Args;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, Probe, parse_duration};
-use trodden_profile::{Profile, printable_lines};
 
 use crate::attach::jvms;
 use crate::attach::recording::Recording;
@@ -102,7 +102,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
         let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
         registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
     }
-    say(&format!("starting in {pid}"));
+    output::complain(&format!("starting in {pid}"));
     let recording = Recording::start(pid, command, Duration::from_secs(args.wait))?;
     let mut model = Model::new(pid, recording.name(), places.clone());
     // Whatever happens in here, a panic too: the orders end, hence the recording does, and the scope waits for it.
@@ -133,10 +133,10 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
         End::Quit | End::Interrupted => {
             last?;
-            say(&format!("stopped; {pid} runs its own code again"));
+            output::complain(&format!("stopped; {pid} runs its own code again"));
         }
         End::Gone => {
-            say("the JVM has ended; this is what it did");
+            output::complain("the JVM has ended; this is what it did");
             let options = RenderOptions {
                 sources: places,
                 width: output::width(),
@@ -147,11 +147,6 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
     }
     Ok(())
-}
-
-/// Says something. That the terminal may be gone is no reason to panic.
-fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "trodden: {}", printable_lines(message));
 }
 
 /// How the agent is to be started. Rates need counts that go on, so the default is the exact counters.
@@ -197,7 +192,7 @@ fn show(model: &mut Model, news: &Receiver<News>, interrupted: &AtomicBool) -> i
         screen.draw(model)?;
         match news.recv_timeout(LOOK) {
             Ok(News::Sight(sight)) => model.see(*sight),
-            Ok(News::Keys(keys)) if keys.into_iter().all(|key| model.press(key)) => {}
+            Ok(News::Keys(keys)) if keys.iter().all(|key| model.press(*key)) => {}
             Ok(News::Keys(_)) => return Ok(End::Quit),
             Ok(News::Gone) => return Ok(End::Gone),
             // After a signal the thread ends by itself.
