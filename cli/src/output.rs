@@ -92,9 +92,9 @@ pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
 }
 
 /// Says something on standard error. Names in it come from class files, traces and command lines: none of
-/// them may steer a terminal.
+/// them may steer a terminal. A terminal that was closed hears nothing, and that is no reason to panic.
 pub fn complain(message: &str) {
-    eprintln!("trodden: {}", printable_lines(message));
+    let _ = writeln!(io::stderr(), "trodden: {}", printable_lines(message));
 }
 
 /// Colour on this stream: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.

@@ -1,19 +1,19 @@
 //! The agent at work in a running JVM, for a session of ours. However the session ends, the JVM gets its own
 //! code back.
 
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FilePattern};
-use trodden_profile::{Profile, printable_lines};
 
 use super::jvms::main_of;
 use super::target::{self, Target};
 use super::{Channel, scratch_folder};
 use crate::error::CliError;
+use crate::output;
 use crate::profile_args::ProfileArgs;
 
 /// How often is it looked whether there are last words?
@@ -114,7 +114,7 @@ impl Recording {
                 self.pid
             )));
         }
-        Profile::load(&self.file()).map_err(CliError::failed)
+        Profile::load(self.file()).map_err(CliError::failed)
     }
 
     /// The agent writes the profile when its JVM ends.
@@ -132,13 +132,10 @@ impl Drop for Recording {
             && self.is_alive()
             && let Err(error) = self.stop()
         {
-            // The terminal may be gone, too: that is no reason to panic.
-            let _ = writeln!(
-                io::stderr(),
-                "trodden: the program may still carry probes: {}; `trodden attach {} stop` puts its own code back",
-                printable_lines(&error.to_string()),
+            output::complain(&format!(
+                "the program may still carry probes: {error}; `trodden attach {} stop` puts its own code back",
                 self.pid
-            );
+            ));
         }
     }
 }

@@ -10,19 +10,18 @@ mod tests;
 mod worker;
 
 use std::env;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use crossterm::event::{self, Event};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, Probe, parse_duration};
-use trodden_profile::{Profile, printable_lines};
 
 use crate::attach::jvms;
 use crate::attach::recording::Recording;
@@ -87,7 +86,7 @@ enum End {
 /// Does it.
 pub fn top(args: &TopArgs) -> Result<(), CliError> {
     let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
-    if !io::stdout().is_terminal() || dumb {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() || dumb {
         return Err(CliError::Usage(format!(
             "error: `trodden top` shows a live view and needs a terminal; for a file, a pipe or a script there is \
              `trodden attach {} --for 30s -o page.html`",
@@ -103,7 +102,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
         let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
         registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
     }
-    say(&format!("starting in {pid}"));
+    output::complain(&format!("starting in {pid}"));
     let recording = Recording::start(pid, command, Duration::from_secs(args.wait))?;
     let mut model = Model::new(pid, recording.name(), places.clone());
     // Whatever happens in here, a panic too: the orders end, hence the recording does, and the scope waits for it.
@@ -111,7 +110,9 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
         let (orders, from_main) = mpsc::channel();
         let (news, to_main) = mpsc::channel();
         let every = args.every;
-        let worker = scope.spawn(move || watch(recording, every, &news, &from_main));
+        keys::listen(news.clone());
+        let signals = &interrupted;
+        let worker = scope.spawn(move || watch(recording, every, &news, &from_main, signals));
         let end = show(&mut model, &to_main, &interrupted).unwrap_or_else(End::Terminal);
         drop(orders);
         (end, worker.join())
@@ -132,10 +133,10 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
         End::Quit | End::Interrupted => {
             last?;
-            say(&format!("stopped; {pid} runs its own code again"));
+            output::complain(&format!("stopped; {pid} runs its own code again"));
         }
         End::Gone => {
-            say("the JVM has ended; this is what it did");
+            output::complain("the JVM has ended; this is what it did");
             let options = RenderOptions {
                 sources: places,
                 width: output::width(),
@@ -146,11 +147,6 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
     }
     Ok(())
-}
-
-/// Says something. That the terminal may be gone is no reason to panic.
-fn say(message: &str) {
-    let _ = writeln!(io::stderr(), "trodden: {}", printable_lines(message));
 }
 
 /// How the agent is to be started. Rates need counts that go on, so the default is the exact counters.
@@ -193,25 +189,18 @@ fn show(model: &mut Model, news: &Receiver<News>, interrupted: &AtomicBool) -> i
         if interrupted.load(Ordering::Relaxed) {
             return Ok(End::Interrupted);
         }
-        loop {
-            match news.try_recv() {
-                Ok(News::Sight(sight)) => model.see(*sight),
-                Ok(News::Gone) => return Ok(End::Gone),
-                Ok(News::Failed(error)) => return Ok(End::Failed(error)),
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => {
-                    let why = "the thread that asks the JVM has ended".to_owned();
-                    return Ok(End::Failed(CliError::Failed(why)));
-                }
-            }
-        }
         screen.draw(model)?;
-        if event::poll(LOOK)?
-            && let Event::Key(key) = event::read()?
-            && let Some(key) = keys::meaning(key)
-            && !model.press(key)
-        {
-            return Ok(End::Quit);
+        match news.recv_timeout(LOOK) {
+            Ok(News::Sight(sight)) => model.see(*sight),
+            Ok(News::Keys(keys)) if keys.iter().all(|key| model.press(*key)) => {}
+            Ok(News::Keys(_)) => return Ok(End::Quit),
+            Ok(News::Gone) => return Ok(End::Gone),
+            // After a signal the thread ends by itself.
+            Ok(News::Failed(_)) if interrupted.load(Ordering::Relaxed) => return Ok(End::Interrupted),
+            Ok(News::Failed(error)) => return Ok(End::Failed(error)),
+            Ok(News::Closed(error)) => return Ok(End::Terminal(error)),
+            // The thread that reads keys lives as long as we do.
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }
     }
 }

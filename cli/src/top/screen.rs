@@ -1,33 +1,59 @@
 //! The terminal while the view is shown; as it was before when dropped, or when something panics.
 
-use std::io;
+use std::io::{self, Stdout};
+use std::mem;
+use std::panic;
 
-use ratatui::DefaultTerminal;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 
 use super::draw;
 use super::model::Model;
 
 /// The terminal, ours for a while.
-pub struct Screen(DefaultTerminal);
+pub struct Screen(Option<Terminal<CrosstermBackend<Stdout>>>);
 
 impl Screen {
     /// Takes it: raw, on the alternate screen. Panics give it back before they speak.
     pub fn enter() -> io::Result<Self> {
-        ratatui::try_init()
-            .map(Screen)
-            .inspect_err(|_| drop(ratatui::try_restore()))
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            give_back();
+            usual(panic);
+        }));
+        // From here on it is given back, whatever fails.
+        let mut screen = Screen(None);
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen)?;
+        screen.0 = Some(Terminal::new(CrosstermBackend::new(io::stdout()))?);
+        Ok(screen)
     }
 
     /// Draws the view.
     pub fn draw(&mut self, model: &mut Model) -> io::Result<()> {
-        self.0.draw(|frame| draw::draw(frame, model)).map(drop)
+        match &mut self.0 {
+            Some(terminal) => terminal.draw(|frame| draw::draw(frame, model)).map(drop),
+            None => Ok(()),
+        }
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing.
-        let _ = self.0.show_cursor();
-        let _ = ratatui::try_restore();
+        give_back();
+        // It would complain of a terminal that was closed, on that terminal, and panic of that: ratatui's own way
+        // of giving back does so, too.
+        mem::forget(self.0.take());
     }
+}
+
+/// As far as it is still there.
+fn give_back() {
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+    let _ = disable_raw_mode();
 }

@@ -1,12 +1,14 @@
 //! The thread that asks the JVM. It has the recording, so that a JVM that answers slowly does not stop the view.
 
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 
-use super::model::Sight;
+use super::model::{Key, Sight};
 use crate::attach::recording::Recording;
 use crate::error::CliError;
 
@@ -21,15 +23,32 @@ pub enum News {
     Gone,
     /// It does not answer.
     Failed(CliError),
+    /// Keys were pressed.
+    Keys(Vec<Key>),
+    /// The terminal was closed.
+    Closed(io::Error),
 }
 
-/// Asks again and again until the orders end; then stops, and returns what was found in the end.
+/// Tells that nobody asks any more, if that was not told: after a panic.
+struct LastWord<'a>(&'a Sender<News>);
+
+impl Drop for LastWord<'_> {
+    fn drop(&mut self) {
+        let why = "the thread that asks the JVM has ended".to_owned();
+        let _ = self.0.send(News::Failed(CliError::Failed(why)));
+    }
+}
+
+/// Asks again and again until the orders end, or a signal comes: whatever the view is busy with, that gives the
+/// program its own code back. Then stops, and returns what was found in the end.
 pub fn watch(
     mut recording: Recording,
     every: Duration,
     news: &Sender<News>,
     orders: &Receiver<()>,
+    interrupted: &AtomicBool,
 ) -> Result<Profile, CliError> {
+    let _last_word = LastWord(news);
     let mut last: Option<Arc<Profile>> = None;
     'asking: loop {
         let asked = Instant::now();
@@ -56,7 +75,7 @@ pub fn watch(
                 Err(RecvTimeoutError::Timeout) => {}
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => break 'asking,
             }
-            if !recording.is_alive() {
+            if interrupted.load(Ordering::Relaxed) || !recording.is_alive() {
                 break 'asking;
             }
             if every <= asked.elapsed() {
