@@ -1,5 +1,5 @@
-//! What is typed, and what it means. The bytes are read by a thread of our own: crossterm's reader never comes
-//! back from a terminal that was closed.
+//! What is typed, and what it means. The bytes are read by a thread of our own: crossterm's reader never
+//! comes back from a terminal that was closed.
 
 use std::io::{self, Read};
 use std::sync::mpsc::Sender;

@@ -1,5 +1,5 @@
-//! `trodden top`: what a running JVM does, live in the terminal. However it is left, the JVM gets its own code
-//! back.
+//! `trodden top`: what a running JVM does, live in the terminal. However it is left, the JVM gets its own
+//! code back.
 
 mod draw;
 mod keys;
@@ -39,9 +39,9 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Shows live what a running JVM does: hot methods, their paths and branches, and how often they run.
 ///
-/// The JVM's own code is back when the view is left, by q, Ctrl-C, a signal, or a closed terminal. Keys: arrows
-/// move, Enter opens a method, Backspace goes back, t e d sort, r changes between the last interval and all since
-/// the start, space freezes, ? explains, q leaves.
+/// The JVM's own code is back when the view is left, by q, Ctrl-C, a signal, or a closed terminal. Keys:
+/// arrows move, Enter opens a method, Backspace goes back, t e d sort, r changes between the last interval
+/// and all since the start, space freezes, ? explains, q leaves.
 #[derive(Args)]
 pub struct TopArgs {
     /// The JVM: its process id, main class or jar, as `trodden ps` lists them.
@@ -105,7 +105,8 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     output::complain(&format!("starting in {pid}"));
     let recording = Recording::start(pid, command, Duration::from_secs(args.wait))?;
     let mut model = Model::new(pid, recording.name(), places.clone());
-    // Whatever happens in here, a panic too: the orders end, hence the recording does, and the scope waits for it.
+    // Whatever happens in here, a panic too: the orders end, hence the recording does, and the scope waits
+    // for it.
     let (end, last) = thread::scope(|scope| {
         let (orders, from_main) = mpsc::channel();
         let (news, to_main) = mpsc::channel();

@@ -255,7 +255,8 @@ impl Model {
         Some(self.shown.as_ref()?.all.0.about.seconds)
     }
 
-    /// Is the last interval shown, and was nothing recorded in it? Someone else has stopped the profiler then.
+    /// Is the last interval shown, and was nothing recorded in it? Someone else has stopped the profiler
+    /// then.
     pub fn stands_still(&self) -> bool {
         let recent = self.shown.as_ref().and_then(|shown| shown.recent.as_ref());
         recent.is_some_and(|(table, _)| table.about.seconds <= 0.0)

@@ -46,8 +46,8 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         give_back();
-        // It would complain of a terminal that was closed, on that terminal, and panic of that: ratatui's own way
-        // of giving back does so, too.
+        // It would complain of a terminal that was closed, on that terminal, and panic of that: ratatui's own
+        // way of giving back does so, too.
         mem::forget(self.0.take());
     }
 }

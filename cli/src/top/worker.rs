@@ -1,4 +1,5 @@
-//! The thread that asks the JVM. It has the recording, so that a JVM that answers slowly does not stop the view.
+//! The thread that asks the JVM. It has the recording, so that a JVM that answers slowly does not stop the
+//! view.
 
 use std::io;
 use std::sync::Arc;
@@ -39,8 +40,8 @@ impl Drop for LastWord<'_> {
     }
 }
 
-/// Asks again and again until the orders end, or a signal comes: whatever the view is busy with, that gives the
-/// program its own code back. Then stops, and returns what was found in the end.
+/// Asks again and again until the orders end, or a signal comes: whatever the view is busy with, that gives
+/// the program its own code back. Then stops, and returns what was found in the end.
 pub fn watch(
     mut recording: Recording,
     every: Duration,
