@@ -67,7 +67,7 @@ impl ProfileArgs {
 pub enum Production {
     /// CPU time, and nothing of the program is changed.
     Time,
-    /// How paths begin as well, read from frames at safepoints: code updates a register, and does nothing else.
+    /// How paths begin as well, read from frames at safepoints: code updates a register, and that is all.
     Prefixes,
 }
 
@@ -232,7 +232,7 @@ fn more_options(own: &[&str]) -> String {
                 text += &format!("\n  {heading:width$} ");
                 column = width + 3;
             }
-            text += &format!(" --{name}");
+            text += &format!(" --{}", name.replace('_', "-"));
             column += name.len() + 3;
         }
     };

@@ -1,6 +1,6 @@
-//! What the agent adds to the start of a JVM: a program that prints something and ends, with and without it;
-//! if need be with classes from a cache that the JVM made before (JDK 24 and later: AOT cache; before: archive of
-//! class data).
+//! What the agent adds to the start of a JVM: a program that prints something and ends, with and without
+//! it; if need be with classes from a cache that the JVM made before (JDK 24 and later: AOT cache; before:
+//! archive of class data).
 
 use std::ffi::OsString;
 use std::fmt::Write as _;

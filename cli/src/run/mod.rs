@@ -50,7 +50,7 @@ pub struct RunArgs {
     sources: Vec<PathBuf>,
     /// Change nothing of the program: only sample its CPU time, and write the profile every minute.
     /// =prefixes: keep a register in it as well, and read at safepoints how paths begin.
-    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "time")]
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "time", hide_possible_values = true)]
     production: Option<Production>,
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]

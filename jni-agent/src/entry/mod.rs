@@ -73,8 +73,8 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     set_callbacks(jvmti)
 }
 
-/// Is this a JVM that shall be left alone? Without a word about its main class, as in a program that makes its
-/// JVM itself, it is not.
+/// Is this a JVM that shall be left alone? Without a word about its main class, as in a program that makes
+/// its JVM itself, it is not.
 fn is_skipped(jvmti: Jvmti, patterns: &[String]) -> bool {
     let command = jvmti.system_property("sun.java.command").unwrap_or_default();
     let main = command.split(' ').next().unwrap_or_default().replace('.', "/");

@@ -221,8 +221,8 @@ fn words(found: &[(Method, i64)]) -> Vec<u64> {
     let call = |(method, bci): (MethodId, u16)| Word::call(method.0, bci.into()).0;
     for (method, location) in found.iter().rev() {
         let called_from = match method.map.methods[method.position].name.as_str() {
-            // Initialisers are not called, the JVM runs them: in front of the call that is under way, with which
-            // it goes on when they have ended.
+            // Initialisers are not called, the JVM runs them: in front of the call that is under way, with
+            // which it goes on when they have ended.
             "<clinit>" => {
                 words.extend(caller.map(call));
                 None
