@@ -55,6 +55,7 @@ impl OneMethod {
                     continue;
                 };
                 let mut method = MethodView::new(class, map, counts, Rc::clone(&sources));
+                method.readings = profile.run.has_readings_only();
                 let place = (position as u32, index as u32);
                 method.describe(profile.conditions.get(&place), times.as_ref());
                 found.get_or_insert_default().add(&method);

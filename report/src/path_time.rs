@@ -3,7 +3,8 @@
 //! Samples fall into blocks, and paths go through blocks. A sample belongs to a block if a frame of the method was there:
 //! what a block calls is in its time, so a path that leads to a slow call has that call's time. A block's time is divided
 //! among the paths through it by their counts, as if each execution of the block took as long as any other. That is an
-//! assumption, so it is kept apart from what is certain: blocks that one path alone goes through.
+//! assumption, so it is kept apart from what is certain: blocks that one path alone goes through. Where the path register was
+//! read from frames (probe `safepoint`) nothing is assumed: the readings in a block tell by which prefixes time came there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -47,7 +48,8 @@ pub struct PathTime {
     /// Between which bounds the share lies, whatever executions of one block take, with the error of as many samples
     /// (95 %): from what is certain to all time of the blocks that it goes through.
     pub interval: [f64; 2],
-    /// Of the method's time: in blocks that only this path goes through, of those that were counted.
+    /// Of the method's time: in blocks that only this path goes through, of those that were counted; what it has at least
+    /// by the readings in each block (95 %), if there are some.
     pub certain: f64,
     /// Of the method's time: in blocks that it goes through, and in those whose paths are not known.
     pub most: f64,
@@ -161,37 +163,84 @@ impl<'p> Times<'p> {
     }
 }
 
+/// The way of a path through its method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Through<'b> {
+    /// Its blocks; of a prefix those before the one where it stopped.
+    pub blocks: &'b [BlockId],
+    /// The block where it stopped, if it is a prefix.
+    pub stopped: Option<BlockId>,
+    /// How often it was counted or read.
+    pub count: u64,
+}
+
 /// To which of its counted paths the time of a method's blocks belongs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Division {
-    /// Per block: the paths through it by their position, each with its part of the block's executions. None where it is not
-    /// known; a single one where it is certain.
+    /// Per block: the paths through it by their position, each with its part of the block's executions, or of its readings.
+    /// None where it is not known; a single one where it is certain.
     blocks: Vec<Vec<(u32, f64)>>,
+    /// Per block: how many readings of the path register its parts are from. Empty if they are from counts.
+    readings: Vec<u64>,
     paths: usize,
 }
 
 impl Division {
-    /// Of paths with these blocks and counts. `known`: per block, do the counts say how often it ran? Where a loop's
-    /// iterations are not counted, other paths than the counted ones go through the block.
-    pub fn new(blocks: usize, paths: &[(&[BlockId], u64)], known: &[bool]) -> Self {
-        let mut of_blocks: Vec<Vec<(u32, f64)>> = vec![Vec::new(); blocks];
-        for (at, &(through, count)) in (0..).zip(paths).filter(|(_, (_, count))| *count > 0) {
-            for block in through {
-                if let Some(parts) = of_blocks.get_mut(block.index()) {
-                    parts.push((at, count as f64));
-                }
-            }
-        }
-        for (block, parts) in of_blocks.iter_mut().enumerate() {
+    /// Of counted paths. `known`: per block, do the counts say how often it ran? Where a loop's iterations are not
+    /// counted, other paths than the counted ones go through the block.
+    pub fn new(blocks: usize, paths: &[Through], known: &[bool]) -> Self {
+        let mut division = Division::of(blocks, paths, |way| way.blocks.iter().copied().chain(way.stopped));
+        for (block, parts) in division.blocks.iter_mut().enumerate() {
             if !known.get(block).copied().unwrap_or(true) {
                 parts.clear();
             }
+        }
+        division
+    }
+
+    /// Of prefixes that were read from frames, when a thread was stopped: those read in a block tell whose its time is. Of
+    /// the blocks that they went through before they tell nothing.
+    pub fn of_readings(blocks: usize, prefixes: &[Through]) -> Self {
+        let mut division = Division::of(blocks, prefixes, |way| way.stopped.into_iter());
+        division.readings = vec![0; blocks];
+        for way in prefixes {
+            if let Some(readings) = way.stopped.and_then(|at| division.readings.get_mut(at.index())) {
+                *readings += way.count;
+            }
+        }
+        division
+    }
+
+    fn of<'b, B: Iterator<Item = BlockId>>(
+        blocks: usize,
+        paths: &[Through<'b>],
+        at: impl Fn(&Through<'b>) -> B,
+    ) -> Self {
+        let mut of_blocks: Vec<Vec<(u32, f64)>> = vec![Vec::new(); blocks];
+        for (position, way) in (0..).zip(paths).filter(|(_, way)| way.count > 0) {
+            for block in at(way) {
+                if let Some(parts) = of_blocks.get_mut(block.index()) {
+                    parts.push((position, way.count as f64));
+                }
+            }
+        }
+        for parts in &mut of_blocks {
             let all: f64 = parts.iter().map(|part| part.1).sum();
             parts.iter_mut().for_each(|part| part.1 /= all);
         }
         Division {
             blocks: of_blocks,
+            readings: Vec::new(),
             paths: paths.len(),
+        }
+    }
+
+    /// Between which bounds a path's part of a block's time lies.
+    fn bounds(&self, block: usize, part: f64) -> (f64, f64) {
+        match self.readings.get(block) {
+            Some(&all) => share_interval((part * all as f64).round() as u64, all),
+            None if self.of_block(block).len() == 1 => (1.0, 1.0),
+            None => (0.0, 1.0),
         }
     }
 
@@ -242,10 +291,9 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division) -> Divided
             let path = &mut paths[path as usize];
             path.ns += time.ns as f64 * part;
             path.samples += time.samples as f64 * part;
-            path.most += time.ns as f64;
-            if parts.len() == 1 {
-                path.certain += time.ns as f64;
-            }
+            let (least, most) = division.bounds(block, part);
+            path.certain += time.ns as f64 * least;
+            path.most += time.ns as f64 * most;
         }
     }
     let share = |ns: f64| ns / all.ns.max(1) as f64;
@@ -278,10 +326,18 @@ mod tests {
         BlockId::new(index)
     }
 
+    fn way(blocks: &[BlockId], stopped: Option<BlockId>, count: u64) -> Through<'_> {
+        Through {
+            blocks,
+            stopped,
+            count,
+        }
+    }
+
     /// Blocks 0 → 1 or 2 → 3; 90 times by 1, 10 times by 2.
     fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
-        let division = Division::new(4, &[(&left, 90), (&right, 10)], &known);
+        let division = Division::new(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
         divide(blocks, unplaced, &division)
     }
 
@@ -315,8 +371,32 @@ mod tests {
     }
 
     #[test]
+    fn readings_tell_of_the_block_where_they_were_taken() {
+        // 60 of 80 readings in block 3 came by 2; one was taken in 2 itself, and none in 0 and 1.
+        let (left, right) = ([block(0), block(1)], [block(0), block(2)]);
+        let ways = [
+            way(&left, Some(block(3)), 20),
+            way(&right, Some(block(3)), 60),
+            way(&right[..1], Some(block(2)), 1),
+        ];
+        let division = Division::of_readings(4, &ways);
+        let found = divide(&[time(10), time(20), time(70), time(900)], time(0), &division);
+        let [left, right, earlier] = found.paths[..] else {
+            panic!()
+        };
+        assert!((left.share - 0.225).abs() < 1e-9 && (right.share - 0.675).abs() < 1e-9);
+        assert!((earlier.share - 0.07).abs() < 1e-9, "{earlier:?}");
+        assert_eq!(found.unplaced, time(30));
+        // Wilson's bounds of 60 in 80, of 900, and what is not known.
+        assert!((right.certain - 0.9 * 0.645_3).abs() < 1e-3, "{right:?}");
+        assert!((right.most - (0.9 * 0.832_0 + 0.03)).abs() < 1e-3, "{right:?}");
+        // A single reading proves little.
+        assert!((earlier.certain - 0.07 * 0.206_5).abs() < 1e-3, "{earlier:?}");
+    }
+
+    #[test]
     fn no_path_no_time() {
-        let division = Division::new(1, &[(&[block(0)], 0)], &[true]);
+        let division = Division::new(1, &[way(&[block(0)], None, 0)], &[true]);
         let found = divide(&[time(5)], time(0), &division);
         assert_eq!((found.paths[0].share, found.unplaced), (0.0, time(5)));
     }

@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, KPaths, Known, MethodConditions,
+    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, EndKind, KPaths, Known, MethodConditions,
     MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
 };
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::memory::{self, RememberedView};
-use crate::path_time::{Division, Names, PathTime, TimeView, Times, measured};
+use crate::path_time::{Division, Names, PathTime, Through, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
@@ -112,6 +112,8 @@ pub struct MethodView<'p> {
     pub time: Option<TimeView>,
     /// What its branches decide, if that was recovered and is wanted.
     conditions: Option<&'p MethodConditions>,
+    /// Are the counts readings of the path register?
+    pub(crate) readings: bool,
     /// Where source text is found.
     sources: Rc<Sources>,
     decisions: OnceCell<Decisions>,
@@ -288,6 +290,7 @@ impl<'p> View<'p> {
                 };
                 let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
                 method.conditions = conditions((position, index));
+                method.readings = profile.run.has_readings_only();
                 method.forest = forest;
                 let place = (position as u32, index as u32);
                 let found = profile
@@ -432,6 +435,7 @@ impl<'p> MethodView<'p> {
             structure: None,
             time: None,
             conditions: None,
+            readings: false,
             sources,
             decisions: OnceCell::new(),
         };
@@ -550,9 +554,22 @@ impl<'p> MethodView<'p> {
 
     /// Which paths, in the order of [`all_paths`](Self::all_paths), have which part of the time of its blocks.
     pub(crate) fn division(&self) -> Division {
-        let paths = self.all_paths();
-        let through: Vec<(&[BlockId], u64)> = paths.map(|p| (&*p.description.blocks, p.count)).collect();
-        Division::new(self.map.blocks.len(), &through, &self.known_blocks)
+        let stopped = |path: &PathView| {
+            let d = &path.description;
+            (d.end_kind == EndKind::Stopped).then(|| self.map.block_at(d.end.bci))?
+        };
+        let ways: Vec<Through> = self
+            .all_paths()
+            .map(|path| Through {
+                blocks: &path.description.blocks,
+                stopped: stopped(path),
+                count: path.count,
+            })
+            .collect();
+        match self.readings {
+            true => Division::of_readings(self.map.blocks.len(), &ways),
+            false => Division::new(self.map.blocks.len(), &ways, &self.known_blocks),
+        }
     }
 
     /// Class, name and descriptor.

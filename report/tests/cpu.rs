@@ -2,9 +2,11 @@
 
 mod common;
 
+use std::time::Duration;
+
 use common::cpu::row;
 use serde_json::Value;
-use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuSamples, CpuTime, Profile};
+use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuSamples, CpuTime, Profile, facts};
 use trodden_report::{Report, ReportOptions, Weight};
 
 fn time(samples: u64) -> CpuTime {
@@ -72,7 +74,13 @@ fn text_ranks_methods_by_time() {
 
 #[test]
 fn json_has_shares_with_their_intervals() {
-    let profile = profile(samples());
+    let mut profile = profile(samples());
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    assert!(report.json().unwrap().contains("\"probe_seconds\": null"));
+    profile
+        .run
+        .facts
+        .set(facts::PROBES_MS, Duration::from_millis(200));
     let report = Report::new(&profile, &ReportOptions::default()).unwrap();
     let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
     let time = &json["time"];
@@ -80,6 +88,12 @@ fn json_has_shares_with_their_intervals() {
     assert_eq!(
         (&time["process_seconds"], &time["unsampled_seconds"]),
         (&2.5.into(), &0.5.into())
+    );
+    assert_eq!(time["probe_seconds"], 0.2);
+    assert!(
+        report
+            .text(false)
+            .contains("took 500 ms more, 200 ms of it in probes.")
     );
     let first = &time["methods"][0];
     assert_eq!(

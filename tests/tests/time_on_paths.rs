@@ -58,9 +58,36 @@ public class Served {
         System.out.println((double) spent[0] / (spent[0] + spent[1]) + \" \" + (sum != 0));
     }
 
+    /// Both ways run the same code; one takes ten times as long there.
+    static void shared(int request) {
+        int rounds = 60_000;
+        if (request % 5 == 0) {
+            rounds = 600_000;
+        }
+        sum += Work.spin(rounds);
+    }
+
+    static void sameCode() {
+        long[] spent = new long[2];
+        long end = CLOCK.getCurrentThreadCpuTime() + 6_000_000_000L;
+        for (int i = 0; ; i++) {
+            long before = CLOCK.getCurrentThreadCpuTime();
+            if (before > end) {
+                break;
+            }
+            shared(i);
+            spent[i % 5 == 0 ? 0 : 1] += CLOCK.getCurrentThreadCpuTime() - before;
+        }
+        System.out.println((double) spent[0] / (spent[0] + spent[1]) + \" \" + (sum != 0));
+    }
+
     public static void main(String[] args) {
         if (args.length > 0) {
-            behindProbes();
+            if (args[0].equals(\"late\")) {
+                behindProbes();
+            } else {
+                sameCode();
+            }
             return;
         }
         long[] spent = new long[2];
@@ -100,7 +127,9 @@ fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> 
     .success()?;
     let file = folder.path().join("out.trodden");
     let mut java = jdk.command("java");
+    // Under this collector compiled loops can be stopped between their iterations.
     java.args(SUSPICIOUS)
+        .arg("-XX:+UseG1GC")
         .arg(agent_flag(&format!("{probe},sample=1ms"), "Served", &file)?)
         .args(["-cp", ".", "Served"])
         .args(arguments)
@@ -119,6 +148,12 @@ fn method<'j>(json: &'j Value, name: &str) -> Result<&'j Value> {
     Ok(found.ok_or_else(|| format!("no method '{name}'"))?)
 }
 
+/// Is a step of a path this decision?
+fn says(step: &Value, condition: &str, outcome: &str) -> bool {
+    let is_it = step["condition"].as_str().is_some_and(|c| c.contains(condition));
+    is_it && step["outcome"] == outcome
+}
+
 /// Samples tell where instructions are in the code that runs. Blocks are those of the code as it was
 /// compiled.
 #[test]
@@ -131,11 +166,7 @@ fn time_behind_probes_is_where_it_was_taken() -> Result<()> {
             let mut found = 0.0;
             for path in late["paths"].as_array().ok_or("no paths")? {
                 let steps = path["steps"].as_array().ok_or("no steps")?;
-                let is_slow = |step: &Value| {
-                    let condition = step["condition"].as_str().unwrap_or("");
-                    condition.contains("% 3 == 0") && step["outcome"] == "yes"
-                };
-                if steps.iter().any(is_slow) {
+                if steps.iter().any(|step| says(step, "% 3 == 0", "yes")) {
                     found += path["time"]["share"].as_f64().ok_or("no share")?;
                 }
             }
@@ -172,6 +203,48 @@ fn the_slow_way_has_its_time() -> Result<()> {
         let found = json["findings"].as_array().ok_or("no findings")?;
         assert_eq!(found[0]["kind"], "slow-path", "{found:?}");
         assert_eq!(found[0]["name"], "handle", "{found:?}");
+    }
+    Ok(())
+}
+
+/// Which way time came by is not in the place where it is taken. The path register of a frame tells it; counts
+/// do not, and say so.
+#[test]
+fn prefixes_divide_the_time_of_code_that_both_ways_run() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let run = |probe: &str| recorded(jdk, probe, &["shared"]);
+        let (spent, json) = run("safepoint")?;
+        let shared = method(&json, "shared")?;
+        let what = format!("JDK {}: measured {spent}, found {shared:#}", jdk.feature);
+        let (mut share, mut least, mut most) = (0.0, 0.0, 0.0);
+        for prefix in shared["partial"].as_array().ok_or("no prefixes")? {
+            let steps = prefix["steps"].as_array().ok_or("no steps")?;
+            if steps.iter().any(|step| says(step, "% 5 == 0", "yes")) {
+                let time = &prefix["time"];
+                share += time["share"].as_f64().ok_or("no share")?;
+                let [low, high]: [f64; 2] = serde_json::from_value(time["interval"].clone())?;
+                (least, most) = (least + low, most + high);
+            }
+        }
+        assert!((share - spent).abs() < 0.15, "{share}; {what}");
+        assert!(
+            least <= share && share <= most && most - least < 0.4,
+            "{least} {most}; {what}"
+        );
+
+        // As often as it runs, with everything left open.
+        let (spent, json) = run("counters")?;
+        let shared = method(&json, "shared")?;
+        let slow = shared["paths"].as_array().ok_or("no paths")?.iter();
+        let slow = slow.min_by_key(|path| path["count"].as_u64()).ok_or("no path")?;
+        let what = format!("JDK {}: measured {spent}, found {slow:#}", jdk.feature);
+        let time = &slow["time"];
+        assert!(
+            (time["share"].as_f64().ok_or("no share")? - 0.2).abs() < 0.05,
+            "{what}"
+        );
+        let [low, high]: [f64; 2] = serde_json::from_value(time["interval"].clone())?;
+        assert!(low < spent && spent < high, "{what}");
     }
     Ok(())
 }

@@ -261,6 +261,11 @@ impl CpuSampler {
         lock(&self.stacks).samples(more)
     }
 
+    /// CPU time that samples found inside of probes, until [`samples`](Self::samples) was called last.
+    pub fn in_probes(&self) -> Duration {
+        lock(&self.stacks).in_probes()
+    }
+
     /// CPU time that sampling took itself.
     pub fn took(&self) -> Duration {
         Duration::from_nanos(self.took.load(Ordering::Relaxed))

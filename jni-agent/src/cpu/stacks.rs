@@ -38,6 +38,19 @@ const REASONS: &[(i32, &str, &str)] = &[
     (-10, "[safepoint]", "safepoint"),
 ];
 
+/// Classes whose code is the profiler's, by prefix: what probes call, in code that is instrumented at class load
+/// and ahead of its run.
+const OURS: &[&str] = &["java/lang/Trodden", "trodden/Runtime"];
+
+/// Where a stack's samples go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spot {
+    /// To a node. Is it the stack's own, or one above, for want of room?
+    Node { at: u32, whole: bool },
+    /// To no method of the program: it is inside of a probe.
+    Probe,
+}
+
 /// Key of a node: parent + 1, frame, bytecode index + 1.
 type Key = (u32, u32, u32);
 
@@ -51,6 +64,8 @@ pub struct Stacks {
     nodes: Vec<CpuRow>,
     known: FxHashMap<Key, u32>,
     frames: Vec<CpuFrame>,
+    /// By frame: is it the profiler's own code?
+    ours: Vec<bool>,
     /// Numbers of frames.
     by_name: FxHashMap<CpuFrame, u32>,
     /// Numbers of frames by ids of methods, as long as these are valid.
@@ -62,7 +77,9 @@ pub struct Stacks {
     places: FxHashMap<u32, Places>,
     moves: u64,
     /// Nodes by the hash of a whole stack, as long as ids are valid: most stacks come again.
-    by_stack: FxHashMap<u64, (u32, bool)>,
+    by_stack: FxHashMap<u64, Spot>,
+    /// Samples inside of probes. They are in no node: the program without probes has no such time.
+    probes: CpuTime,
     failed: BTreeMap<i32, CpuTime>,
     lost: CpuTime,
     shortened: CpuTime,
@@ -117,12 +134,13 @@ impl Stacks {
             samples: 1,
             ns: sample.nanos,
         };
-        let (node, whole) = match sample.stack {
+        let spot = match sample.stack {
             Err(reason) => {
                 let sum = self.failed.entry(reason).or_default();
                 *sum = sum.plus(time);
                 let frame = self.frame(CpuFrame::other(place(reason)));
-                self.child(None, frame, None)
+                let (at, whole) = self.child(None, frame, None);
+                Spot::Node { at, whole }
             }
             Ok(stack) => {
                 let moves = self.code.map_or(0, CodePlaces::moves);
@@ -135,7 +153,7 @@ impl Stacks {
                 match self.by_stack.get(&hash) {
                     Some(&known) => known,
                     None => {
-                        let found = self.node(stack, sample.cut, &mut look_up);
+                        let found = self.spot(stack, sample.cut, &mut look_up);
                         if self.by_stack.len() >= self.limit() {
                             self.by_stack.clear();
                         }
@@ -145,6 +163,10 @@ impl Stacks {
                 }
             }
         };
+        let Spot::Node { at, whole } = spot else {
+            self.probes = self.probes.plus(time);
+            return;
+        };
         if sample.cut {
             self.cut = self.cut.plus(time);
         }
@@ -152,46 +174,56 @@ impl Stacks {
             self.shortened = self.shortened.plus(time);
         }
         // There is one: the limit is at least 1.
-        if let Some(row) = self.nodes.get_mut(node as usize) {
+        if let Some(row) = self.nodes.get_mut(at as usize) {
             row.own = row.own.plus(time);
         }
     }
 
-    /// The node of a stack, and whether it is its own.
-    fn node(
+    /// Where a stack's samples go.
+    fn spot(
         &mut self,
         stack: &[RawFrame],
         cut: bool,
         look_up: &mut impl FnMut(usize) -> Option<CpuFrame>,
-    ) -> (u32, bool) {
+    ) -> Spot {
+        // Before anything is added to the tree: most probes that are found stand right above the innermost frame.
+        let frames: Vec<u32> = stack.iter().map(|raw| self.frame_of(raw, look_up)).collect();
+        if frames.iter().any(|&frame| self.ours[frame as usize]) {
+            return Spot::Probe;
+        }
         let mut at = None;
         if cut {
             let frame = self.frame(CpuFrame::other(CUT));
             let (node, whole) = self.child(None, frame, None);
             if !whole {
-                return (node, false);
+                return Spot::Node { at: node, whole };
             }
             at = Some(node);
         }
-        for raw in stack.iter().rev() {
-            let frame = match self.by_id.get(&raw.method) {
-                Some(&frame) => frame,
-                None => {
-                    let found = (raw.method != 0).then(|| look_up(raw.method)).flatten();
-                    let frame = self.frame(found.unwrap_or_else(|| CpuFrame::other(UNKNOWN)));
-                    self.by_id.insert(raw.method, frame);
-                    frame
-                }
-            };
+        for (raw, &frame) in stack.iter().zip(&frames).rev() {
             let bci = u16::try_from(raw.bci).ok();
             let bci = bci.and_then(|bci| self.compiled(frame, bci));
             let (node, whole) = self.child(at, frame, bci);
             if !whole {
-                return (node, false);
+                return Spot::Node { at: node, whole };
             }
             at = Some(node);
         }
-        (at.unwrap_or_default(), at.is_some())
+        Spot::Node {
+            at: at.unwrap_or_default(),
+            whole: at.is_some(),
+        }
+    }
+
+    /// The number of a frame's method.
+    fn frame_of(&mut self, raw: &RawFrame, look_up: &mut impl FnMut(usize) -> Option<CpuFrame>) -> u32 {
+        if let Some(&frame) = self.by_id.get(&raw.method) {
+            return frame;
+        }
+        let found = (raw.method != 0).then(|| look_up(raw.method)).flatten();
+        let frame = self.frame(found.unwrap_or_else(|| CpuFrame::other(UNKNOWN)));
+        self.by_id.insert(raw.method, frame);
+        frame
     }
 
     /// The place in the method as it was compiled.
@@ -220,6 +252,8 @@ impl Stacks {
         };
         let next = self.frames.len() as u32;
         *self.by_name.entry(frame).or_insert_with_key(|frame| {
+            self.ours
+                .push(OURS.iter().any(|ours| frame.class.starts_with(ours)));
             self.frames.push(frame.clone());
             next
         })
@@ -248,6 +282,11 @@ impl Stacks {
         });
         self.known.insert(key, node);
         (node, true)
+    }
+
+    /// CPU time of samples inside of probes.
+    pub fn in_probes(&self) -> Duration {
+        Duration::from_nanos(self.probes.ns)
     }
 
     /// All that was sampled, if sampling ever began. The process has used `more` CPU time in the stretch
@@ -355,6 +394,51 @@ mod tests {
                 )
             })
             .collect()
+    }
+
+    #[test]
+    fn what_probes_take_is_no_methods() {
+        let mut stacks = stacks(None);
+        let named = |id: usize| {
+            let (class, name) = match id {
+                1 => ("a/A", "run"),
+                2 => ("java/lang/Trodden", "count"),
+                3 => ("jdk/internal/misc/Unsafe", "putLong"),
+                _ => return None,
+            };
+            Some(CpuFrame {
+                class: class.to_owned(),
+                name: name.to_owned(),
+                descriptor: "()V".to_owned(),
+                kind: CpuFrameKind::Java,
+            })
+        };
+        for frames in [
+            &[(1, 5)][..],
+            &[(2, 1), (1, 7)],
+            &[(3, 0), (2, 4), (1, 7)],
+            &[(3, 0), (1, 9)],
+        ] {
+            let raw: Vec<RawFrame> = frames
+                .iter()
+                .map(|&(method, bci)| RawFrame { bci, method })
+                .collect();
+            // Twice: the second time the stack is known.
+            for _ in 0..2 {
+                let sample = Taken {
+                    stack: Ok(&raw),
+                    cut: false,
+                    nanos: 1_000_000,
+                };
+                stacks.add(sample, named);
+            }
+        }
+        assert_eq!(stacks.in_probes(), Duration::from_millis(4));
+        let samples = stacks.samples(Duration::ZERO).unwrap();
+        assert_eq!(
+            lines(&samples),
+            ["1 run Some(5) 2 2", "1 run Some(9) 0 0", "2 putLong Some(0) 2 2"]
+        );
     }
 
     #[test]

@@ -265,6 +265,7 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
     profile.cpu = agent.cpu.samples(&agent.host, jni);
     if profile.cpu.is_some() {
         profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
+        profile.run.facts.set(facts::PROBES_MS, agent.cpu.in_probes());
     }
 }
 

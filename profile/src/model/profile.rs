@@ -44,9 +44,19 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// Were path registers read from frames, and nothing counted? Then counts say where time went by, not how
+    /// often something ran.
+    pub fn has_readings_only(&self) -> bool {
+        self.all_probes_are(Probe::Safepoint)
+    }
+
     /// Was nothing but CPU time measured? Then nothing is known of what ran. Merged profiles name each probe.
     pub fn has_time_only(&self) -> bool {
-        self.probe.split(" + ").all(|probe| probe == Probe::None.name())
+        self.all_probes_are(Probe::None)
+    }
+
+    fn all_probes_are(&self, wanted: Probe) -> bool {
+        self.probe.split(" + ").all(|probe| probe == wanted.name())
     }
 }
 

@@ -7,8 +7,10 @@ mod json;
 mod stacks;
 mod text;
 
+use std::time::Duration;
+
 use maud::Markup;
-use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, share_interval};
+use trodden_profile::{CpuFrame, CpuFrameKind, CpuSamples, CpuTime, MethodTime, facts, share_interval};
 
 use crate::exports::Export;
 use crate::section::{Extent, Json, ReportSection};
@@ -23,6 +25,8 @@ struct CpuView<'v> {
     total: CpuTime,
     /// Methods with their times, most own time first.
     methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
+    /// Time that samples found inside of probes, which is no method's. Not known of merged profiles of which one does not tell.
+    probes: Option<Duration>,
 }
 
 impl<'v> CpuView<'v> {
@@ -34,6 +38,7 @@ impl<'v> CpuView<'v> {
             about: times.samples,
             total: times.total,
             methods,
+            probes: view.run.facts.get(facts::PROBES_MS),
         })
     }
 

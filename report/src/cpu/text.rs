@@ -19,8 +19,13 @@ pub(super) fn about(cpu: &CpuView) -> String {
     );
     if let Some(ns) = cpu.unsampled_ns() {
         text += &format!(
-            " The JVM's own threads (garbage collector, compilers) and the profiler took {} more.",
-            seconds(ns)
+            " The JVM's own threads (garbage collector, compilers) and the profiler took {} more{}.",
+            seconds(ns),
+            match cpu.probes {
+                Some(probes) if !probes.is_zero() =>
+                    format!(", {} of it in probes", seconds(probes.as_nanos() as u64)),
+                _ => String::new(),
+            }
         );
     }
     if about.reader != "async" {

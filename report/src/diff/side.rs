@@ -29,6 +29,8 @@ pub(super) struct Side<'p> {
     pub work: u64,
     /// Counted events for each execution that the counts speak of: 1 if all were counted.
     pub density: f64,
+    /// Are the counts readings of the path register?
+    pub readings: bool,
     /// What its branches decide, as far as it was recovered.
     pub conditions: Option<&'p MethodConditions>,
     decisions: OnceCell<Decisions>,
@@ -50,6 +52,7 @@ impl<'p> Side<'p> {
             entries: 0,
             work: 0,
             density,
+            readings: false,
             conditions: None,
             decisions: OnceCell::new(),
         };
@@ -132,6 +135,7 @@ pub(super) fn sides(profile: &Profile) -> Vec<Side<'_>> {
             let density = partly.map_or(sampled, |o| counted_share(o, class, index));
             if let Some(mut side) = Side::new(class, index, density) {
                 side.conditions = profile.conditions.get(&place);
+                side.readings = profile.run.has_readings_only();
                 sides.push(side);
             }
         }

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use trodden_numbering::BlockId;
+use trodden_numbering::{Path, PathEnd};
 use trodden_profile::{CpuFrame, CpuTime, Profile, share_interval_of};
 
 use super::DiffOptions;
@@ -15,7 +15,7 @@ use super::pairing::Pair;
 use super::paths;
 use super::side::Side;
 use crate::MethodPattern;
-use crate::path_time::{Division, Names, PathTime, Times, measured};
+use crate::path_time::{Division, Names, PathTime, Through, Times, measured};
 use crate::words::Counts;
 
 /// Paths shown per method.
@@ -361,10 +361,22 @@ impl<'p> Timed<'_, 'p> {
 
 /// How the time of a side's blocks is divided among its paths.
 fn of_paths(side: &Side) -> Division {
-    let paths: Vec<(Vec<BlockId>, u64)> = side
-        .paths()
-        .map(|(path, count)| (path.blocks(&side.map.graph), count))
+    let with_blocks = |(path, count): (Path, u64)| (path.blocks(&side.map.graph), path.end, count);
+    let paths: Vec<_> = side.paths().map(with_blocks).collect();
+    let stopped = |end: &PathEnd| match end {
+        PathEnd::Stopped(block) => Some(*block),
+        PathEnd::Exit(_) | PathEnd::At(..) => None,
+    };
+    let ways: Vec<Through> = paths
+        .iter()
+        .map(|(blocks, end, count)| Through {
+            blocks,
+            stopped: stopped(end),
+            count: *count,
+        })
         .collect();
-    let through: Vec<(&[BlockId], u64)> = paths.iter().map(|(blocks, count)| (&**blocks, *count)).collect();
-    Division::new(side.map.num_blocks(), &through, &side.known_blocks)
+    match side.readings {
+        true => Division::of_readings(side.map.num_blocks(), &ways),
+        false => Division::new(side.map.num_blocks(), &ways, &side.known_blocks),
+    }
 }
