@@ -63,7 +63,7 @@ pub(crate) fn time_of_method(time: &TimeView) -> String {
 /// A path's part of its method's time.
 pub(crate) fn time_of_path(time: &PathTime) -> String {
     format!(
-        "takes {} of the method's time ({}; {} in code of its own)",
+        "takes {} of the method's time ({}; {} for certain)",
         percent(time.share),
         range(time.interval),
         percent(time.certain)
