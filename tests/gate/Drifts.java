@@ -1,0 +1,32 @@
+import java.util.Random;
+
+/** Three methods whose work is another in each run, each for a reason of its own; the argument says which one runs. */
+public class Drifts {
+    static int sink;
+
+    static void spin(int n) {
+        for (int i = 0; i < n; i++) {
+            sink += i % 3 == 0 ? 1 : 2;
+        }
+    }
+
+    static void clock() {
+        spin(1_000 + (int) (System.nanoTime() % 997));
+    }
+
+    static void random() {
+        spin(1_000 + new Random().nextInt(1_000));
+    }
+
+    static void identity() {
+        spin(1_000 + System.identityHashCode(new Object()) % 997);
+    }
+
+    public static void main(String[] args) {
+        switch (args[0]) {
+            case "clock" -> clock();
+            case "random" -> random();
+            default -> identity();
+        }
+    }
+}
