@@ -13,6 +13,7 @@ mod doctor;
 mod error;
 mod gate;
 mod instrument;
+mod interrupt;
 mod memory;
 mod merge;
 mod output;
