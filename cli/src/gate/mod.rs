@@ -18,7 +18,8 @@ use crate::sources;
 /// Exit code when a test does more work than allowed.
 const BROKEN: u8 = 3;
 
-/// Counts the work of tests in executed bytecode instructions, and compares builds by it: no time, so no drift.
+/// Counts the work of tests in executed bytecode instructions, and compares builds by it: no time, so no
+/// drift.
 #[derive(Args)]
 pub struct GateArgs {
     #[command(subcommand)]

@@ -1,4 +1,5 @@
-//! `trodden gate record`: a command is run under exact counting, several times, and what its tests did is written down.
+//! `trodden gate record`: a command is run under exact counting, several times, and what its tests did is
+//! written down.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -186,7 +187,8 @@ fn keep_profile(folder: &Path, name: &str, run: u32, profile: &Profile) -> Resul
     profile.save(&file).map_err(CliError::failed)
 }
 
-/// What a JVM ran, by its command line: the main class or the jar, without folders and without what build tools number.
+/// What a JVM ran, by its command line: the main class or the jar, without folders and without what build
+/// tools number.
 fn name(command: &str) -> String {
     let first = match command.find(".jar") {
         Some(at) if !command[..at].contains(' ') => &command[..at + 4],
