@@ -235,17 +235,20 @@ fn first_line(words: &str) -> Option<u32> {
     digits.parse().ok()
 }
 
+/// What two methods have in common that are one: a name, a hash of the code, or both.
+type MethodKey = (String, u64);
+
 /// Methods by name; then bodies of lambdas, which each build numbers anew; then renamed ones, by their code.
 fn pairs<'m>(before: &'m [GateMethod], after: &'m [GateMethod]) -> Vec<[Option<&'m GateMethod>; 2]> {
     let mut found = Vec::new();
     let mut free = [before, after].map(|side| side.iter().collect::<Vec<_>>());
-    let keys: [fn(&GateMethod) -> Option<(String, u64)>; 3] = [
+    let keys: [fn(&GateMethod) -> Option<MethodKey>; 3] = [
         |method| Some((method.title(), 0)),
         |method| Some((lambda(&method.class, &method.name)?, method.code)),
         |method| (method.code != 0).then(|| (String::new(), method.code)),
     ];
     for key in keys {
-        let mut groups: BTreeMap<(String, u64), [Vec<&GateMethod>; 2]> = BTreeMap::new();
+        let mut groups: BTreeMap<MethodKey, [Vec<&GateMethod>; 2]> = BTreeMap::new();
         for (which, side) in free.iter().enumerate() {
             for method in side {
                 if let Some(key) = key(method) {

@@ -6,8 +6,11 @@ use trodden_profile::{Callee, ShapeHasher};
 
 use super::Measured;
 
+/// A class, a method of it by name and descriptor or any, and what a method does that calls it.
+type Source = (&'static str, Option<(&'static str, &'static str)>, &'static str);
+
 /// What makes runs differ: calls of one method, or of any method of a class.
-const SOURCES: &[(&str, Option<(&str, &str)>, &str)] = &[
+const SOURCES: &[Source] = &[
     ("java/lang/System", Some(("nanoTime", "()J")), "reads the clock"),
     (
         "java/lang/System",
