@@ -1,11 +1,9 @@
-//! `trodden attach JVM --for TIME`, and `trodden ps`, on both JDKs: sessions one after another, two at
-//! once, interrupted, and in a JVM that ends meanwhile.
+//! Sessions one after another, two at once, interrupted, and in a JVM that ends meanwhile; `trodden ps`.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,136 +12,13 @@ use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
-const LIMIT: Duration = Duration::from_secs(120);
+use crate::attendee::{Attendee, LIMIT};
+
 /// The program is attached to by name: one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Calls `one` until a line comes, then `two` until there are no more lines.
-const PROGRAM: &str = "public class Attendee {
-    static int one(int i) {
-        return i % 3 == 0 ? i : 1;
-    }
-
-    static int two(int i) {
-        return i % 5 == 0 ? i : 2;
-    }
-
-    public static void main(String[] args) throws Exception {
-        System.out.println(\"ready\");
-        int sum = 0;
-        for (int phase = 0; phase < 2; phase++) {
-            boolean more = true;
-            while (more) {
-                for (int i = 0; i < 1000; i++) {
-                    sum += phase == 0 ? one(i) : two(i);
-                }
-                Thread.sleep(1);
-                more = System.in.available() == 0 && !Boolean.getBoolean(\"never\");
-            }
-            if (System.in.read() != '\\n') {
-                break;
-            }
-        }
-        System.out.println(sum != 0);
-    }
-}
-";
-
-struct Attendee {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<std::process::ChildStdout>,
-    folder: tempfile::TempDir,
-}
-
-impl Attendee {
-    fn start(jdk: &Jdk) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("Attendee.java"), PROGRAM)?;
-        let mut javac = jdk.command("javac");
-        process::run(
-            javac.args(["-g", "Attendee.java"]).current_dir(folder.path()),
-            LIMIT,
-        )?
-        .success()?;
-        let mut child = jdk
-            .command("java")
-            .args([
-                "-Xverify:all",
-                "-Xcheck:jni",
-                "-XX:+EnableDynamicAgentLoading",
-                "-cp",
-                ".",
-                "Attendee",
-            ])
-            .current_dir(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut attendee = Attendee {
-            input: child.stdin.take(),
-            output: BufReader::new(child.stdout.take().ok_or("no stdout")?),
-            child,
-            folder,
-        };
-        attendee.says("ready")?;
-        Ok(attendee)
-    }
-
-    fn says(&mut self, wanted: &str) -> Result<()> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        match line.trim() == wanted {
-            true => Ok(()),
-            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
-        }
-    }
-
-    fn go_on(&mut self) -> Result<()> {
-        let input = self.input.as_mut().ok_or("no stdin")?;
-        input.write_all(b"\n")?;
-        Ok(input.flush()?)
-    }
-
-    fn pid(&self) -> String {
-        self.child.id().to_string()
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// A session, with what it writes.
-    fn session(&self, jvm: &str, time: &str, file: &str) -> Result<Command> {
-        let mut command = Command::new(&artefacts::artefacts()?.cli);
-        command
-            .args([
-                "attach",
-                jvm,
-                "--probe",
-                "counters",
-                "--include",
-                "Attendee",
-                "--for",
-                time,
-                "-o",
-            ])
-            .arg(self.file(file))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Ok(command)
-    }
-}
-
-impl Drop for Attendee {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 fn ps() -> Result<String> {
@@ -224,14 +99,14 @@ fn sessions() -> Result<()> {
         }
         thread::sleep(Duration::from_millis(200));
         program.go_on()?;
-        drop(program.input.take());
+        program.close();
         let ended = last.wait()?;
         let told = fs::read_to_string(&told)?;
         assert!(ended.success(), "{told}");
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
         assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
         program.says("true")?;
-        assert!(program.child.wait()?.success());
+        assert!(program.end()?.success());
     }
     Ok(())
 }
