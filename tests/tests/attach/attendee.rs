@@ -2,22 +2,23 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
-use std::io::{BufRead, BufReader, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
+use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// Calls `one` until a line comes, then `two` until there are no more lines.
-const PROGRAM: &str = "public class Attendee {
+pub const PROGRAM: &str = "public class Attendee {
     static int one(int i) {
         return i % 3 == 0 ? i : 1;
     }
@@ -49,12 +50,44 @@ const PROGRAM: &str = "public class Attendee {
 
 /// The program, as it runs.
 pub struct Attendee {
-    child: Child,
+    talker: Talker,
     /// The JVM's process id: that of a child where the program was started through another one.
     jvm: u32,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-    folder: TempDir,
+}
+
+impl Deref for Attendee {
+    type Target = Talker;
+
+    fn deref(&self) -> &Talker {
+        &self.talker
+    }
+}
+
+impl DerefMut for Attendee {
+    fn deref_mut(&mut self) -> &mut Talker {
+        &mut self.talker
+    }
+}
+
+/// A session, with what it writes.
+pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Command> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    command
+        .args([
+            "attach",
+            jvm,
+            "--probe",
+            "counters",
+            "--include",
+            "Attendee",
+            "--for",
+            time,
+            "-o",
+        ])
+        .arg(program.file(file))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(command)
 }
 
 /// The program's classes, and a jar of that name, in a folder that every user may look into.
@@ -106,52 +139,15 @@ impl Attendee {
                 command
             }
         };
-        let mut child = command
+        command
             .args(["-Xverify:all", "-Xcheck:jni", "-XX:+EnableDynamicAgentLoading"])
-            .args(what)
-            .current_dir(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut attendee = Attendee {
-            input: child.stdin.take(),
-            output: BufReader::new(child.stdout.take().ok_or("no stdout")?),
-            jvm: child.id(),
-            child,
-            folder,
-        };
-        attendee.says("ready")?;
-        while let Some(pid) = only_child(attendee.jvm) {
-            attendee.jvm = pid;
+            .args(what);
+        let talker = Talker::launch(command, folder)?;
+        let mut jvm = talker.pid().parse()?;
+        while let Some(pid) = only_child(jvm) {
+            jvm = pid;
         }
-        Ok(attendee)
-    }
-
-    /// Is this the next line of its output?
-    pub fn says(&mut self, wanted: &str) -> Result<()> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        match line.trim() == wanted {
-            true => Ok(()),
-            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
-        }
-    }
-
-    /// Lets it begin its next phase.
-    pub fn go_on(&mut self) -> Result<()> {
-        let input = self.input.as_mut().ok_or("no stdin")?;
-        input.write_all(b"\n")?;
-        Ok(input.flush()?)
-    }
-
-    /// Ends its input.
-    pub fn close(&mut self) {
-        drop(self.input.take());
-    }
-
-    /// Waits for its end.
-    pub fn end(&mut self) -> Result<ExitStatus> {
-        Ok(self.child.wait()?)
+        Ok(Attendee { talker, jvm })
     }
 
     /// The JVM's process id.
@@ -159,30 +155,9 @@ impl Attendee {
         self.jvm.to_string()
     }
 
-    /// A file beside its classes.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     /// A session, with what it writes.
     pub fn session(&self, jvm: &str, time: &str, file: &str) -> Result<Command> {
-        let mut command = Command::new(&artefacts::artefacts()?.cli);
-        command
-            .args([
-                "attach",
-                jvm,
-                "--probe",
-                "counters",
-                "--include",
-                "Attendee",
-                "--for",
-                time,
-                "-o",
-            ])
-            .arg(self.file(file))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Ok(command)
+        session(self, jvm, time, file)
     }
 
     /// An action.
@@ -220,8 +195,6 @@ impl Drop for Attendee {
     fn drop(&mut self) {
         // The first process of a PID namespace takes all others with it.
         let _ = Command::new("kill").args(["-KILL", &self.pid()]).output();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

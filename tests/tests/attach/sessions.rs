@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
+use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-use crate::attendee::{Attendee, LIMIT};
+use crate::attendee::{LIMIT, PROGRAM, session};
 
 /// The program is attached to by name: one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
@@ -60,16 +61,16 @@ fn ran(file: &Path) -> Result<BTreeSet<String>> {
 fn sessions() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Attendee::start(jdk)?;
+        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
         let pid = program.pid();
         let line = line_of(&pid)?;
         assert!(line.ends_with("Attendee") && !line.contains("loaded"), "{line}");
         assert!(line.contains(&jdk.feature.to_string()), "{line}");
 
         // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
-        let first = program.session("Attendee", "60s", "first.trodden")?.spawn()?;
+        let first = session(&program, "Attendee", "60s", "first.trodden")?.spawn()?;
         until_loaded(&pid)?;
-        let second = process::run(&mut program.session(&pid, "1s", "second.trodden")?, LIMIT)?;
+        let second = process::run(&mut session(&program, &pid, "1s", "second.trodden")?, LIMIT)?;
         assert_eq!(second.status.code(), Some(1), "{second:?}");
         assert!(second.stderr.contains("profiling runs already"), "{second:?}");
         assert!(!program.file("second.trodden").exists());
@@ -81,15 +82,15 @@ fn sessions() -> Result<()> {
 
         // A later one knows nothing of what was counted before it.
         program.go_on()?;
-        let later = process::run(&mut program.session(&pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
+        let later =
+            process::run(&mut session(&program, &pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
         assert!(later.stderr.contains("written: "), "{later:?}");
         let found = ran(&program.file("later.trodden"))?;
         assert!(found.contains("two") && !found.contains("one"), "{found:?}");
 
         // The JVM ends meanwhile.
         let told = program.file("told");
-        let mut last = program
-            .session(&pid, "60s", "last.html")?
+        let mut last = session(&program, &pid, "60s", "last.html")?
             .stdout(Stdio::null())
             .stderr(fs::File::create(&told)?)
             .spawn()?;
@@ -106,7 +107,7 @@ fn sessions() -> Result<()> {
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
         assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
         program.says("true")?;
-        assert!(program.end()?.success());
+        program.ends()?;
     }
     Ok(())
 }
@@ -146,7 +147,7 @@ fn what_cannot_be() -> Result<()> {
 fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Attendee::start(jdk)?;
+        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
         let pid = program.pid();
         let attach = |arguments: &[&str]| -> Result<process::Outcome> {
             let mut command = Command::new(&artefacts::artefacts()?.cli);
