@@ -1,6 +1,6 @@
 //! What a process sees of the file system. In a container, behind another root, or as another user it may not
-//! find our agent library, nor the folder that its answers are to go into: then both lie in its own `/tmp`, which
-//! is reached through `/proc/PID/root`.
+//! find our agent library, nor the folder that its answers are to go into: then both lie in its own `/tmp`,
+//! which is reached through `/proc/PID/root`.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
@@ -74,8 +74,8 @@ impl Scratch {
     }
 }
 
-/// The agent library, where a JVM finds it. A copy is gone when this is dropped: a JVM that has loaded it keeps
-/// it, and knows it by its name.
+/// The agent library, where a JVM finds it. A copy is gone when this is dropped: a JVM that has loaded it
+/// keeps it, and knows it by its name.
 pub struct Library {
     /// Its path, as the JVM sees it.
     pub path: PathBuf,
@@ -115,8 +115,8 @@ impl Library {
     }
 }
 
-/// A folder in the file system of a process, reached through open files: it is there for us as long as we want
-/// it, even when the process and its file systems are gone. Removed when dropped.
+/// A folder in the file system of a process, reached through open files: it is there for us as long as we
+/// want it, even when the process and its file systems are gone. Removed when dropped.
 struct Folder {
     own: File,
     parent: File,
@@ -196,8 +196,8 @@ fn open_folder(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Keeps others from loading the agent into the same JVM, perhaps from another place, until one of us has. Not
-/// for longer than `patience`: then the library is in, or the JVM says what it waits for.
+/// Keeps others from loading the agent into the same JVM, perhaps from another place, until one of us has.
+/// Not for longer than `patience`: then the library is in, or the JVM says what it waits for.
 pub fn alone(pid: u32, patience: Duration) -> Result<(Option<File>, Target), TargetError> {
     let start = Instant::now();
     loop {

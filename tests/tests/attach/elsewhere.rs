@@ -1,5 +1,5 @@
-//! JVMs of other users, in other PID and mount namespaces, and behind another root. Not everywhere can these be
-//! made: what could not be tested is said.
+//! JVMs of other users, in other PID and mount namespaces, and behind another root. Not everywhere can these
+//! be made: what could not be tested is said.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};

@@ -10,7 +10,10 @@ use crate::attendee::{Attendee, await_that, begin, signal};
 
 /// A session of a minute that counts, and writes to `end.trodden`.
 fn session(program: &Attendee) -> Result<Command> {
-    program.session(&program.pid(), "60s", "end.trodden")
+    let mut command = program.session(&program.pid(), "60s", "end.trodden")?;
+    // What a killed one leaves is gone with the program's folder.
+    command.env("TMPDIR", program.file("."));
+    Ok(command)
 }
 
 fn state(program: &Attendee) -> Result<String> {

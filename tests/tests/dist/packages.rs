@@ -1,6 +1,6 @@
-//! The packages as users have them: installed, upgraded and removed by `dpkg`, as a user without rights, with a
-//! home that cannot be written to, and on file systems that nothing may be started from. Not everywhere can all
-//! of that be made: what could not be tested is said.
+//! The packages as users have them: installed, upgraded and removed by `dpkg`, as a user without rights, with
+//! a home that cannot be written to, and on file systems that nothing may be started from. Not everywhere can
+//! all of that be made: what could not be tested is said.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -122,7 +122,8 @@ fn a_user_without_rights_and_a_home_that_is_read_only() -> Result<()> {
     Ok(())
 }
 
-/// Runs the rest of the words where `$1` is on a file system from which nothing may be loaded, but holds the same.
+/// Runs the rest of the words where `$1` is on a file system from which nothing may be loaded, but holds the
+/// same.
 const NOEXEC: &str = r#"
 set -e
 folder=$1
@@ -183,8 +184,8 @@ fn file_systems_that_nothing_may_be_started_from() -> Result<()> {
     Ok(())
 }
 
-/// A system like this one, whose files may change without harm: `$1` becomes its root. Then the life of a package
-/// in it: older, newer, gone. `$2` and `$3` are the packages, `$4` is Java, `$5` the classes' folder.
+/// A system like this one, whose files may change without harm: `$1` becomes its root. Then the life of a
+/// package in it: older, newer, gone. `$2` and `$3` are the packages, `$4` is Java, `$5` the classes' folder.
 const LIFE: &str = r#"
 set -e
 room=$1 old=$2 new=$3 java=$4 classes=$5
@@ -197,7 +198,7 @@ mount --rbind /dev "$root/dev"
 mkdir -p "$root/tmp/packages"
 cp "$old" "$root/tmp/packages/old.deb"
 cp "$new" "$root/tmp/packages/new.deb"
-cp -r "$classes/." "$root/tmp/packages/"
+cp "$classes/Odd.class" "$root/tmp/packages/"
 inside() { chroot "$root" /usr/bin/env -u TRODDEN_AGENT HOME=/nonexistent PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"; }
 profiles() {
     inside /usr/bin/trodden run "$java" -cp /tmp/packages Odd 2>"$root/tmp/told"
