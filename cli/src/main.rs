@@ -11,6 +11,7 @@ mod coverage;
 mod diff;
 mod doctor;
 mod error;
+mod gate;
 mod instrument;
 mod interrupt;
 mod memory;
@@ -56,6 +57,7 @@ enum Command {
     Report(report::ReportArgs),
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
+    Gate(gate::GateArgs),
     Merge(merge::MergeArgs),
     Replay(replay::ReplayArgs),
     Check(check::CheckArgs),
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
         Command::Report(args) => report::report(&args).map(|()| ExitCode::SUCCESS),
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Diff(args) => diff::diff(&args),
+        Command::Gate(args) => gate::gate(&args),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),
         Command::Replay(args) => replay::replay(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::check(&args),

@@ -24,6 +24,7 @@ mod diff;
 mod dot;
 mod exports;
 mod findings;
+pub mod gate;
 mod html;
 mod html_method;
 mod json;

@@ -132,9 +132,22 @@ fn jar(name: &str, jdk: &Jdk, class_path: &str, files: &[PathBuf], manifest: &st
 /// # Errors
 /// If it cannot be compiled.
 pub fn oracle_jar() -> Result<PathBuf> {
+    agent_jar("oracle", "oracle", "Oracle")
+}
+
+/// The Java agent that counts basic blocks, and with them instructions.
+///
+/// # Errors
+/// If it cannot be compiled.
+pub fn counter_jar() -> Result<PathBuf> {
+    agent_jar("counter", "gate/counter", "BlockCounter")
+}
+
+/// A Java agent that rewrites classes by ASM.
+fn agent_jar(name: &str, folder: &str, main: &str) -> Result<PathBuf> {
     let jars = jars()?;
     let jdk = &Jdk::all()?[0];
-    let mut manifest = String::from("Premain-Class: Oracle\n");
+    let mut manifest = format!("Premain-Class: {main}\n");
     let mut key = String::from("Class-Path: ");
     for jar in std::fs::read_dir(&jars)? {
         let jar = jar?.path();
@@ -146,13 +159,7 @@ pub fn oracle_jar() -> Result<PathBuf> {
     }
     manifest.push_str(&key);
     manifest.push('\n');
-    jar(
-        "oracle",
-        jdk,
-        &all_jars(&jars),
-        &sources("oracle", "java")?,
-        &manifest,
-    )
+    jar(name, jdk, &all_jars(&jars), &sources(folder, "java")?, &manifest)
 }
 
 /// The verifier's Java agent and main program, and the dumper of JDK images.

@@ -11,7 +11,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, build, process, readers};
 
 const LIMIT: Duration = Duration::from_secs(300);
-const SCHEMAS: [&str; 4] = ["report", "coverage", "diff", "compare"];
+const SCHEMAS: [&str; 5] = ["report", "coverage", "diff", "compare", "gate"];
 
 /// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
 const RECORDINGS: [(&str, &[&str]); 10] = [
@@ -75,6 +75,43 @@ fn recorded(jdk: &Jdk, folder: &Path, name: &str, classes: &Path, options: &[&st
     Ok(profile)
 }
 
+fn gate(jdk: &Jdk, folder: &Path, name: &str, classes: &Path) -> Result<PathBuf> {
+    let file = folder.join(name).with_extension("gate");
+    let mut record = Command::new(&artefacts::artefacts()?.cli);
+    record.args(["gate", "record", "--runs", "1", "-o"]).arg(&file);
+    record.env("TRODDEN_AGENT", &artefacts::artefacts()?.agent);
+    record.arg("--").arg(jdk.command("java").get_program());
+    record.arg("-cp").arg(classes).arg("demo.shop.Shop");
+    process::run(&mut record, LIMIT)?.success()?;
+    Ok(file)
+}
+
+/// The same, another one, and one that has another test.
+fn compared_gates(folder: &Path, [base, new]: &[PathBuf; 2]) -> Result<Vec<PathBuf>> {
+    let text = fs::read_to_string(base)?;
+    let other = folder.join("other.gate");
+    fs::write(
+        &other,
+        text.replace("demo.shop.Shop\n", "demo.shop.Other\tdiffers from itself\n"),
+    )?;
+    let arguments = ["gate", "compare", "--format", "json"];
+    let pairs = [
+        ("same", base, base),
+        ("changed", base, new),
+        ("other", base, &other),
+    ];
+    let mut documents = Vec::new();
+    for (name, before, after) in pairs {
+        let mut compare = Command::new(&artefacts::artefacts()?.cli);
+        compare.args(arguments).args([before, after]);
+        let text = process::run(&mut compare, LIMIT)?.success()?.stdout;
+        let out = folder.join(format!("gate-{name}.json"));
+        fs::write(&out, text)?;
+        documents.push(out);
+    }
+    Ok(documents)
+}
+
 /// Documents by schema, of a program with branches, switches, calls and recursion.
 fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
@@ -95,6 +132,10 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     let source = folder.join("Shop.java");
     fs::write(&source, changed)?;
     let changed = compiled(&jdk, folder, "changed-classes", &source)?;
+    let gates = [
+        gate(&jdk, folder, "base", &classes)?,
+        gate(&jdk, folder, "new", &changed)?,
+    ];
     let changed = recorded(&jdk, folder, "changed", &changed, &["--probe", "counters"])?;
     // Of a made-up profile with damage and with loops that are not counted.
     let snapshot = Path::new(build::ROOT).join("../report/tests/snapshots/formats__json.snap");
@@ -149,6 +190,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
             ],
         ),
         ("compare", compared),
+        ("gate", compared_gates(folder, &gates)?),
     ])
 }
 
@@ -180,6 +222,8 @@ fn what_is_written_is_what_the_schemas_say() -> Result<()> {
         ("coverage", "/methods/0/paths"),
         ("diff", "/methods/0/cause/condition"),
         ("diff", "/methods/0/new_lines/0"),
+        ("gate-changed", "/tests/0/grew/path"),
+        ("gate-other", "/tests/0/unstable"),
     ] {
         let text = fs::read_to_string(folder.path().join(format!("{file}.json")))?;
         let json: Value = serde_json::from_str(&text)?;

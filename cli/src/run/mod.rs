@@ -30,7 +30,7 @@ use crate::sources;
 use crate::words;
 use files::Destination;
 pub use files::absolute;
-use launcher::Launcher;
+pub use launcher::Launcher;
 
 /// Runs a command under the profiler and shows its hot paths (on standard error).
 #[derive(Args)]
@@ -107,7 +107,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Starts the command and waits for its end while signals are handed on to it. Tells its process id, too.
-fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u32), CliError> {
+pub fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u32), CliError> {
     let name = program.to_string_lossy();
     let forwarder = signals::Forwarder::install()
         .map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
@@ -124,7 +124,8 @@ fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u
     Ok((status, pid))
 }
 
-fn exit_code(status: ExitStatus) -> u8 {
+/// The exit code of a command as ours.
+pub fn exit_code(status: ExitStatus) -> u8 {
     // A wait status holds 8 bits of code, and signal numbers are below 128.
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,

@@ -108,7 +108,7 @@ fn details(change: &MethodChange, sources: &crate::DiffSources) -> String {
 }
 
 /// Names may hold anything: nothing in them is Markdown or HTML.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -29,6 +29,10 @@ pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Rea
 pub use pairing::Matched;
 pub use time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 
+pub(crate) use markdown::escape as escape_markdown;
+pub(crate) use paths::text as path_in_words;
+pub(crate) use side::{Side, sides};
+
 use crate::source::Sources;
 use crate::{MethodPattern, PatternError};
 

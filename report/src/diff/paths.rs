@@ -86,7 +86,7 @@ fn translate(path: Path, blocks: &[usize], name: &dyn Fn(usize) -> Option<usize>
 }
 
 /// A path of the second build in words.
-pub(super) fn text(side: &Side, path: &Path) -> String {
+pub(crate) fn text(side: &Side, path: &Path) -> String {
     let view = crate::view::PathView::new(side.map, path.clone(), 0, 0);
     crate::text::route(&view, side.map, side.decisions())
 }

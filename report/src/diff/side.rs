@@ -13,7 +13,7 @@ use crate::view::damage;
 
 /// A method in one of the profiles.
 #[derive(Debug)]
-pub(super) struct Side<'p> {
+pub(crate) struct Side<'p> {
     /// Internal name of its class.
     pub class: &'p str,
     pub source_file: Option<&'p str>,
@@ -119,7 +119,7 @@ impl<'p> Side<'p> {
 }
 
 /// All methods of a profile that can be read, in the profile's order.
-pub(super) fn sides(profile: &Profile) -> Vec<Side<'_>> {
+pub(crate) fn sides(profile: &Profile) -> Vec<Side<'_>> {
     let mut sides = Vec::new();
     let sampled = sampled_share(profile);
     for (position, class) in profile.classes.iter().enumerate() {

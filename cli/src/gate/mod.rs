@@ -1,0 +1,119 @@
+//! `trodden gate`: performance tests that do not drift.
+
+mod record;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use trodden_report::gate::{GateComparison, GateFile, GateOptions, Verdict};
+
+use crate::error::CliError;
+use crate::output;
+use crate::report::percent;
+use crate::sources;
+
+/// Exit code when a test does more work than allowed.
+const BROKEN: u8 = 3;
+
+/// Counts the work of tests in executed bytecode instructions, and compares builds by it: no time, so no
+/// drift.
+#[derive(Args)]
+pub struct GateArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    Record(record::RecordArgs),
+    Compare(CompareArgs),
+}
+
+/// Compares what two builds did, test by test.
+#[derive(Args)]
+struct CompareArgs {
+    /// File of `gate record` before.
+    base: PathBuf,
+    /// File of `gate record` after.
+    new: PathBuf,
+    /// Exit with 3 if a test does over so much more work; beyond what it differs by from itself.
+    #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
+    fail_on: Option<f64>,
+    /// Output format [default: what the output's extension says, else text].
+    #[arg(long, value_enum)]
+    format: Option<GateFormat>,
+    /// Output file [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Directory with sources, as SARIF is to name it; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    sources: Vec<PathBuf>,
+}
+
+/// Formats of `trodden gate compare`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GateFormat {
+    /// For the terminal.
+    Text,
+    /// For programs; documented in docs.
+    Json,
+    /// For a comment on a change.
+    Markdown,
+    /// JUnit's XML, for build servers.
+    Junit,
+    /// For code hosts, which show it at the line.
+    Sarif,
+}
+
+/// Does it.
+pub fn gate(args: &GateArgs) -> Result<ExitCode, CliError> {
+    match &args.action {
+        Action::Record(args) => record::record(args),
+        Action::Compare(args) => compare(args),
+    }
+}
+
+fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
+    let (base, new) = (load(&args.base)?, load(&args.new)?);
+    sources::places(&args.sources)?;
+    let options = GateOptions {
+        fail_on: args.fail_on,
+        sources: args.sources.clone(),
+    };
+    let compared = GateComparison::new(&base, &new, &options);
+    let by_name = args
+        .output
+        .as_ref()
+        .and_then(|name| match name.extension()?.to_str()? {
+            "json" => Some(GateFormat::Json),
+            "md" | "markdown" => Some(GateFormat::Markdown),
+            "xml" => Some(GateFormat::Junit),
+            "sarif" => Some(GateFormat::Sarif),
+            _ => None,
+        });
+    let text = match args.format.or(by_name).unwrap_or(GateFormat::Text) {
+        GateFormat::Text => compared.text(args.output.is_none() && output::colour(&io::stdout())),
+        GateFormat::Json => compared.json().map_err(CliError::failed)?,
+        GateFormat::Markdown => compared.markdown(),
+        GateFormat::Junit => compared.junit().map_err(CliError::failed)?,
+        GateFormat::Sarif => compared.sarif().map_err(CliError::failed)?,
+    };
+    output::write(args.output.as_deref(), text.as_bytes())?;
+    if !compared.failed() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let broken = compared.count(Verdict::Broken);
+    let tests = if broken == 1 { "test does" } else { "tests do" };
+    output::complain(&format!("{broken} {tests} more work than --fail-on allows"));
+    Ok(ExitCode::from(BROKEN))
+}
+
+fn load(path: &Path) -> Result<GateFile, CliError> {
+    let bytes = fs::read(path).map_err(|e| CliError::file(path, e))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| CliError::file(path, "this is no gate file: it is not text"))?;
+    GateFile::parse(&text).map_err(|e| CliError::file(path, e))
+}

@@ -1,0 +1,234 @@
+//! `trodden gate record`: a command is run under exact counting, several times, and what its tests did is
+//! written down.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+use trodden_profile::Profile;
+use trodden_profile::options::{Action, AgentCommand, FilePattern, ProfileOptions, check_place};
+use trodden_report::gate::{Measured, record as put_together};
+
+use crate::agent_library;
+use crate::error::CliError;
+use crate::output;
+use crate::run::{Launcher, exit_code, supervise};
+
+/// Runs a command and writes down how much work each of its tests does.
+#[derive(Args)]
+pub struct RecordArgs {
+    /// The file, for `gate compare`; small text, fit for version control.
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
+    /// How often the command is run; what differs between runs is flagged as unstable.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=100))]
+    runs: u32,
+    /// Count these classes: JaCoCo's wildcards, several separated by commas [default: all but the JDK's; of
+    /// builds by Maven and Gradle, the project's].
+    #[arg(long, value_name = "PATTERNS")]
+    include: Option<String>,
+    /// Do not count these classes.
+    #[arg(long, value_name = "PATTERNS")]
+    exclude: Option<String>,
+    /// Keep the profiles here as well, for `trodden diff`.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Take a command that ends with another code than 0 for good.
+    #[arg(long)]
+    ignore_exit_code: bool,
+    /// The command: a java launcher, or any program that starts one.
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Does it.
+pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
+    check_place(&args.output).map_err(CliError::failed)?;
+    let mut runs = Vec::new();
+    for number in 1..=args.runs {
+        runs.push(run(args, number)?);
+    }
+    let file = put_together(&runs);
+    output::write_file(&args.output, file.to_text().as_bytes())?;
+    let tests = file.tests.len();
+    output::complain(&format!(
+        "{}: {tests} {}, {} {}",
+        args.output.display(),
+        if tests == 1 { "test" } else { "tests" },
+        args.runs,
+        if args.runs == 1 { "run" } else { "runs" },
+    ));
+    for test in &file.tests {
+        if let Some(reason) = &test.unstable {
+            output::complain(&format!("unstable: {} {reason}", test.name));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs the command once.
+fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, CliError> {
+    let failed = |e| CliError::Failed(format!("cannot make a directory: {e}"));
+    let folder = tempfile::Builder::new()
+        .prefix("trodden-gate-")
+        .tempdir()
+        .map_err(failed)?;
+    let (program, arguments) = args
+        .command
+        .split_first()
+        .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
+    let launcher = Launcher::of(program);
+    let mut options = options(args, folder.path())?;
+    if let Launcher::Build(tool) = launcher {
+        // It says what is counted; once is enough.
+        options.output.quiet = number > 1;
+        tool.prepare(&mut options, &env::current_dir().unwrap_or_default());
+    }
+    options.output.quiet = true;
+    let agent = AgentCommand {
+        action: Action::Start,
+        options,
+    };
+    let mut command = Command::new(program);
+    launcher.prepare(
+        &mut command,
+        arguments,
+        &agent_library::find()?,
+        &agent.to_agent_string(),
+    )?;
+    let (status, _) = supervise(&mut command, program)?;
+    let code = exit_code(status);
+    if code != 0 && !args.ignore_exit_code {
+        return Err(CliError::Failed(format!(
+            "the command ended with {code}, so what it did is nothing to compare with (--ignore-exit-code takes it)"
+        )));
+    }
+    let profiles = profiles(folder.path())?;
+    if profiles.is_empty() {
+        let again = match (number, launcher) {
+            (1, _) | (_, Launcher::Java) => "",
+            _ => "; in a second run it may have found nothing to do: let it run all again, or use --runs 1",
+        };
+        return Err(CliError::Failed(format!(
+            "no JVM was counted in run {number} ({}{again})",
+            launcher.nothing_written()
+        )));
+    }
+    let mut tests = BTreeMap::new();
+    for (name, profiles) in profiles {
+        let profile = merged(profiles)?;
+        if let Some(keep) = &args.keep {
+            keep_profile(keep, &name, number, &profile)?;
+        }
+        tests.insert(name, Measured::new(&profile));
+    }
+    Ok(tests)
+}
+
+/// Every path of every method is counted, also those that an exception or the end of the JVM cuts off.
+fn options(args: &RecordArgs, folder: &Path) -> Result<ProfileOptions, CliError> {
+    let folder = folder
+        .to_str()
+        .ok_or_else(|| CliError::file(folder, "the name is not UTF-8"))?;
+    let file = format!("{}/%p.trodden", FilePattern::literal(folder));
+    let mut pairs = vec![
+        ("probe", "counters"),
+        ("single-path-methods", "probe"),
+        ("cut-paths", "count"),
+        ("open-paths", "read"),
+        ("file", &file),
+    ];
+    pairs.extend(args.include.as_deref().map(|patterns| ("include", patterns)));
+    pairs.extend(args.exclude.as_deref().map(|patterns| ("exclude", patterns)));
+    ProfileOptions::from_pairs(&pairs).map_err(|e| CliError::Usage(format!("error: {e}")))
+}
+
+/// The profiles of all JVMs, by what they ran.
+fn profiles(folder: &Path) -> Result<BTreeMap<String, Vec<Profile>>, CliError> {
+    let mut found: BTreeMap<String, Vec<Profile>> = BTreeMap::new();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| CliError::file(folder, e))? {
+        files.push(entry.map_err(|e| CliError::file(folder, e))?.path());
+    }
+    files.sort();
+    for file in files
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "trodden"))
+    {
+        let profile = Profile::load(file).map_err(CliError::failed)?;
+        found.entry(name(&profile.run.command)).or_default().push(profile);
+    }
+    Ok(found)
+}
+
+fn merged(mut profiles: Vec<Profile>) -> Result<Profile, CliError> {
+    match profiles.len() {
+        1 => Ok(profiles.remove(0)),
+        _ => trodden_profile::merge(&profiles).map_err(|e| CliError::Failed(format!("cannot merge: {e}"))),
+    }
+}
+
+fn keep_profile(folder: &Path, name: &str, run: u32, profile: &Profile) -> Result<(), CliError> {
+    std::fs::create_dir_all(folder).map_err(|e| CliError::file(folder, e))?;
+    let plain: String = name
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "._-$".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    let file = folder.join(format!("{plain}-{run}.trodden"));
+    profile.save(&file).map_err(CliError::failed)
+}
+
+/// What a JVM ran, by its command line: the main class or the jar, without folders and without what build
+/// tools number.
+fn name(command: &str) -> String {
+    let first = match command.find(".jar") {
+        Some(at) if !command[..at].contains(' ') => &command[..at + 4],
+        _ => command.split(' ').next().unwrap_or_default(),
+    };
+    let first = match first.ends_with(".jar") {
+        true => first.rsplit('/').next().unwrap_or(first),
+        false => first,
+    };
+    match first {
+        "" => "unnamed".to_owned(),
+        jar if jar.starts_with("surefire") && jar.ends_with(".jar") => "tests (Surefire)".to_owned(),
+        "org.apache.maven.surefire.booter.ForkedBooter" => "tests (Surefire)".to_owned(),
+        "worker.org.gradle.process.internal.worker.GradleWorkerMain" => "tests (Gradle)".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jvm_is_named_by_what_it_runs() {
+        for (command, expected) in [
+            ("shop.Server 12 fast", "shop.Server"),
+            ("/home/me/app-1.0.jar --port 8", "app-1.0.jar"),
+            ("shop.Server a.jar", "shop.Server"),
+            ("shop/shop.Server", "shop/shop.Server"),
+            (
+                "/a/target/surefire/surefirebooter-20260101120000123_3.jar /a/x",
+                "tests (Surefire)",
+            ),
+            (
+                "worker.org.gradle.process.internal.worker.GradleWorkerMain 'Gradle Test Executor 7'",
+                "tests (Gradle)",
+            ),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(name(command), expected, "{command}");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! JSON, format `trodden-gate` version 1. Keys may be added; what is here keeps its name and shape.
+
+use serde::Serialize;
+
+use super::compare::{GateComparison, Grew, TestChange, Verdict};
+
+#[derive(Serialize)]
+struct Document<'c> {
+    format: &'static str,
+    version: u32,
+    fail_on: Option<f64>,
+    failed: bool,
+    tests: Vec<Test<'c>>,
+}
+
+#[derive(Serialize)]
+struct Test<'c> {
+    name: &'c str,
+    verdict: &'static str,
+    instructions: [Option<u64>; 2],
+    change: Option<f64>,
+    allocated: [Option<u64>; 2],
+    grew: Option<Growth<'c>>,
+    unstable: Option<&'c str>,
+}
+
+#[derive(Serialize)]
+struct Growth<'c> {
+    class: &'c str,
+    method: &'c str,
+    path: Option<&'c str>,
+    file: Option<&'c str>,
+    line: Option<u32>,
+    instructions: [Option<u64>; 2],
+    calls: [Option<u64>; 2],
+    count: [Option<u64>; 2],
+    length: u64,
+}
+
+impl Verdict {
+    /// The word in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Broken => "broken",
+            Verdict::Changed => "changed",
+            Verdict::Same => "same",
+            Verdict::New => "new",
+            Verdict::Gone => "gone",
+        }
+    }
+}
+
+impl GateComparison {
+    /// JSON, all tests by name.
+    ///
+    /// # Errors
+    /// If the writer fails.
+    pub fn json(&self) -> Result<String, serde_json::Error> {
+        let document = Document {
+            format: "trodden-gate",
+            version: 1,
+            fail_on: self.fail_on,
+            failed: self.failed(),
+            tests: self.tests.iter().map(test).collect(),
+        };
+        Ok(serde_json::to_string_pretty(&document)? + "\n")
+    }
+}
+
+fn test(test: &TestChange) -> Test<'_> {
+    Test {
+        name: &test.name,
+        verdict: test.verdict.name(),
+        instructions: test.instructions,
+        change: test.change,
+        allocated: test.allocated,
+        grew: test.grew().map(growth),
+        unstable: test.unstable.as_deref(),
+    }
+}
+
+fn growth(grew: &Grew) -> Growth<'_> {
+    Growth {
+        class: &grew.class,
+        method: &grew.method,
+        path: grew.path.as_deref(),
+        file: grew.file.as_deref(),
+        line: grew.line,
+        instructions: grew.instructions,
+        calls: grew.calls,
+        count: grew.count,
+        length: grew.length,
+    }
+}

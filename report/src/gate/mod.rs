@@ -1,0 +1,103 @@
+//! How much work a test does, held against what it did before: the data behind `trodden gate`.
+//!
+//! *In*: exactly counted profiles, some of each test. *Out*: a [`GateFile`], a text file fit for version control; and of
+//! two of these a [`GateComparison`], as text, JSON, Markdown, JUnit's XML or SARIF.
+//!
+//! The measure is executed bytecode instructions: each path's count times the instructions of its blocks, with paths that
+//! were cut off up to the block in which they stopped. It is not time.
+//!
+//! 1. [`measure`] turns a profile into instructions per method and path.
+//! 2. [`record`] puts several runs of the same test together, and says what differs from itself; [`reason`] says why.
+//! 3. [`file`] is the text format; [`compare`] finds what grew, by method and path.
+//! 4. [`text`], [`json`], [`markdown`], [`junit`] and [`sarif`] show it.
+
+mod compare;
+mod file;
+mod json;
+mod junit;
+mod markdown;
+mod measure;
+mod reason;
+mod record;
+mod sarif;
+mod text;
+
+pub use compare::{GateComparison, GateOptions, Grew, TestChange, Verdict};
+pub use file::FileError;
+pub use measure::Measured;
+pub use record::record;
+
+/// A method, or a path, below this share of its test's instructions is not in the file.
+pub const LISTED: f64 = 0.002;
+/// Most methods of a test in the file.
+const MOST_METHODS: usize = 50;
+/// Most paths of a method in the file.
+const MOST_PATHS: usize = 20;
+
+/// What the tests of one build did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateFile {
+    /// How often the command ran.
+    pub runs: u32,
+    /// By name.
+    pub tests: Vec<GateTest>,
+}
+
+/// What one test did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateTest {
+    /// Its name.
+    pub name: String,
+    /// Executed instructions; the least of its runs.
+    pub instructions: u64,
+    /// The most of its runs.
+    pub most: u64,
+    /// Bytes allocated, if that is known; the least of its runs.
+    pub allocated: Option<u64>,
+    /// If its runs differ: in what, and why as far as that can be told.
+    pub unstable: Option<String>,
+    /// The methods with most instructions, by name.
+    pub methods: Vec<GateMethod>,
+}
+
+/// What one method did in a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GateMethod {
+    /// Class with dots.
+    pub class: String,
+    /// Name with the types of its parameters.
+    pub name: String,
+    /// Hash of its code: see [`MethodShape::code`](trodden_profile::MethodShape::code).
+    pub code: u64,
+    /// The class's source file below its source folder, if it is known.
+    pub file: Option<String>,
+    /// Its first line.
+    pub line: Option<u32>,
+    /// Activations that began.
+    pub calls: u64,
+    /// Executed instructions, without those of callees.
+    pub instructions: u64,
+    /// The paths with most instructions, by [key](GatePath::key).
+    pub paths: Vec<GatePath>,
+}
+
+/// What one path of a method did in a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GatePath {
+    /// Hash of its method's name, its decisions and the opcodes of its blocks: the same in another build, if nothing on
+    /// the path has changed.
+    pub key: u64,
+    /// How often it ran.
+    pub count: u64,
+    /// Its instructions.
+    pub length: u64,
+    /// The path in words.
+    pub text: String,
+}
+
+impl GateMethod {
+    /// `shop.Cache.lookup(String)`.
+    pub fn title(&self) -> String {
+        format!("{}.{}", self.class, self.name)
+    }
+}

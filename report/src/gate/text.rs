@@ -1,0 +1,164 @@
+//! For the terminal.
+
+use std::fmt::Write;
+
+use super::compare::{GateComparison, Grew, TestChange, Verdict};
+use crate::words::thousands;
+
+/// Tests shown that are neither broken nor unstable.
+const MOST: usize = 20;
+
+impl GateComparison {
+    /// What happened, in one sentence.
+    pub fn headline(&self) -> String {
+        let tests = |n: usize| match n {
+            1 => "1 test".to_owned(),
+            n => format!("{} tests", thousands(n as u64)),
+        };
+        let mut said = match (self.fail_on, self.count(Verdict::Broken)) {
+            (Some(limit), 0) => format!("No test does over {} more work than before", limit_words(limit)),
+            (Some(limit), 1) => format!("1 test does over {} more work than before", limit_words(limit)),
+            (Some(limit), n) => format!("{n} tests do over {} more work than before", limit_words(limit)),
+            (None, _) => format!("{} compared", tests(self.tests.len())),
+        };
+        for (verdict, word) in [
+            (
+                Verdict::Changed,
+                if self.fail_on.is_some() {
+                    "changed within that"
+                } else {
+                    "changed"
+                },
+            ),
+            (Verdict::Same, "the same"),
+            (Verdict::New, "new"),
+            (Verdict::Gone, "gone"),
+        ] {
+            match self.count(verdict) {
+                0 => {}
+                n => _ = write!(said, "; {} {word}", tests(n)),
+            }
+        }
+        said + "."
+    }
+
+    /// Text for the terminal.
+    pub fn text(&self, colour: bool) -> String {
+        let mut out = format!("{}\n", self.headline());
+        let listed = self.worth_a_word();
+        for (shown, test) in listed.iter().enumerate() {
+            if shown >= MOST && test.verdict != Verdict::Broken {
+                let _ = writeln!(
+                    out,
+                    "… and {} more (all of them in --format json)",
+                    listed.len() - shown
+                );
+                break;
+            }
+            out += &line(test, colour);
+        }
+        let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
+        if !unstable.is_empty() {
+            out += "\nNot the same in each run, so held against the whole range of the runs before:\n";
+        }
+        for test in unstable {
+            let reason = test.unstable.as_deref().unwrap_or_default();
+            let _ = writeln!(out, "  {}\n      {reason}", test.name);
+        }
+        out
+    }
+}
+
+fn line(test: &TestChange, colour: bool) -> String {
+    let mut out = String::new();
+    let change = match test.verdict {
+        Verdict::New => "new".to_owned(),
+        Verdict::Gone => "gone".to_owned(),
+        _ => test.change.map_or_else(|| "?".to_owned(), signed),
+    };
+    let (on, off) = match (colour, test.verdict) {
+        (true, Verdict::Broken) => ("\x1b[1;31m", "\x1b[0m"),
+        _ => ("", ""),
+    };
+    let _ = writeln!(out, "  {on}{change:>10}{off}  {}  {}", test.name, numbers(test));
+    if let Some(moved) = &test.moved {
+        let word = if test.grew().is_some() { "grew" } else { "shrank" };
+        let _ = writeln!(
+            out,
+            "              {word}: {}  {}",
+            moved.title(),
+            of_method(moved)
+        );
+        if let Some(path) = of_path(moved) {
+            let _ = writeln!(out, "              path: {path}");
+        }
+    }
+    out
+}
+
+/// `22,103,344 → 22,329,000 instructions`.
+fn numbers(test: &TestChange) -> String {
+    match test.instructions {
+        [Some(b), Some(a)] => format!("{} → {} instructions", thousands(b), thousands(a)),
+        [None, Some(n)] | [Some(n), None] => format!("{} instructions", thousands(n)),
+        [None, None] => String::new(),
+    }
+}
+
+/// `12,000 → 14,000 instructions: called 20 → 40 times`.
+pub(super) fn of_method(grew: &Grew) -> String {
+    let count = |n: Option<u64>| n.map_or_else(|| "below 0.2 %".to_owned(), thousands);
+    let [before, after] = grew.instructions;
+    let mut said = format!("{} → {} instructions", count(before), count(after));
+    if let ([Some(b), Some(a)], [Some(calls), Some(now)]) = (grew.instructions, grew.calls)
+        && calls > 0
+        && now > 0
+    {
+        let (each, each_now) = (b as f64 / calls as f64, a as f64 / now as f64);
+        let _ = match (calls == now, (each_now / each.max(1e-9) - 1.0).abs() < 0.005) {
+            (false, true) => write!(said, ", called {} → {} times", thousands(calls), thousands(now)),
+            (true, _) => write!(said, ", called {} times as before", thousands(now)),
+            (false, false) => write!(
+                said,
+                ", called {} → {} times, each {each:.1} → {each_now:.1} instructions",
+                thousands(calls),
+                thousands(now)
+            ),
+        };
+    }
+    said
+}
+
+/// `22 hit != null → yes · 24, 20 → 40 times, 17 instructions each`.
+pub(super) fn of_path(grew: &Grew) -> Option<String> {
+    let words = grew.path.as_ref()?;
+    let times = match grew.count {
+        [Some(b), Some(a)] => format!("{} → {} times", thousands(b), thousands(a)),
+        [None, Some(a)] => format!("{} times, new", thousands(a)),
+        [Some(b), None] => format!("{} times, gone", thousands(b)),
+        [None, None] => return None,
+    };
+    Some(format!(
+        "{words}  ({times}, {} instructions each)",
+        thousands(grew.length)
+    ))
+}
+
+/// `+1.02 %`, with as many digits as it takes to see it.
+pub(super) fn signed(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent.abs() {
+        0.0 => "0 %".to_owned(),
+        p if p < 0.001 => format!("{percent:+.5} %"),
+        p if p < 0.1 => format!("{percent:+.3} %"),
+        p if p < 100.0 => format!("{percent:+.2} %"),
+        _ => format!("{percent:+.0} %"),
+    }
+}
+
+/// `0.5 %`.
+pub(super) fn limit_words(limit: f64) -> String {
+    // Without the error of a division by 100.
+    let percent = (limit * 1e8).round() / 1e6;
+    format!("{percent} %")
+}

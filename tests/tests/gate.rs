@@ -1,0 +1,378 @@
+//! `trodden gate`: instructions against a counter that knows nothing of paths, changes that must be found,
+//! and runs that must be equal.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::Value;
+use trodden_tests::artefacts::artefacts;
+use trodden_tests::jdk::Jdk;
+use trodden_tests::{build, process};
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// Programs, and whether they need pattern matching. `Overflow` is not among them: how deep the stack is, is
+/// different in each run.
+const PROGRAMS: [(&str, bool); 12] = [
+    ("targets/Branches", false),
+    ("targets/Classes", false),
+    ("targets/Cuts", false),
+    ("targets/Exceptions", false),
+    ("targets/Loops", false),
+    ("targets/ManyPaths", false),
+    ("targets/Modern", true),
+    ("targets/Switches", false),
+    ("gate/Orders", false),
+    ("gate/Ends", false),
+    ("gate/Kernels", false),
+    ("gate/Shared", false),
+];
+
+struct Place {
+    folder: tempfile::TempDir,
+    jdk: Jdk,
+}
+
+impl Place {
+    fn new(jdk: Jdk) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Place { folder, jdk }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Compiles one source, with a change of its text if there is one.
+    fn compiled(&self, source: &str, change: Option<(&str, &str)>, out: &str) -> PathBuf {
+        let file = Path::new(build::ROOT).join(format!("{source}.java"));
+        let mut text = std::fs::read_to_string(&file).unwrap();
+        if let Some((old, new)) = change {
+            assert!(text.contains(old), "{source} has no {old}");
+            text = text.replace(old, new);
+        }
+        let folder = self.path(&format!("{out}-src"));
+        std::fs::create_dir_all(&folder).unwrap();
+        let file = folder.join(file.file_name().unwrap());
+        std::fs::write(&file, text).unwrap();
+        let classes = self.path(out);
+        build::javac(&self.jdk, ".", &[file], &classes).unwrap();
+        classes
+    }
+
+    fn java(&self, classes: &Path, arguments: &[&str]) -> Vec<String> {
+        let java = self
+            .jdk
+            .command("java")
+            .get_program()
+            .to_string_lossy()
+            .into_owned();
+        let classes = classes.to_string_lossy().into_owned();
+        let mut words = vec![java, "-cp".to_owned(), classes];
+        words.extend(arguments.iter().map(|&word| word.to_owned()));
+        words
+    }
+
+    fn record(&self, file: &str, options: &[&str], command: &[String]) -> Output {
+        let mut record = Command::new(&artefacts().unwrap().cli);
+        record
+            .args(["gate", "record", "-o"])
+            .arg(self.path(file))
+            .args(options);
+        record.arg("--").args(command);
+        record.output().unwrap()
+    }
+
+    fn recorded(&self, file: &str, options: &[&str], command: &[String]) -> String {
+        let run = self.record(file, options, command);
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        std::fs::read_to_string(self.path(file)).unwrap()
+    }
+
+    fn compare(&self, base: &str, new: &str, more: &[&str]) -> (String, Option<i32>) {
+        let mut compare = Command::new(&artefacts().unwrap().cli);
+        compare
+            .args(["gate", "compare"])
+            .arg(self.path(base))
+            .arg(self.path(new))
+            .args(more);
+        let run = compare.output().unwrap();
+        (String::from_utf8(run.stdout).unwrap(), run.status.code())
+    }
+
+    fn json(&self, base: &str, new: &str) -> Value {
+        let (text, _) = self.compare(base, new, &["--format", "json", "--fail-on", "0.5%"]);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    /// Executed instructions as an agent counts them that adds one to a counter per basic block.
+    fn counted_by_blocks(&self, classes: &Path, main: &str) -> u64 {
+        let out = self.path(&format!("{main}.blocks"));
+        let mut java = self.jdk.command("java");
+        java.arg(format!(
+            "-javaagent:{}={},",
+            build::counter_jar().unwrap().display(),
+            out.display()
+        ));
+        java.arg("-cp").arg(classes).arg(main);
+        process::run(&mut java, LIMIT).unwrap();
+        let text = std::fs::read_to_string(out).unwrap();
+        let number = |line: &str| line.split(' ').next().unwrap().parse::<u64>().unwrap();
+        text.lines().map(number).sum()
+    }
+}
+
+/// The columns of the first line that begins with a word.
+fn columns<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
+    let line = text
+        .lines()
+        .find(|line| line.split('\t').next() == Some(word))
+        .unwrap();
+    line.split('\t').collect()
+}
+
+#[test]
+fn instructions_are_those_of_a_block_counter() {
+    for jdk in Jdk::ends().unwrap() {
+        let place = Place::new(jdk);
+        let mut compared = 0;
+        for (source, modern) in PROGRAMS {
+            if modern && place.jdk.feature < 21 {
+                continue;
+            }
+            let main = source.rsplit('/').next().unwrap();
+            let classes = place.compiled(source, None, main);
+            let expected = place.counted_by_blocks(&classes, main);
+            let options = ["--ignore-exit-code", "--runs", "1"];
+            let text = place.recorded(&format!("{main}.gate"), &options, &place.java(&classes, &[main]));
+            let test = columns(&text, "test");
+            assert_eq!(
+                test[1],
+                expected.to_string(),
+                "{main} on JDK {}",
+                place.jdk.feature
+            );
+            assert!(expected > 900, "{main} does too little: {expected}");
+            compared += 1;
+        }
+        assert!(compared >= 10, "only {compared} programs");
+    }
+}
+
+#[test]
+fn one_percent_more_breaks_and_is_named() {
+    for jdk in Jdk::ends().unwrap() {
+        let place = Place::new(jdk);
+        let before = place.compiled("gate/Orders", None, "before");
+        let base = place.recorded("base.gate", &[], &place.java(&before, &["Orders"]));
+        // The same again is the same, to the byte; and it does not differ from itself.
+        let again = place.recorded("again.gate", &[], &place.java(&before, &["Orders"]));
+        assert_eq!(base, again);
+        let (text, code) = place.compare("base.gate", "again.gate", &["--fail-on", "0%"]);
+        assert_eq!(code, Some(0), "{text}");
+
+        // What changes no code that runs is no change: other lines, another comment.
+        let moved = place.compiled(
+            "gate/Orders",
+            Some(("    static int price", "\n\n    static int price")),
+            "moved",
+        );
+        place.recorded("moved.gate", &["--runs", "1"], &place.java(&moved, &["Orders"]));
+        assert_eq!(
+            place.compare("base.gate", "moved.gate", &["--fail-on", "0"]).1,
+            Some(0)
+        );
+
+        let after = place.compiled("gate/Orders", Some(("quantity > 40", "quantity > 10")), "after");
+        place.recorded("new.gate", &[], &place.java(&after, &["Orders"]));
+        let (text, code) = place.compare("base.gate", "new.gate", &["--fail-on", "0.5%"]);
+        assert_eq!(code, Some(3), "{text}");
+        assert!(text.contains("grew: Orders.price(int, boolean)"), "{text}");
+        assert!(text.contains("quantity > 10 → yes"), "{text}");
+        let (text, code) = place.compare("base.gate", "new.gate", &["--fail-on", "5%"]);
+        assert_eq!(code, Some(0), "{text}");
+        // Without a limit nothing fails.
+        assert_eq!(place.compare("base.gate", "new.gate", &[]).1, Some(0));
+        // Less work is no failure.
+        assert_eq!(
+            place.compare("new.gate", "base.gate", &["--fail-on", "0.5"]).1,
+            Some(0)
+        );
+
+        let json = place.json("base.gate", "new.gate");
+        assert_eq!(
+            (&json["format"], &json["version"]),
+            (&"trodden-gate".into(), &1.into())
+        );
+        assert_eq!(json["failed"], true);
+        let test = &json["tests"][0];
+        assert_eq!(test["name"], "Orders");
+        assert_eq!(test["unstable"], Value::Null);
+        let change = test["change"].as_f64().unwrap();
+        assert!(change > 0.005 && change < 0.03, "{change}");
+        let [b, a] = [0, 1].map(|which| test["instructions"][which].as_u64().unwrap());
+        assert!((change - (a as f64 - b as f64) / b as f64).abs() < 1e-12);
+        assert_eq!(test["grew"]["class"], "Orders");
+        assert_eq!(test["grew"]["method"], "price(int, boolean)");
+        assert_eq!(test["grew"]["file"], "Orders.java");
+        assert!(
+            test["grew"]["path"]
+                .as_str()
+                .unwrap()
+                .contains("quantity > 10 → yes"),
+            "{test:#}"
+        );
+        // The method's growth is all of the growth.
+        let [b1, a1] = [0, 1].map(|which| test["grew"]["instructions"][which].as_u64().unwrap());
+        assert_eq!(a1 - b1, a - b);
+    }
+}
+
+#[test]
+fn every_format_names_what_grew() {
+    let place = Place::new(Jdk::ends().unwrap().remove(0));
+    let before = place.compiled("gate/Orders", None, "before");
+    let after = place.compiled("gate/Orders", Some(("quantity > 40", "quantity > 10")), "after");
+    place.recorded("base.gate", &["--runs", "1"], &place.java(&before, &["Orders"]));
+    place.recorded("new.gate", &["--runs", "1"], &place.java(&after, &["Orders"]));
+    let fail = ["--fail-on", "0.5%"];
+    let of = |format: &str| {
+        place
+            .compare(
+                "base.gate",
+                "new.gate",
+                &[&fail[..], &["--format", format]].concat(),
+            )
+            .0
+    };
+
+    let markdown = of("markdown");
+    assert!(
+        markdown.starts_with("**1 test does over 0.5 % more work than before.**"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| Orders | **+"), "{markdown}");
+    assert!(markdown.contains("quantity &gt; 10 → yes"), "{markdown}");
+
+    let junit = of("junit");
+    assert!(
+        junit.contains("<testsuite name=\"trodden gate\" tests=\"1\" failures=\"1\""),
+        "{junit}"
+    );
+    assert!(junit.contains("quantity &gt; 10"), "{junit}");
+
+    let folder = place.path("after-src");
+    let sources = ["--format", "sarif", "--sources", folder.to_str().unwrap()];
+    let (sarif, code) = place.compare("base.gate", "new.gate", &[&fail[..], &sources[..]].concat());
+    assert_eq!(code, Some(3));
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "more-work");
+    let place_of = &result["locations"][0]["physicalLocation"];
+    assert!(
+        place_of["artifactLocation"]["uri"]
+            .as_str()
+            .unwrap()
+            .ends_with("/Orders.java"),
+        "{result:#}"
+    );
+    let line = place_of["region"]["startLine"].as_u64().unwrap();
+    assert!((3..=12).contains(&line), "{result:#}");
+    // Nothing broken, no result.
+    let (sarif, _) = place.compare(
+        "base.gate",
+        "base.gate",
+        &[&fail[..], &["--format", "sarif"]].concat(),
+    );
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    assert_eq!(sarif["runs"][0]["results"], serde_json::json!([]));
+}
+
+#[test]
+fn what_differs_from_itself_is_flagged_with_the_reason() {
+    let place = Place::new(Jdk::ends().unwrap().pop().unwrap());
+    let classes = place.compiled("gate/Drifts", None, "drifts");
+    for (which, reason) in [
+        ("clock", "reads the clock"),
+        ("random", "takes random numbers"),
+        (
+            "order",
+            "walks through a set, whose order may be another in each run",
+        ),
+    ] {
+        let file = format!("{which}.gate");
+        let text = place.recorded(&file, &["--runs", "3"], &place.java(&classes, &["Drifts", which]));
+        let test = columns(&text, "test");
+        let unstable = test
+            .get(5)
+            .unwrap_or_else(|| panic!("{which} is not unstable: {text}"));
+        assert!(unstable.starts_with("differs from itself by "), "{unstable}");
+        assert!(
+            unstable.contains("most (") && unstable.contains("in Drifts.spin(int)"),
+            "{unstable}"
+        );
+        assert!(
+            unstable.contains(&format!("called from Drifts.{which}(), which {reason}")),
+            "{unstable}"
+        );
+        // Held against the range of its own runs, so it does not fail against itself.
+        let (said, code) = place.compare(&file, &file, &["--fail-on", "0"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains("differs from itself"), "{said}");
+        assert!(!place.json(&file, &file)["tests"][0]["unstable"].is_null());
+    }
+}
+
+#[test]
+fn jvms_of_one_command_are_tests_of_their_own() {
+    let place = Place::new(Jdk::ends().unwrap().pop().unwrap());
+    let orders = place.compiled("gate/Orders", None, "orders");
+    let ends = place.compiled("gate/Ends", None, "ends");
+    let script = [place.java(&orders, &["Orders"]), place.java(&ends, &["Ends"])];
+    let script = script.map(|words| words.join(" ")).join(" && ");
+    let command = ["sh", "-c", &script].map(str::to_owned);
+    let text = place.recorded("both.gate", &[], &command);
+    let names: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("test\t"))
+        .map(|line| line.split('\t').nth(4).unwrap())
+        .collect();
+    assert_eq!(names, ["Ends", "Orders"]);
+}
+
+#[test]
+fn no_file_comes_of_a_command_that_fails() {
+    let place = Place::new(Jdk::ends().unwrap().pop().unwrap());
+    let classes = place.compiled("targets/Cuts", None, "cuts");
+    let run = place.record("cuts.gate", &[], &place.java(&classes, &["Cuts"]));
+    assert_eq!(run.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("the command ended with 3"), "{said}");
+    assert!(!place.path("cuts.gate").exists());
+    let run = place.record("none.gate", &[], &["true".to_owned()]);
+    assert_eq!(run.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("no JVM was counted"), "{said}");
+}
+
+#[test]
+fn files_that_are_none_are_refused() {
+    let place = Place::new(Jdk::ends().unwrap().pop().unwrap());
+    let classes = place.compiled("gate/Orders", None, "orders");
+    let good = place.recorded("good.gate", &["--runs", "1"], &place.java(&classes, &["Orders"]));
+    let damaged = [
+        String::new(),
+        "hello".to_owned(),
+        good.replace("trodden-gate\t1", "trodden-gate\t2"),
+        good.replace("test\t", "test\tx"),
+        good.replace("method\t", "methods\t"),
+        format!("{good}path\t1\txyz\n"),
+        format!("{good}test\t1\t1\t-\tOrders\n"),
+    ];
+    for (number, text) in damaged.into_iter().enumerate() {
+        std::fs::write(place.path("bad.gate"), &text).unwrap();
+        let (said, code) = place.compare("good.gate", "bad.gate", &[]);
+        assert_eq!((said.as_str(), code), ("", Some(1)), "damage {number}");
+    }
+}
