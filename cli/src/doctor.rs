@@ -230,10 +230,13 @@ fn check_process(findings: &mut Findings, pid: u32) {
         ),
         _ => {}
     }
-    if target.inner_pid != pid {
+    if !target.shares_root() {
         findings.add(
-            Mark::Warning,
-            format!("process {pid}: is in a container; the agent library must be there under the same path"),
+            Mark::Good,
+            format!(
+                "process {pid}: has a file system of its own, as in a container; the agent library is copied into it to be \
+                 loaded"
+            ),
         );
     }
 }

@@ -72,7 +72,8 @@ enum Command {
 fn commands(all: bool) -> clap::Command {
     Cli::command()
         .mut_subcommand("run", |run| {
-            profile_args::short_help(run, all, &["top", "full", "remember", "no_memory"])
+            let more = ["production", "top", "full", "remember", "no_memory"];
+            profile_args::short_help(run, all, &more)
         })
         .mut_subcommand("attach", |attach| {
             profile_args::short_help(attach, all, &["wait"])

@@ -236,7 +236,7 @@ fn more_options(own: &[&str]) -> String {
             column += name.len() + 3;
         }
     };
-    line("Report", own);
+    line("This command", own);
     for group in GROUPS {
         let usual = group.entries.iter().filter(|option| option.level == Level::Usual);
         line(

@@ -6,7 +6,7 @@ use clap::Args;
 use trodden_profile::printable_lines;
 
 use crate::attach::jvms;
-use crate::attach::target::Target;
+use crate::attach::target::{Target, user_name};
 use crate::error::CliError;
 use crate::output;
 
@@ -21,7 +21,7 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
     if !jvms.is_empty() {
         let _ = writeln!(
             text,
-            "{:>8}  {:>6}  {:<10}  {:<8}  MAIN",
+            "{:>8}  {:>8}  {:<10}  {:<8}  MAIN",
             "PID", "USER", "JDK", "TRODDEN"
         );
     }
@@ -29,11 +29,11 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
         let target = &jvm.target;
         let _ = writeln!(
             text,
-            "{:>8}  {:>6}  {:<10}  {:<8}  {}",
+            "{:>8}  {:>8}  {:<10}  {:<8}  {}",
             target.pid,
-            target.uid,
+            user_name(target.uid).unwrap_or_else(|| target.uid.to_string()),
             version(target).unwrap_or_else(|| "?".to_owned()),
-            if target.has_agent { "loaded" } else { "-" },
+            if target.agent.is_some() { "loaded" } else { "-" },
             if jvm.main.is_empty() { "?" } else { &jvm.main }
         );
     }
@@ -41,9 +41,10 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
     if jvms.is_empty() {
         output::complain("no JVM runs here that this user may attach to");
     }
-    if others > 0 {
+    if !others.is_empty() {
         output::complain(&format!(
-            "{others} JVMs of other users are not listed; root sees all"
+            "{} JVMs of other users are not listed; root sees all",
+            others.len()
         ));
     }
     Ok(())

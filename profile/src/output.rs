@@ -5,6 +5,7 @@
 //! Whatever is no regular file (a device, a pipe) is opened and written to; it is never replaced.
 //! [`clear_leftovers`] removes what killed processes left behind.
 
+mod lease;
 mod leftovers;
 #[cfg(test)]
 mod tests;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags};
 
+pub use lease::Lease;
 pub use leftovers::{Leftovers, RUN_FOLDER, STAGING_FOLDER, clear_leftovers, hold};
 
 /// How long a pipe may wait for its reader.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use crate::jdk::Jdk;
@@ -34,10 +34,17 @@ impl Talker {
         let mut javac = jdk.command("javac");
         process::run(javac.args(["-g", &file]).current_dir(folder.path()), LIMIT)?.success()?;
         let flags = ["-Xverify:all", "-Xcheck:jni", "-XX:+EnableDynamicAgentLoading"];
-        let mut child = jdk
-            .command("java")
-            .args(flags)
-            .args(["-cp", ".", class])
+        let mut command = jdk.command("java");
+        command.args(flags).args(["-cp", ".", class]);
+        Self::launch(command, folder)
+    }
+
+    /// Starts a command in the program's folder, and waits until it says `ready`.
+    ///
+    /// # Errors
+    /// If it cannot be started, or says something else.
+    pub fn launch(mut command: Command, folder: tempfile::TempDir) -> Result<Self> {
+        let mut child = command
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::attach::target::{Target, TargetError};
+use crate::attach::target::{Target, TargetError, user};
 use crate::error::CliError;
 
 /// Options of the `java` launcher that take the next word.
@@ -31,10 +31,21 @@ pub struct RunningJvm {
     pub main: String,
 }
 
-/// All JVMs that can be attached to by us, by process id; and how many processes are another user's `java`.
-pub fn all() -> (Vec<RunningJvm>, usize) {
+/// Another user's JVM, as far as can be seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignJvm {
+    /// Process id.
+    pub pid: u32,
+    /// User id.
+    pub owner: u32,
+    /// Its main class, jar or module; empty if the system hides command lines.
+    pub main: String,
+}
+
+/// All JVMs that can be attached to by us, by process id; and processes that are another user's `java`.
+pub fn all() -> (Vec<RunningJvm>, Vec<ForeignJvm>) {
     let mut found = Vec::new();
-    let mut others = 0;
+    let mut others = Vec::new();
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     for pid in entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
         match Target::inspect(pid) {
@@ -42,18 +53,31 @@ pub fn all() -> (Vec<RunningJvm>, usize) {
                 main: main_of(&target.command),
                 target,
             }),
-            Err(TargetError::OtherUser { .. }) if is_java(pid) => others += 1,
+            Err(TargetError::OtherUser { owner, .. }) if is_java(pid) => others.push(ForeignJvm {
+                pid,
+                owner,
+                main: main_of(&command_of(pid)),
+            }),
             // Processes that ended meanwhile, and all that are no JVMs.
             _ => {}
         }
     }
     found.sort_by_key(|jvm| jvm.target.pid);
+    others.sort_by_key(|jvm| jvm.pid);
     (found, others)
 }
 
 fn is_java(pid: u32) -> bool {
     let name = fs::read_to_string(format!("/proc/{pid}/comm"));
     name.is_ok_and(|name| name.trim_end() == "java")
+}
+
+/// Command lines of other users can be seen, where the system does not hide them.
+fn command_of(pid: u32) -> Vec<String> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let words = text.split('\0').filter(|word| !word.is_empty());
+    words.map(str::to_owned).collect()
 }
 
 /// What a command line of `java` runs.
@@ -81,7 +105,7 @@ pub fn find(name: &str) -> Result<u32, CliError> {
         let pid = pid.filter(|&pid| pid > 0 && i32::try_from(pid).is_ok());
         return pid.ok_or_else(|| CliError::Usage(format!("error: '{name}' is no process id")));
     }
-    let (jvms, _) = all();
+    let (jvms, others) = all();
     let wanted: Vec<&RunningJvm> = jvms.iter().filter(|jvm| is_called(&jvm.main, name)).collect();
     let list = |jvms: &[&RunningJvm]| -> String {
         let lines = jvms
@@ -91,6 +115,14 @@ pub fn find(name: &str) -> Result<u32, CliError> {
     };
     match wanted.as_slice() {
         [one] => Ok(one.target.pid),
+        [] if others.iter().any(|jvm| is_called(&jvm.main, name)) => {
+            let meant = others.iter().filter(|jvm| is_called(&jvm.main, name));
+            let lines = meant.map(|jvm| format!("\n  {:>8}  {}: {}", jvm.pid, jvm.main, user(jvm.owner)));
+            Err(CliError::Failed(format!(
+                "'{name}' is another user's; run trodden as that user, or as root:{}",
+                lines.collect::<String>()
+            )))
+        }
         [] if jvms.is_empty() => Err(CliError::Failed(format!(
             "no JVM is called '{name}': none runs here that this user may attach to"
         ))),

@@ -1,32 +1,34 @@
 //! `trodden attach`: control of a running JVM through HotSpot's own attach socket, never an open port.
 
 pub mod jvms;
+mod place;
 pub mod protocol;
 pub mod recording;
 mod session;
 pub mod target;
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tempfile::TempDir;
 use trodden_profile::options::{
     Action, AgentCommand, FileFormat, FilePattern, ProfileOptions, Share, parse_duration,
 };
 use trodden_profile::{Profile, printable_lines};
 use trodden_report::ContextsOptions;
 
-use crate::agent_library;
 use crate::error::CliError;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
+use place::{Library, Scratch};
 use session::Session;
+use target::Target;
 
 /// Profiles a JVM that runs already, or controls the profiler in it.
 ///
@@ -178,11 +180,12 @@ fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
     let phi = args.profile.value("phi").map(Share::from_str).transpose();
     let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
     make_absolute(&mut command.options, &args.profile)?;
-    let scratch = scratch_folder(pid)?;
-    let dumped = scratch.path().join("report.trodden").display().to_string();
+    let channel = Channel::new(pid, wait)?;
+    let scratch = &channel.scratch;
+    let dumped = scratch.there("report.trodden").display().to_string();
     command.options.output.file = FilePattern::literal(&dumped);
-    Channel::new(pid, scratch.path(), wait)?.send(command)?;
-    let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
+    channel.send(command)?;
+    let profile = Profile::load(scratch.here("report.trodden")).map_err(CliError::failed)?;
     // What the JVM counts stays as it is: a larger share is taken of what it has counted.
     let options = RenderOptions {
         contexts: ContextsOptions {
@@ -207,53 +210,86 @@ fn make_absolute(options: &mut ProfileOptions, given: &ProfileArgs) -> Result<()
 
 /// Has the agent do something, and shows what it says.
 fn send(command: AgentCommand, pid: u32, wait: Duration) -> Result<(), CliError> {
-    let scratch = scratch_folder(pid)?;
+    let channel = Channel::new(pid, wait)?;
     let own_out = command.options.output.out.is_some();
-    let answer = Channel::new(pid, scratch.path(), wait)?.send(command)?;
+    let own_file = command.options.is_given("file");
+    let answer = channel.send(command)?;
+    if own_file && channel.is_elsewhere() {
+        output::complain(&format!(
+            "process {pid} has a file system of its own: the file is in there (/proc/{pid}/root)"
+        ));
+    }
     match own_out {
         true => Ok(()),
         false => output::write(None, printable_lines(&answer).as_bytes()),
     }
 }
 
-/// A folder for what the JVM writes to us. Only its owner may look inside, and a JVM of another user could
-/// not write there: only root attaches to those.
-fn scratch_folder(pid: u32) -> Result<TempDir, CliError> {
-    let scratch = tempfile::Builder::new()
-        .prefix("trodden-attach-")
-        .tempdir()
-        .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
-    target::let_in(scratch.path(), pid)?;
-    Ok(scratch)
-}
-
 /// The way to the agent in a JVM.
 struct Channel {
     jvm: protocol::Jvm,
-    library: PathBuf,
-    scratch: PathBuf,
+    /// When the process was started: its number alone may become another one's.
+    born: Option<u64>,
+    /// Files that the JVM writes for us; gone with the channel.
+    scratch: Scratch,
     timeout: Duration,
+    /// The agent's path as the JVM knows it, once it is loaded.
+    library: OnceCell<PathBuf>,
 }
 
 impl Channel {
-    fn new(pid: u32, scratch: &Path, timeout: Duration) -> Result<Self, CliError> {
+    fn new(pid: u32, timeout: Duration) -> Result<Self, CliError> {
         Ok(Channel {
-            library: agent_library::find()?,
+            born: target::birth(pid),
             jvm: protocol::Jvm::new(pid).map_err(CliError::failed)?,
-            scratch: scratch.to_owned(),
+            scratch: Scratch::new(pid)?,
             timeout,
+            library: OnceCell::new(),
         })
     }
 
+    /// Does the JVM still run?
+    fn is_alive(&self) -> bool {
+        self.born.is_some() && target::birth(self.jvm.pid()) == self.born
+    }
+
+    /// Does the JVM see another file system than we do?
+    fn is_elsewhere(&self) -> bool {
+        Target::inspect(self.jvm.pid()).is_ok_and(|target| !target.shares_root())
+    }
+
     /// Has the agent do something; its answer.
-    fn send(&self, mut command: AgentCommand) -> Result<String, CliError> {
-        let own = || self.scratch.join("answer").display().to_string();
-        let out = command.options.output.out.get_or_insert_with(own).clone();
+    fn send(&self, command: AgentCommand) -> Result<String, CliError> {
+        if let Some(library) = self.library.get() {
+            return self.load(library, command);
+        }
+        let (_alone, target) = place::alone(self.jvm.pid(), self.timeout).map_err(CliError::failed)?;
+        let library = Library::place(&target)?;
+        let answer = self.load(&library.path, command)?;
+        self.library.get_or_init(|| library.path.clone());
+        Ok(answer)
+    }
+
+    fn load(&self, library: &Path, mut command: AgentCommand) -> Result<String, CliError> {
+        let output = &mut command.options.output;
+        let own = output.out.is_none();
+        let there = || self.scratch.there("answer").display().to_string();
+        let out = output.out.get_or_insert_with(there).clone();
         let loaded = self
             .jvm
-            .load_agent(&self.library, &command.to_agent_string(), self.timeout);
+            .load_agent(library, &command.to_agent_string(), self.timeout);
+        let out = match own {
+            true => self.scratch.here("answer"),
+            false => PathBuf::from(out),
+        };
         let answer = fs::read_to_string(&out).unwrap_or_default();
         if let Err(error) = loaded {
+            if !self.is_alive() {
+                return Err(CliError::Failed(format!(
+                    "process {} ended meanwhile (was it killed?)",
+                    self.jvm.pid()
+                )));
+            }
             let answer = answer.trim_end();
             let separator = if answer.is_empty() { "" } else { ": " };
             return Err(CliError::Failed(format!("{error}{separator}{answer}")));

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::target::{Target, TargetError};
+use super::target::{self, Target, TargetError};
 
 /// Longest argument in version 1 of the protocol, in bytes.
 const LONGEST_ARGUMENT: usize = 1024;
@@ -101,6 +101,11 @@ impl Jvm {
         Ok(Jvm { target })
     }
 
+    /// Process id, as we see it.
+    pub fn pid(&self) -> u32 {
+        self.target.pid
+    }
+
     /// Loads an agent library and gives it its options (`Agent_OnAttach`).
     ///
     /// # Errors
@@ -181,6 +186,9 @@ impl Jvm {
         let start = Instant::now();
         let mut pause = Duration::from_millis(5);
         while !is_socket(socket) {
+            if target::birth(self.target.pid).is_none() {
+                return Err(TargetError::NoProcess { pid: self.target.pid }.into());
+            }
             if start.elapsed() > timeout {
                 return Err(AttachError::NoSocket {
                     pid: self.target.pid,

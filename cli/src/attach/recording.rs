@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FilePattern};
+use trodden_profile::output::Lease;
 
+use super::Channel;
 use super::jvms::main_of;
 use super::target::{self, Target};
-use super::{Channel, scratch_folder};
 use crate::error::CliError;
 use crate::output;
 use crate::profile_args::ProfileArgs;
@@ -24,13 +24,11 @@ const LAST_WORDS: Duration = Duration::from_secs(10);
 /// Profiling that was started by us. Dropped, it is stopped.
 pub struct Recording {
     channel: Channel,
-    /// Files that the JVM writes for us; gone with the recording.
-    scratch: TempDir,
     pid: u32,
-    /// When the process was started: its number alone may become another one's.
-    born: Option<u64>,
     name: String,
     running: bool,
+    /// Without us the agent stops by itself: a killed process has no last words.
+    _lease: Option<Lease>,
 }
 
 /// An action without options: those of the session are for its start.
@@ -38,29 +36,32 @@ fn bare(action: Action) -> Result<AgentCommand, CliError> {
     ProfileArgs::default().command(action, &[])
 }
 
-fn pattern(file: &Path) -> FilePattern {
-    FilePattern::literal(&file.display().to_string())
-}
+/// The file of the end.
+const SESSION: &str = "session.trodden";
 
 impl Recording {
     /// Has the agent start, with counts of its own.
     pub fn start(pid: u32, mut command: AgentCommand, wait: Duration) -> Result<Self, CliError> {
-        let born = target::birth(pid);
         let target = Target::inspect(pid).ok();
         let name = target.as_ref().map_or_else(String::new, |t| main_of(&t.command));
-        let scratch = scratch_folder(pid)?;
+        let channel = Channel::new(pid, wait)?;
+        // A file system without locks is no reason not to profile.
+        let lease = Lease::hold(&channel.scratch.here("lease")).ok();
+        if lease.is_some() {
+            let lease = channel.scratch.there("lease");
+            command.options.output.lease = Some(lease.display().to_string());
+        }
         let mut recording = Recording {
-            channel: Channel::new(pid, scratch.path(), wait)?,
-            scratch,
+            channel,
             pid,
-            born,
             name,
             running: false,
+            _lease: lease,
         };
-        command.options.output.file = pattern(&recording.file());
+        command.options.output.file = recording.pattern(SESSION);
         recording.channel.send(command)?;
         recording.running = true;
-        if target.is_some_and(|target| target.has_agent) {
+        if target.is_some_and(|target| target.agent.is_some()) {
             // Counts of sessions before this one. Not in front of the start: that is refused while another
             // session runs, whose counts these are.
             recording.channel.send(bare(Action::Reset)?)?;
@@ -75,29 +76,33 @@ impl Recording {
 
     /// Where the profile is, once it was written at the end.
     pub fn file(&self) -> PathBuf {
-        self.scratch.path().join("session.trodden")
+        self.channel.scratch.here(SESSION)
+    }
+
+    fn pattern(&self, name: &str) -> FilePattern {
+        FilePattern::literal(&self.channel.scratch.there(name).display().to_string())
     }
 
     /// Does the JVM still run?
     pub fn is_alive(&self) -> bool {
-        self.born.is_some() && target::birth(self.pid) == self.born
+        self.channel.is_alive()
     }
 
     /// What was found until now; the JVM goes on.
     pub fn dump(&self) -> Result<Profile, CliError> {
         // Not into the file of the end: that one tells that the JVM has written its last words.
-        let file = self.scratch.path().join("dump.trodden");
+        const DUMP: &str = "dump.trodden";
         let mut dump = bare(Action::Dump)?;
-        dump.options.output.file = pattern(&file);
+        dump.options.output.file = self.pattern(DUMP);
         self.channel.send(dump)?;
-        Profile::load(&file).map_err(CliError::failed)
+        Profile::load(self.channel.scratch.here(DUMP)).map_err(CliError::failed)
     }
 
     /// Stops, and returns what was found; of a JVM that ended meanwhile, what it left.
     pub fn stop(&mut self) -> Result<Profile, CliError> {
         if self.is_alive() {
             let mut stop = bare(Action::Stop)?;
-            stop.options.output.file = pattern(&self.file());
+            stop.options.output.file = self.pattern(SESSION);
             match self.channel.send(stop) {
                 Ok(_) => {}
                 // It may have ended in this very moment.

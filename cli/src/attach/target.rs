@@ -1,12 +1,11 @@
 //! What `/proc` tells about a process that is to be attached to. Looking does not disturb it.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::agent_library::AGENT_FILE;
-use crate::error::CliError;
 
 /// Number of SIGQUIT on Linux.
 const SIGQUIT: u32 = 3;
@@ -21,7 +20,7 @@ pub enum TargetError {
         pid: u32,
     },
     /// It belongs to someone else.
-    #[error("process {pid} belongs to user id {owner}; run trodden as that user, or as root")]
+    #[error("process {pid} belongs to {}; run trodden as that user, or as root", user(*owner))]
     OtherUser {
         /// Process id.
         pid: u32,
@@ -69,6 +68,8 @@ pub struct Target {
     pub inner_pid: u32,
     /// Effective user id.
     pub uid: u32,
+    /// Its groups, the effective one first.
+    pub groups: Vec<u32>,
     /// Command line.
     pub command: Vec<String>,
     /// The mapped libjvm.so, as the process sees it.
@@ -77,8 +78,8 @@ pub struct Target {
     pub jvm_options: Vec<String>,
     /// Does it catch SIGQUIT?
     pub catches_quit: bool,
-    /// Is Trodden's agent loaded?
-    pub has_agent: bool,
+    /// Trodden's agent, if it is loaded: the path that the process knows it by.
+    pub agent: Option<PathBuf>,
 }
 
 impl Target {
@@ -100,6 +101,9 @@ impl Target {
         let caught = field("SigCgt:")
             .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
             .unwrap_or(0);
+        let group = field("Gid:").and_then(|ids| ids.split_whitespace().nth(1));
+        let groups = field("Groups:").into_iter().flat_map(str::split_whitespace);
+        let groups = group.into_iter().chain(groups).filter_map(|id| id.parse().ok());
         let own = rustix::process::geteuid().as_raw();
         if own != 0 && own != uid {
             return Err(TargetError::OtherUser { pid, owner: uid });
@@ -122,23 +126,28 @@ impl Target {
             .chain(command.iter().skip(1).cloned())
             .collect();
         let maps = read(&root.join("maps"))?;
-        let mut mapped = maps
-            .lines()
-            .filter_map(|line| line.find('/').map(|at| &line[at..]));
-        let agent = format!("/{AGENT_FILE}");
-        let has_agent = mapped.clone().any(|path| path.ends_with(&agent));
-        let libjvm = mapped
-            .find(|path| path.ends_with("/libjvm.so"))
-            .map(PathBuf::from);
+        // The names are ours; behind another root (chroot) the process has shorter ones.
+        let other_root = fs::read_link(root.join("root")).unwrap_or_else(|_| PathBuf::from("/"));
+        let mapped = |file: &str| {
+            let paths = maps
+                .lines()
+                .filter_map(|line| line.find('/').map(|at| &line[at..]))
+                .map(|path| Path::new(path.strip_suffix(" (deleted)").unwrap_or(path)));
+            let mut wanted = paths.filter(|path| path.ends_with(file));
+            let path = wanted.next()?;
+            let inside = path.strip_prefix(&other_root).unwrap_or(path);
+            Some(Path::new("/").join(inside))
+        };
         Ok(Target {
             pid,
             inner_pid: field("NSpid:").and_then(last_number).unwrap_or(pid),
             uid,
+            groups: groups.collect(),
             command,
-            libjvm,
+            libjvm: mapped("libjvm.so"),
             jvm_options,
             catches_quit: caught & (1 << (SIGQUIT - 1)) != 0,
-            has_agent,
+            agent: mapped(AGENT_FILE),
         })
     }
 
@@ -183,16 +192,77 @@ impl Target {
 
     /// The process's `/tmp`, seen from here.
     pub fn tmp(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/{}/root/tmp", self.pid))
+        self.outside(Path::new("/tmp"))
+    }
+
+    /// An absolute path of the process's, seen from here.
+    pub fn outside(&self, path: &Path) -> PathBuf {
+        let root = Path::new("/proc").join(self.pid.to_string()).join("root");
+        root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// Has it the same root and the same mounts as we have?
+    pub fn shares_root(&self) -> bool {
+        let of = |process: &str| {
+            let root = fs::metadata(format!("/proc/{process}/root")).map(|data| (data.dev(), data.ino()));
+            let mounts = fs::read_link(format!("/proc/{process}/ns/mnt"));
+            root.and_then(|root| Ok((root, mounts?))).ok()
+        };
+        of("self") == of(&self.pid.to_string())
+    }
+
+    /// Is this absolute path of ours the same file for the process, and may its user read it?
+    pub fn finds(&self, ours: &Path) -> bool {
+        let Ok(ours) = ours.canonicalize() else {
+            return false;
+        };
+        let same = match (fs::metadata(&ours), fs::metadata(self.outside(&ours))) {
+            (Ok(ours), Ok(theirs)) => (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()),
+            // We may not look through its eyes, so there is nothing that we could put before them.
+            (_, Err(error)) if error.kind() == io::ErrorKind::PermissionDenied => true,
+            _ => false,
+        };
+        // A folder of ours will be handed over.
+        let mut above = ours.ancestors().skip(usize::from(ours.is_dir()));
+        same && (self.uid == rustix::process::geteuid().as_raw() || above.all(|path| self.may_read(path)))
+    }
+
+    /// May its user read a file, or go through a folder, by its permissions?
+    fn may_read(&self, path: &Path) -> bool {
+        let Ok(data) = fs::metadata(path) else {
+            return false;
+        };
+        let wanted = if data.is_dir() { 0o1 } else { 0o4 };
+        let shift = match () {
+            () if data.uid() == self.uid => 6,
+            () if self.groups.contains(&data.gid()) => 3,
+            () => 0,
+        };
+        self.uid == 0 || (data.mode() >> shift) & wanted != 0
     }
 
     /// Facts of the JDK that the process runs: its `release` file.
     pub fn release(&self) -> Option<String> {
         // JAVA_HOME/lib/server/libjvm.so
         let home = self.libjvm.as_deref()?.ancestors().nth(3)?;
-        let inside = Path::new("/proc").join(self.pid.to_string()).join("root");
-        fs::read_to_string(inside.join(home.strip_prefix("/").ok()?).join("release")).ok()
+        fs::read_to_string(self.outside(&home.join("release"))).ok()
     }
+}
+
+/// A user by name and number, as far as the local list of users knows the name.
+pub fn user(id: u32) -> String {
+    match user_name(id) {
+        Some(name) => format!("user '{name}' (id {id})"),
+        None => format!("user id {id}"),
+    }
+}
+
+/// A user's name, if the local list of users has it.
+pub fn user_name(id: u32) -> Option<String> {
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let mut lines = users.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let found = lines.find(|fields| fields.get(2).is_some_and(|given| given.parse() == Ok(id)));
+    found.map(|fields| fields[0].to_owned())
 }
 
 fn read(path: &Path) -> Result<String, TargetError> {
@@ -215,21 +285,4 @@ pub fn birth(pid: u32) -> Option<u64> {
         .parse()
         .ok()
         .filter(|_| !matches!(state, "Z" | "X"))
-}
-
-/// Lets a process's user write into a directory of ours, and nobody else.
-pub fn let_in(directory: &Path, pid: u32) -> Result<(), CliError> {
-    let Ok(target) = Target::inspect(pid) else {
-        // Whoever attaches finds out, and says it better.
-        return Ok(());
-    };
-    let own = fs::metadata(directory)
-        .map_err(|e| CliError::file(directory, e))?
-        .uid();
-    if own != target.uid {
-        chown(directory, Some(target.uid), None).map_err(|e| CliError::file(directory, e))?;
-        fs::set_permissions(directory, Permissions::from_mode(0o700))
-            .map_err(|e| CliError::file(directory, e))?;
-    }
-    Ok(())
 }

@@ -213,12 +213,34 @@ pub fn absolute(pattern: &FilePattern) -> Result<FilePattern, CliError> {
         return Ok(pattern.clone());
     }
     let here = env::current_dir().map_err(|e| CliError::Failed(format!("no current directory: {e}")))?;
-    let here = FilePattern::literal(&text(&here)?);
+    within(&here, pattern)
+}
+
+/// The pattern in that folder, which may be the root itself: the names of files in there are compared with it.
+fn within(folder: &Path, pattern: &FilePattern) -> Result<FilePattern, CliError> {
+    let folder = FilePattern::literal(text(folder)?.trim_end_matches('/'));
     let name = pattern.as_str().strip_prefix("./").unwrap_or(pattern.as_str());
-    format!("{here}/{name}").parse().map_err(CliError::Failed)
+    format!("{folder}/{name}").parse().map_err(CliError::Failed)
 }
 
 fn text(path: &Path) -> Result<String, CliError> {
     let name = path.to_str().map(str::to_owned);
     name.ok_or_else(|| CliError::file(path, "the name is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_folders() {
+        let name: FilePattern = "./trodden-%p.trodden".parse().unwrap();
+        for (folder, whole) in [("/", "/trodden-%p.trodden"), ("/a%b", "/a%%b/trodden-%p.trodden")] {
+            let found = within(Path::new(folder), &name).unwrap();
+            assert_eq!(found.as_str(), whole);
+            // As they are found after the run.
+            let file = whole.replace("%%", "%").replace("%p", "7");
+            assert!(found.matches(&file, |_| None), "{file}");
+        }
+    }
 }

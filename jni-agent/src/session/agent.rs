@@ -1,5 +1,6 @@
 //! The agent's state, and what starting and stopping do to it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -63,6 +64,8 @@ pub struct Control {
     before: Duration,
     /// When the current stretch began; `None` while stopped.
     since: Option<Instant>,
+    /// Number of the current or last stretch.
+    session: u64,
 }
 
 /// Why profiling could not be started.
@@ -114,6 +117,8 @@ pub enum StartError {
 }
 
 static AGENT: OnceLock<Agent> = OnceLock::new();
+/// Number of the next stretch.
+static SESSIONS: AtomicU64 = AtomicU64::new(1);
 
 impl Control {
     /// Seconds profiled so far.
@@ -124,6 +129,16 @@ impl Control {
     /// Does profiling run?
     pub fn running(&self) -> bool {
         self.since.is_some()
+    }
+
+    /// Number of the current stretch, which no other one has.
+    pub fn session(&self) -> u64 {
+        self.session
+    }
+
+    /// Does the stretch of that number run?
+    pub fn runs(&self, session: u64) -> bool {
+        self.running() && self.session == session
     }
 }
 
@@ -260,6 +275,7 @@ impl Agent {
         control.settings = Some(settings);
         control.started.get_or_insert_with(SystemTime::now);
         control.since = Some(Instant::now());
+        control.session = SESSIONS.fetch_add(1, Ordering::Relaxed);
         Ok(done)
     }
 

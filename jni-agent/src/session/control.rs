@@ -14,6 +14,7 @@ use crate::locks::lock;
 use crate::log::{error, info, warning};
 use crate::session::agent::{Agent, Control};
 use crate::session::dump::{dump, file_name};
+use crate::session::lease;
 use crate::settings::{Settings, apply_log_options};
 
 /// Name and value lines of an answer.
@@ -94,8 +95,14 @@ fn start(
     let settings = Settings::new(options).map_err(|e| e.to_string())?;
     // Now, as nobody wants to learn it when the program has run.
     check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    let lease = settings.options.output.lease.as_deref().map(lease::open).transpose()?;
     let probe = settings.probe_name();
     let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
+    if let Some(lease) = lease
+        && let Err(e) = lease::watch(agent, lease, control.session())
+    {
+        warning!("the profile does not end with who asked for it: {e}");
+    }
     if agent.host.late && done.classes > 0 {
         warning!(
             "{} classes were already loaded and are compiled anew; this slows the program for a while \

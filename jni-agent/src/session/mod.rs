@@ -5,5 +5,6 @@ pub mod agent;
 pub mod ahead;
 pub mod control;
 pub mod dump;
+mod lease;
 mod patterns;
 mod ticker;

@@ -22,6 +22,8 @@ pub struct OutputChoices {
     pub quiet: bool,
     /// File for the answer to an attach command.
     pub out: Option<String>,
+    /// File that is locked by whoever asked for the profile, as long as they live.
+    pub lease: Option<String>,
 }
 
 impl Default for OutputChoices {
@@ -33,6 +35,7 @@ impl Default for OutputChoices {
             log: None,
             quiet: false,
             out: None,
+            lease: None,
         }
     }
 }
@@ -106,6 +109,17 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         actions: Action::ALL,
         set: |o, value| Ok(o.output.out = Some(file_name(value)?)),
         get: |o| o.output.out.clone(),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "lease",
+        value: "FILE",
+        default: "none",
+        example: "lease",
+        help: "Stop when nobody holds a lock (flock) on this file any more: who asked for the profile has gone",
+        level: Level::Research,
+        set: |o, value| Ok(o.output.lease = Some(file_name(value)?)),
+        get: |o| o.output.lease.clone(),
         ..OptionEntry::PLAIN
     },
 ];

@@ -118,7 +118,6 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "off",
         example: "1ms",
         help: "CPU time of a thread from one sample of its stack to the next: where the time goes, the JDK included",
-        level: Level::Basic,
         set: |o, value| Ok(o.sampling.sample = sample(value)?),
         get: |o| Some(o.sampling.sample.map_or_else(|| OFF.to_owned(), format_duration)),
         ..OptionEntry::PLAIN

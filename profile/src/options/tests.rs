@@ -801,10 +801,10 @@ prop_compose! {
         file in text(),
         dump in prop::option::of(duration()),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
-        (log, out) in (prop::option::of(text()), prop::option::of(text())),
+        (log, out, lease) in (prop::option::of(text()), prop::option::of(text()), prop::option::of(text())),
     ) -> OutputChoices {
         let file = FilePattern::literal(&file).as_str().parse().unwrap();
-        OutputChoices { file, dump, loglevel, log, quiet, out }
+        OutputChoices { file, dump, loglevel, log, quiet, out, lease }
     }
 }
 

@@ -300,3 +300,23 @@ fn a_run_whose_program_lives_is_left_alone() {
     assert_eq!(clear(&folder).removed, 1);
     assert!(!run.exists());
 }
+
+#[test]
+fn a_lease_ends_with_whoever_holds_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("lease");
+    assert!(Lease::of_another(&path).is_err(), "there is none");
+    let held = Lease::hold(&path).unwrap();
+    assert!(Lease::hold(&path).is_err(), "it is there already");
+    let seen = Lease::of_another(&path).unwrap();
+    let (sender, ended) = std::sync::mpsc::channel();
+    let waiting = std::thread::spawn(move || {
+        seen.await_end().unwrap();
+        sender.send(()).unwrap();
+    });
+    assert!(ended.recv_timeout(Duration::from_millis(50)).is_err());
+    drop(held);
+    ended.recv_timeout(Duration::from_secs(10)).unwrap();
+    waiting.join().unwrap();
+    assert!(Lease::of_another(&path).is_err(), "nobody holds it any more");
+}

@@ -1,10 +1,13 @@
 //! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where
 //! nothing else is.
 
+mod packages;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use trodden_tests::jdk::Jdk;
@@ -43,6 +46,32 @@ fn dist(out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     collect(out, "", &mut files)?;
     Ok(files)
+}
+
+/// What it makes without the Maven repository, made once for all tests that want it.
+fn packages() -> Result<&'static Path> {
+    static MADE: OnceLock<std::result::Result<PathBuf, String>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages");
+        if out.exists() {
+            fs::remove_dir_all(&out).map_err(|e| e.to_string())?;
+        }
+        fs::create_dir_all(&out).map_err(|e| e.to_string())?;
+        dist(&out, &["--no-maven"]).map_err(|e| e.to_string())?;
+        Ok(out)
+    });
+    made.as_deref().map_err(|e| e.clone().into())
+}
+
+/// The file of a folder whose name ends so.
+fn named(folder: &Path, ending: &str) -> Result<PathBuf> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(ending) {
+            return Ok(path);
+        }
+    }
+    Err(format!("no {ending} in {}", folder.display()).into())
 }
 
 fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -> Result<()> {
@@ -325,9 +354,8 @@ fn the_debian_package_has_what_the_archive_has() -> Result<()> {
         return Ok(());
     }
     let temporary = tempfile::tempdir()?;
-    let out = temporary.path().join("out");
-    let files = dist(&out, &["--no-maven"])?;
-    let package = out.join(file(&files, ".deb")?);
+    let out = packages()?;
+    let package = named(out, ".deb")?;
     let field = |name: &str| run(Command::new("dpkg-deb").arg("-f").arg(&package).arg(name));
     assert_eq!(field("Package")?, "trodden\n");
     assert_eq!(field("Version")?.trim(), env!("CARGO_PKG_VERSION"));
@@ -338,8 +366,8 @@ fn the_debian_package_has_what_the_archive_has() -> Result<()> {
     );
     let into = temporary.path().join("root");
     run(Command::new("dpkg-deb").arg("-x").arg(&package).arg(&into))?;
-    let archive = file(&files, &format!("linux-{}.tar.gz", std::env::consts::ARCH))?;
-    let unpacked = unpack(&out.join(archive), &temporary.path().join("unpacked"))?;
+    let archive = named(out, &format!("linux-{}.tar.gz", std::env::consts::ARCH))?;
+    let unpacked = unpack(&archive, &temporary.path().join("unpacked"))?;
     for same in [
         "bin/trodden",
         "lib/libtrodden.so",

@@ -1,5 +1,4 @@
-//! `trodden attach JVM --for TIME`, and `trodden ps`, on both JDKs: sessions one after another, two at
-//! once, interrupted, and in a JVM that ends meanwhile.
+//! Sessions one after another, two at once, interrupted, and in a JVM that ends meanwhile; `trodden ps`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,64 +13,13 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-const LIMIT: Duration = Duration::from_secs(120);
+use crate::attendee::{LIMIT, PROGRAM, session};
+
 /// The program is attached to by name: one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Calls `one` until a line comes, then `two` until there are no more lines.
-const PROGRAM: &str = "public class Attendee {
-    static int one(int i) {
-        return i % 3 == 0 ? i : 1;
-    }
-
-    static int two(int i) {
-        return i % 5 == 0 ? i : 2;
-    }
-
-    public static void main(String[] args) throws Exception {
-        System.out.println(\"ready\");
-        int sum = 0;
-        for (int phase = 0; phase < 2; phase++) {
-            boolean more = true;
-            while (more) {
-                for (int i = 0; i < 1000; i++) {
-                    sum += phase == 0 ? one(i) : two(i);
-                }
-                Thread.sleep(1);
-                more = System.in.available() == 0 && !Boolean.getBoolean(\"never\");
-            }
-            if (System.in.read() != '\\n') {
-                break;
-            }
-        }
-        System.out.println(sum != 0);
-    }
-}
-";
-
-/// A session, with what it writes.
-fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Command> {
-    let mut command = Command::new(&artefacts::artefacts()?.cli);
-    command
-        .args([
-            "attach",
-            jvm,
-            "--probe",
-            "counters",
-            "--include",
-            "Attendee",
-            "--for",
-            time,
-            "-o",
-        ])
-        .arg(program.file(file))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    Ok(command)
 }
 
 fn ps() -> Result<String> {

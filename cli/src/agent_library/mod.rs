@@ -1,0 +1,74 @@
+//! Where the agent, `libtrodden.so`, is.
+
+mod embedded;
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
+
+use crate::error::CliError;
+
+/// Variable that names the agent library.
+pub const AGENT_VARIABLE: &str = "TRODDEN_AGENT";
+
+/// File name of the agent library.
+pub const AGENT_FILE: &str = "libtrodden.so";
+
+/// The agent library's absolute path: `TRODDEN_AGENT`, else beside this program, else in `../lib`, else the
+/// one that this program brings inside itself, unpacked.
+pub fn find() -> Result<PathBuf, CliError> {
+    if let Some(path) = env::var_os(AGENT_VARIABLE).filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        return match usable(&path) {
+            None => Err(CliError::Failed(format!(
+                "{AGENT_VARIABLE}: {} is not a file",
+                path.display()
+            ))),
+            Some(path) if is_noexec(&path) => {
+                Err(CliError::Failed(format!("{AGENT_VARIABLE}: {}", no_code(&path))))
+            }
+            Some(path) => Ok(path),
+        };
+    }
+    let program =
+        env::current_exe().map_err(|e| CliError::Failed(format!("cannot find own program: {e}")))?;
+    let directory = program.parent().unwrap_or(Path::new("/"));
+    let candidates = [
+        directory.join(AGENT_FILE),
+        directory.join("../lib").join(AGENT_FILE),
+    ];
+    let found: Vec<PathBuf> = candidates.iter().filter_map(|path| usable(path)).collect();
+    if let Some(path) = found.iter().find(|path| !is_noexec(path)) {
+        return Ok(path.clone());
+    }
+    if let Some(embedded) = embedded::EMBEDDED {
+        return embedded.unpack(&embedded::places(|name| env::var_os(name), &env::temp_dir()));
+    }
+    if let Some(path) = found.first() {
+        return Err(CliError::Failed(no_code(path)));
+    }
+    let tried: Vec<String> = candidates.iter().map(|p| p.display().to_string()).collect();
+    Err(CliError::Failed(format!(
+        "cannot find the agent library; tried {}. Set {AGENT_VARIABLE} to the path of {AGENT_FILE}; `cargo install \
+         --path cli --features embed-agent` makes a program that brings it along",
+        tried.join(", ")
+    )))
+}
+
+fn usable(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|path| path.is_file())
+}
+
+/// Is this on a file system from which no process may load code?
+pub fn is_noexec(path: &Path) -> bool {
+    statvfs(path).is_ok_and(|data| data.f_flag.contains(StatVfsMountFlags::NOEXEC))
+}
+
+fn no_code(path: &Path) -> String {
+    format!(
+        "no JVM can load {}: its file system is mounted noexec. Copy it to one that is not, and set {AGENT_VARIABLE} \
+         to its path there",
+        path.display()
+    )
+}

@@ -1,0 +1,98 @@
+//! However a session ends, the program runs its own code again, and no file is half written.
+
+use std::fs;
+use std::process::Command;
+
+use trodden_tests::Result;
+use trodden_tests::jdk::Jdk;
+
+use crate::attendee::{Attendee, await_that, begin, signal};
+
+/// A session of a minute that counts, and writes to `end.trodden`.
+fn session(program: &Attendee) -> Result<Command> {
+    let mut command = program.session(&program.pid(), "60s", "end.trodden")?;
+    // What a killed one leaves is gone with the program's folder.
+    command.env("TMPDIR", program.file("."));
+    Ok(command)
+}
+
+fn state(program: &Attendee) -> Result<String> {
+    Ok(program.attach(&["status"])?.success()?.stdout)
+}
+
+#[test]
+fn signals_end_it_and_give_the_program_its_code_back() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let program = Attendee::start(jdk)?;
+        for name in ["INT", "TERM", "HUP"] {
+            let told = program.file("told");
+            let mut running = begin(session(&program)?, &told)?;
+            assert!(program.counts_on()?, "nothing is counted while it runs");
+            signal(name, running.id())?;
+            let ended = running.wait()?;
+            assert!(ended.success(), "{name}: {ended}: {}", fs::read_to_string(&told)?);
+            assert!(state(&program)?.contains("state: stopped"), "{name}");
+            assert!(!program.counts_on()?, "{name}: probes are still in");
+            fs::remove_file(program.file("end.trodden"))?;
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_killed_session_is_ended_by_the_agent() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let mut program = Attendee::start(jdk)?;
+        let mut running = begin(session(&program)?, &program.file("told"))?;
+        assert!(program.counts_on()?, "nothing is counted while it runs");
+        signal("KILL", running.id())?;
+        running.wait()?;
+        await_that("the agent stops by itself", || {
+            Ok(state(&program)?.contains("state: stopped"))
+        })?;
+        assert!(!program.counts_on()?, "probes are still in");
+        assert!(!program.file("end.trodden").exists());
+
+        // Another one is not refused, and its end is not that of the one before.
+        let mut other = begin(session(&program)?, &program.file("told"))?;
+        assert!(program.counts_on()?);
+        signal("INT", other.id())?;
+        assert!(other.wait()?.success());
+        assert!(program.file("end.trodden").exists());
+        // What was started without a session goes on alone.
+        program
+            .attach(&["start", "--include", "Attendee", "--probe", "counters"])?
+            .success()?;
+        assert!(program.counts_on()?);
+        program.attach(&["stop", "--file", "/dev/null"])?.success()?;
+        program.go_on()?;
+        program.go_on()?;
+        program.says("true")?;
+        program.ends()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_killed_jvm_leaves_nothing_half_done() -> Result<()> {
+    for jdk in &Jdk::ends()? {
+        let program = Attendee::start(jdk)?;
+        let temporary = program.file("temporary");
+        fs::create_dir(&temporary)?;
+        let told = program.file("told");
+        let mut command = session(&program)?;
+        command.env("TMPDIR", &temporary);
+        let mut running = begin(command, &told)?;
+        signal("KILL", program.pid())?;
+        let ended = running.wait()?;
+        let told = fs::read_to_string(&told)?;
+        assert_eq!(ended.code(), Some(1), "{told}");
+        assert!(
+            told.contains("ended without writing its profile (was it killed?)"),
+            "{told}"
+        );
+        assert!(!program.file("end.trodden").exists());
+        assert_eq!(fs::read_dir(&temporary)?.count(), 0, "files are left over");
+    }
+    Ok(())
+}
