@@ -12,6 +12,7 @@ mod diff;
 mod doctor;
 mod error;
 mod instrument;
+mod interrupt;
 mod memory;
 mod merge;
 mod output;

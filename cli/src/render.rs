@@ -1,5 +1,6 @@
 //! From a profile to bytes in a format: where the command line meets `trodden-report`.
 
+use std::io;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -9,6 +10,7 @@ use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions, Stac
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
+use crate::output;
 
 /// Formats of `trodden report`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -96,6 +98,18 @@ pub struct RenderOptions {
     pub kpaths: KPathsOptions,
     /// How to show calling contexts.
     pub contexts: ContextsOptions,
+}
+
+impl RenderOptions {
+    /// What is shown at once, on the terminal, if standard output is one.
+    pub fn for_terminal(sources: Vec<PathBuf>) -> Self {
+        RenderOptions {
+            sources,
+            width: output::width(),
+            colour: output::colour(&io::stdout()),
+            ..RenderOptions::default()
+        }
+    }
 }
 
 /// Renders.

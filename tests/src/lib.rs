@@ -47,6 +47,7 @@ pub mod stress;
 pub mod structural;
 pub mod subpaths;
 pub mod sweep;
+pub mod talker;
 pub mod target;
 pub mod trace;
 pub mod walk;

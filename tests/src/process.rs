@@ -84,3 +84,13 @@ pub fn wait(mut child: Child, limit: Duration) -> Result<Outcome> {
         stderr,
     })
 }
+
+/// Is there a program of this name on the `PATH`? If not, says so: a test without it is skipped.
+pub fn is_there(tool: &str) -> bool {
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
+    if !found {
+        eprintln!("SKIPPED: there is no {tool} on the PATH");
+    }
+    found
+}

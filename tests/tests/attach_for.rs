@@ -3,15 +3,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
+use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -53,97 +53,25 @@ const PROGRAM: &str = "public class Attendee {
 }
 ";
 
-struct Attendee {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<std::process::ChildStdout>,
-    folder: tempfile::TempDir,
-}
-
-impl Attendee {
-    fn start(jdk: &Jdk) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("Attendee.java"), PROGRAM)?;
-        let mut javac = jdk.command("javac");
-        process::run(
-            javac.args(["-g", "Attendee.java"]).current_dir(folder.path()),
-            LIMIT,
-        )?
-        .success()?;
-        let mut child = jdk
-            .command("java")
-            .args([
-                "-Xverify:all",
-                "-Xcheck:jni",
-                "-XX:+EnableDynamicAgentLoading",
-                "-cp",
-                ".",
-                "Attendee",
-            ])
-            .current_dir(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut attendee = Attendee {
-            input: child.stdin.take(),
-            output: BufReader::new(child.stdout.take().ok_or("no stdout")?),
-            child,
-            folder,
-        };
-        attendee.says("ready")?;
-        Ok(attendee)
-    }
-
-    fn says(&mut self, wanted: &str) -> Result<()> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        match line.trim() == wanted {
-            true => Ok(()),
-            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
-        }
-    }
-
-    fn go_on(&mut self) -> Result<()> {
-        let input = self.input.as_mut().ok_or("no stdin")?;
-        input.write_all(b"\n")?;
-        Ok(input.flush()?)
-    }
-
-    fn pid(&self) -> String {
-        self.child.id().to_string()
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// A session, with what it writes.
-    fn session(&self, jvm: &str, time: &str, file: &str) -> Result<Command> {
-        let mut command = Command::new(&artefacts::artefacts()?.cli);
-        command
-            .args([
-                "attach",
-                jvm,
-                "--probe",
-                "counters",
-                "--include",
-                "Attendee",
-                "--for",
-                time,
-                "-o",
-            ])
-            .arg(self.file(file))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        Ok(command)
-    }
-}
-
-impl Drop for Attendee {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A session, with what it writes.
+fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Command> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    command
+        .args([
+            "attach",
+            jvm,
+            "--probe",
+            "counters",
+            "--include",
+            "Attendee",
+            "--for",
+            time,
+            "-o",
+        ])
+        .arg(program.file(file))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    Ok(command)
 }
 
 fn ps() -> Result<String> {
@@ -185,16 +113,16 @@ fn ran(file: &Path) -> Result<BTreeSet<String>> {
 fn sessions() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Attendee::start(jdk)?;
+        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
         let pid = program.pid();
         let line = line_of(&pid)?;
         assert!(line.ends_with("Attendee") && !line.contains("loaded"), "{line}");
         assert!(line.contains(&jdk.feature.to_string()), "{line}");
 
         // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
-        let first = program.session("Attendee", "60s", "first.trodden")?.spawn()?;
+        let first = session(&program, "Attendee", "60s", "first.trodden")?.spawn()?;
         until_loaded(&pid)?;
-        let second = process::run(&mut program.session(&pid, "1s", "second.trodden")?, LIMIT)?;
+        let second = process::run(&mut session(&program, &pid, "1s", "second.trodden")?, LIMIT)?;
         assert_eq!(second.status.code(), Some(1), "{second:?}");
         assert!(second.stderr.contains("profiling runs already"), "{second:?}");
         assert!(!program.file("second.trodden").exists());
@@ -206,15 +134,15 @@ fn sessions() -> Result<()> {
 
         // A later one knows nothing of what was counted before it.
         program.go_on()?;
-        let later = process::run(&mut program.session(&pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
+        let later =
+            process::run(&mut session(&program, &pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
         assert!(later.stderr.contains("written: "), "{later:?}");
         let found = ran(&program.file("later.trodden"))?;
         assert!(found.contains("two") && !found.contains("one"), "{found:?}");
 
         // The JVM ends meanwhile.
         let told = program.file("told");
-        let mut last = program
-            .session(&pid, "60s", "last.html")?
+        let mut last = session(&program, &pid, "60s", "last.html")?
             .stdout(Stdio::null())
             .stderr(fs::File::create(&told)?)
             .spawn()?;
@@ -224,14 +152,14 @@ fn sessions() -> Result<()> {
         }
         thread::sleep(Duration::from_millis(200));
         program.go_on()?;
-        drop(program.input.take());
+        program.close();
         let ended = last.wait()?;
         let told = fs::read_to_string(&told)?;
         assert!(ended.success(), "{told}");
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
         assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
         program.says("true")?;
-        assert!(program.child.wait()?.success());
+        program.ends()?;
     }
     Ok(())
 }
@@ -271,7 +199,7 @@ fn what_cannot_be() -> Result<()> {
 fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Attendee::start(jdk)?;
+        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
         let pid = program.pid();
         let attach = |arguments: &[&str]| -> Result<process::Outcome> {
             let mut command = Command::new(&artefacts::artefacts()?.cli);

@@ -112,19 +112,9 @@ fn classes(file: &Path) -> Result<(Profile, Vec<String>)> {
     Ok((profile, names))
 }
 
-/// A tool that a test needs; where it is missing, the test says so and tests nothing.
-fn there(tool: &str) -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
-    if !found {
-        eprintln!("SKIPPED: there is no {tool} on the PATH");
-    }
-    found
-}
-
 #[test]
 fn the_tests_of_a_maven_project_are_profiled_and_maven_is_not() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let project = Project::new()?;

@@ -2,7 +2,7 @@
 //! back however it is left.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use trodden_tests::jdk::Jdk;
+use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -41,67 +42,10 @@ const PROGRAM: &str = "public class Spinner {
 }
 ";
 
-struct Spinner {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<std::process::ChildStdout>,
-    folder: tempfile::TempDir,
-}
-
-impl Spinner {
-    fn start(jdk: &Jdk) -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        fs::write(folder.path().join("Spinner.java"), PROGRAM)?;
-        let mut javac = jdk.command("javac");
-        process::run(
-            javac.args(["-g", "Spinner.java"]).current_dir(folder.path()),
-            LIMIT,
-        )?
-        .success()?;
-        let mut child = jdk
-            .command("java")
-            .args([
-                "-Xverify:all",
-                "-XX:+EnableDynamicAgentLoading",
-                "-cp",
-                ".",
-                "Spinner",
-            ])
-            .current_dir(folder.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
-        let mut spinner = Spinner {
-            input: child.stdin.take().ok_or("no stdin")?,
-            output: BufReader::new(child.stdout.take().ok_or("no stdout")?),
-            child,
-            folder,
-        };
-        spinner.says("ready")?;
-        Ok(spinner)
-    }
-
-    fn says(&mut self, wanted: &str) -> Result<()> {
-        let mut line = String::new();
-        self.output.read_line(&mut line)?;
-        match line.trim() == wanted {
-            true => Ok(()),
-            false => Err(format!("the program said {line:?}, not {wanted:?}").into()),
-        }
-    }
-
-    fn state(&self) -> Result<String> {
-        let mut command = Command::new(&artefacts::artefacts()?.cli);
-        command.args(["attach", &self.child.id().to_string(), "status"]);
-        Ok(process::run(&mut command, LIMIT)?.success()?.stdout)
-    }
-}
-
-impl Drop for Spinner {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn state(program: &Talker) -> Result<String> {
+    let mut command = Command::new(&artefacts::artefacts()?.cli);
+    command.args(["attach", &program.pid(), "status"]);
+    Ok(process::run(&mut command, LIMIT)?.success()?.stdout)
 }
 
 /// A terminal with a view in it: `script` makes the terminal, and hands on what is typed.
@@ -113,12 +57,12 @@ struct View {
 
 impl View {
     /// Opens one; the process id of the view comes into `pid`.
-    fn open(spinner: &Spinner, pid: &Path) -> Result<Self> {
+    fn open(spinner: &Talker, pid: &Path) -> Result<Self> {
         let top = format!(
             "echo $$ > '{}'; exec '{}' top {} --include Spinner --every 300ms",
             pid.display(),
             artefacts::artefacts()?.cli.display(),
-            spinner.child.id()
+            spinner.pid()
         );
         // Afterwards, how the terminal was left.
         let line = "stty cols 110 rows 30; sh -c \"$TOP\"; code=$?; stty -a; exit $code";
@@ -201,14 +145,14 @@ impl View {
 #[test]
 fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
-    let mut spinner = Spinner::start(&jdk)?;
-    let pid = spinner.folder.path().join("pid");
+    let mut spinner = Talker::start(&jdk, "Spinner", PROGRAM)?;
+    let pid = spinner.file("pid");
 
     // By a key, after a look at a method.
     let mut view = View::open(&spinner, &pid)?;
     view.shows("Spinner.third(int)")?;
     view.shows("Spinner.even(int)")?;
-    assert!(spinner.state()?.contains("state: running"));
+    assert!(state(&spinner)?.contains("state: running"));
     view.press("G")?;
     view.press("d")?;
     view.press("\r")?;
@@ -217,14 +161,14 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     view.press("q")?;
     let told = view.ends()?;
     assert!(told.contains("runs its own code again"), "{told}");
-    assert!(spinner.state()?.contains("state: stopped"));
+    assert!(state(&spinner)?.contains("state: stopped"));
 
     // By Ctrl-C, which is a key of a raw terminal.
     let mut view = View::open(&spinner, &pid)?;
     view.shows("Spinner.third(int)")?;
     view.press("\u{3}")?;
     view.ends()?;
-    assert!(spinner.state()?.contains("state: stopped"));
+    assert!(state(&spinner)?.contains("state: stopped"));
 
     // By a signal.
     let view = View::open(&spinner, &pid)?;
@@ -232,7 +176,7 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     let signal = ["-TERM".to_owned(), fs::read_to_string(&pid)?.trim().to_owned()];
     process::run(Command::new("kill").args(signal), LIMIT)?.success()?;
     view.ends()?;
-    assert!(spinner.state()?.contains("state: stopped"));
+    assert!(state(&spinner)?.contains("state: stopped"));
 
     // The terminal is closed.
     let mut view = View::open(&spinner, &pid)?;
@@ -240,7 +184,7 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     view.script.kill()?;
     view.script.wait()?;
     let start = Instant::now();
-    while !spinner.state()?.contains("state: stopped") {
+    while !state(&spinner)?.contains("state: stopped") {
         assert!(start.elapsed() < LIMIT, "it records though nobody looks");
         thread::sleep(Duration::from_millis(100));
     }
@@ -248,12 +192,12 @@ fn the_program_has_its_own_code_back_however_the_view_is_left() -> Result<()> {
     // The program ends.
     let view = View::open(&spinner, &pid)?;
     view.shows("Spinner.third(int)")?;
-    spinner.input.write_all(b"\n")?;
+    spinner.go_on()?;
     let told = view.ends()?;
     assert!(told.contains("the JVM has ended"), "{told}");
     assert!(told.contains("Spinner.third(int)"), "{told}");
     spinner.says("true")?;
-    assert!(spinner.child.wait()?.success());
+    spinner.ends()?;
     Ok(())
 }
 

@@ -7,7 +7,6 @@ mod session;
 pub mod target;
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -151,6 +150,11 @@ fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(
 
 /// One action.
 fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Result<(), CliError> {
+    if args.production && action != AttachAction::Start {
+        return Err(CliError::Usage(
+            "error: --production is for start, and for --for".to_owned(),
+        ));
+    }
     let asked = match action {
         AttachAction::Start => Action::Start,
         AttachAction::Stop => Action::Stop,
@@ -163,24 +167,13 @@ fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Res
     if action == AttachAction::Start {
         sample_by_default(&mut command.options, args.production())?;
     }
-    refuse_production(args, action)?;
     make_absolute(&mut command.options, &args.profile)?;
     send(command, pid, wait)
-}
-
-fn refuse_production(args: &AttachArgs, action: AttachAction) -> Result<(), CliError> {
-    match args.production && action != AttachAction::Start {
-        true => Err(CliError::Usage(
-            "error: --production is for start, and for --for".to_owned(),
-        )),
-        false => Ok(()),
-    }
 }
 
 /// Shows what the JVM has counted until now. The agent knows no reports: it dumps, and the report is made
 /// here.
 fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
-    refuse_production(args, AttachAction::Report)?;
     let mut command = args.profile.command(Action::Dump, &["phi"])?;
     let phi = args.profile.value("phi").map(Share::from_str).transpose();
     let phi = phi.map_err(|e| CliError::Usage(format!("error: option 'phi': {e}")))?;
@@ -192,14 +185,11 @@ fn report(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(), CliError> {
     let profile = Profile::load(Path::new(&dumped)).map_err(CliError::failed)?;
     // What the JVM counts stays as it is: a larger share is taken of what it has counted.
     let options = RenderOptions {
-        sources: sources::places(&[])?,
-        width: output::width(),
-        colour: output::colour(&io::stdout()),
         contexts: ContextsOptions {
             phi: phi.map(Share::get),
             ..ContextsOptions::default()
         },
-        ..RenderOptions::default()
+        ..RenderOptions::for_terminal(sources::places(&[])?)
     };
     output::write(None, &render::render(&profile, Format::Text, &options)?)
 }

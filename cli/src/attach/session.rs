@@ -4,18 +4,17 @@
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use trodden_profile::options::{Action, FileFormat, FilePattern, check_place};
 use trodden_profile::printable;
 
 use super::recording::Recording;
 use crate::error::CliError;
+use crate::interrupt;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
@@ -53,11 +52,7 @@ impl Session<'_> {
         sample_by_default(&mut command.options, self.production)?;
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
-        let interrupted = Arc::new(AtomicBool::new(false));
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-            registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
-        }
+        let interrupted = interrupt::flag(&[])?;
         let mut recording = Recording::start(self.pid, command, self.wait)?;
         let end = self.wait(&interrupted, &recording);
         let profile = recording.stop()?;
@@ -77,12 +72,7 @@ impl Session<'_> {
                 Some(format) => output::write_file(path, &render::render(&profile, format, &options)?)?,
             }
         }
-        let options = RenderOptions {
-            sources: places,
-            width: output::width(),
-            colour: output::colour(&io::stdout()),
-            ..RenderOptions::default()
-        };
+        let options = RenderOptions::for_terminal(places);
         output::write(None, &render::render(&profile, Format::Text, &options)?)?;
         if let Some((path, _)) = &wanted {
             eprintln!("written: {}", path.display());

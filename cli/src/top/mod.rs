@@ -12,20 +12,20 @@ mod worker;
 use std::env;
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::SIGQUIT;
 use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, Probe, parse_duration};
 
 use crate::attach::jvms;
 use crate::attach::recording::Recording;
 use crate::error::CliError;
+use crate::interrupt;
 use crate::output;
 use crate::profile_args::{ProfileArgs, sample_by_default};
 use crate::render::{self, Format, RenderOptions};
@@ -97,11 +97,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     let command = command(&args.profile)?;
     let places = sources::places(&args.sources)?;
     let pid = jvms::find(&args.jvm)?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        let registered = signal_hook::flag::register(signal, Arc::clone(&interrupted));
-        registered.map_err(|e| CliError::Failed(format!("cannot install signal handlers: {e}")))?;
-    }
+    let interrupted = interrupt::flag(&[SIGQUIT])?;
     output::complain(&format!("starting in {pid}"));
     let recording = Recording::start(pid, command, Duration::from_secs(args.wait))?;
     let mut model = Model::new(pid, recording.name(), places.clone());
@@ -138,12 +134,7 @@ fn finish(pid: u32, end: End, last: Result<Profile, CliError>, places: Vec<PathB
         }
         End::Gone => {
             output::complain("the JVM has ended; this is what it did");
-            let options = RenderOptions {
-                sources: places,
-                width: output::width(),
-                colour: output::colour(&io::stdout()),
-                ..RenderOptions::default()
-            };
+            let options = RenderOptions::for_terminal(places);
             output::write(None, &render::render(&last?, Format::Text, &options)?)?;
         }
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::{Result, build};
 
-use super::{NEWER, checkout, coverage, edit, genhtml_reads, paths, read, repository, sample, there};
+use super::{NEWER, checkout, coverage, edit, genhtml_reads, paths, read, repository, sample};
 
 /// With the Gradle that there is; the plugin is written for 4.4 and later.
 #[test]
 fn gradle_sample() -> Result<()> {
-    if !there("gradle") {
+    if !process::is_there("gradle") {
         return Ok(());
     }
     let copy = checkout()?;
@@ -53,7 +53,7 @@ fn gradle_sample() -> Result<()> {
 
 #[test]
 fn gradle_says_what_it_cannot_measure() -> Result<()> {
-    if !there("gradle") {
+    if !process::is_there("gradle") {
         return Ok(());
     }
     let copy = checkout()?;
@@ -102,7 +102,7 @@ fn gradle_8() -> bool {
     if !asked {
         eprintln!("SKIPPED: TRODDEN_TEST_GRADLE_8 is not set; the plugin is not tested with Gradle 8");
     }
-    asked && there("mvn")
+    asked && process::is_there("mvn")
 }
 
 fn gradle_8_program() -> PathBuf {
@@ -190,7 +190,7 @@ fn gradle_joins_projects(gradle: &Path) -> Result<()> {
 
 #[test]
 fn gradle_joins() -> Result<()> {
-    if !there("gradle") {
+    if !process::is_there("gradle") {
         return Ok(());
     }
     gradle_joins_projects(Path::new("gradle"))

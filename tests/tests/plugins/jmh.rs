@@ -9,14 +9,14 @@ use std::time::Duration;
 use serde_json::Value;
 use trodden_tests::{Result, artefacts, process};
 
-use super::{checkout, read, sample, there};
+use super::{checkout, read, sample};
 
 /// JMH runs once at a time on a machine.
 static JMH: Mutex<()> = Mutex::new(());
 
 #[test]
 fn jmh_forgets_the_warm_up() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,7 @@ public class ForkBenchmark {
 
 #[test]
 fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);

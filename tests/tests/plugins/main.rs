@@ -14,16 +14,6 @@ use serde_json::Value;
 use trodden_tests::process::{self, Outcome};
 use trodden_tests::{Result, artefacts, build};
 
-/// A tool that a test needs; where it is missing, the test says so and tests nothing.
-fn there(tool: &str) -> bool {
-    let found = std::env::var_os("PATH")
-        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(tool).is_file()));
-    if !found {
-        eprintln!("SKIPPED: there is no {tool} on the PATH; nothing of its plugin is tested");
-    }
-    found
-}
-
 /// The Maven repository with the plugins, as `./dist` makes it. Made once for all tests.
 fn repository() -> Result<PathBuf> {
     static MADE: LazyLock<std::result::Result<PathBuf, String>> =
@@ -107,7 +97,7 @@ fn paths(coverage: &Value, name: &str) -> Option<(u64, u64)> {
 
 #[test]
 fn maven_beside_jacoco_in_either_order() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let copy = checkout()?;
@@ -213,7 +203,7 @@ fn edit(file: &Path, from: &str, to: &str) -> Result<()> {
 
 /// genhtml reads a tracefile and the sources that it names.
 fn genhtml_reads(tracefile: &Path) -> Result<()> {
-    if !there("genhtml") {
+    if !process::is_there("genhtml") {
         return Ok(());
     }
     let out = tempfile::tempdir()?;
@@ -249,7 +239,7 @@ const MULTI_RELEASE: &str = "<build>
 
 #[test]
 fn maven_says_what_it_cannot_measure() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let copy = checkout()?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
-use super::{repository, there};
+use super::repository;
 
 /// Prints where the plugins find the agent.
 const FIND: &str = "public class Find {
@@ -22,7 +22,7 @@ const FIND: &str = "public class Find {
 
 #[test]
 fn program_and_agent_are_unpacked_once_and_checked_always() -> Result<()> {
-    if !there("mvn") {
+    if !process::is_there("mvn") {
         return Ok(());
     }
     let jdk = &Jdk::ends()?[0];
