@@ -1,14 +1,14 @@
 //! Coverage: which blocks ran and which decisions went which way, from few probes.
 //!
-//! A probe says once that execution came this way. It stands on the ways into a block: on edges, at method entry, where a
-//! handler begins. What needs none is implied:
+//! A probe says once that execution came this way. It stands on the ways into a block: on edges, at method
+//! entry, where a handler begins. What needs none is implied:
 //! - an edge that is the only way into its block was followed if the block ran, and the other way round;
 //! - the only edge out of a block that *completes* (nothing in it throws) was followed if the block ran;
 //! - both ends of an edge that was followed have run.
 //!
-//! Blocks that may throw imply nothing about what comes behind them: dominance of the flow graph alone would claim what an
-//! exception prevented. An edge is wanted for its own sake only where something is decided, that is, where its block has
-//! others as well.
+//! Blocks that may throw imply nothing about what comes behind them: dominance of the flow graph alone would
+//! claim what an exception prevented. An edge is wanted for its own sake only where something is decided,
+//! that is, where its block has others as well.
 
 use crate::graph::{BlockId, FlowGraph};
 use crate::plan::{EdgeOp, Plan, Update};
@@ -36,8 +36,8 @@ pub struct CoveragePlan {
 pub struct Ran {
     /// Per block: did it begin?
     pub blocks: Vec<bool>,
-    /// Per edge, in the graph's order: was it followed? Known of edges out of blocks that have several; of others only
-    /// what is implied.
+    /// Per edge, in the graph's order: was it followed? Known of edges out of blocks that have several; of
+    /// others only what is implied.
     pub edges: Vec<bool>,
 }
 
@@ -193,8 +193,8 @@ impl CoveragePlan {
     }
 }
 
-/// The blocks that tell whether one ran because it completes: it ran if it was left by any of its edges. `None` if that
-/// is not known of all of them.
+/// The blocks that tell whether one ran because it completes: it ran if it was left by any of its edges.
+/// `None` if that is not known of all of them.
 fn by_end(graph: &impl FlowGraph, ways: &[Ways], completes: &[bool], block: usize) -> Option<Vec<usize>> {
     let successors = graph.successors(BlockId::new(block));
     if !completes[block] || successors.is_empty() {
@@ -212,7 +212,8 @@ fn by_end(graph: &impl FlowGraph, ways: &[Ways], completes: &[bool], block: usiz
     Some(sources)
 }
 
-/// The blocks that tell whether one ran by a way that has no probe of its own: each of them leads nowhere else.
+/// The blocks that tell whether one ran by a way that has no probe of its own: each of them leads nowhere
+/// else.
 fn by_begin(ways: &[Ways], completes: &[bool], block: usize) -> Option<Vec<usize>> {
     let ways = &ways[block];
     let known = !ways.starts && !ways.plain.is_empty() && ways.plain.iter().all(|&from| completes[from]);

@@ -1,5 +1,5 @@
-//! `profile=coverage` on real JVMs: every target against the oracle's log of blocks, and what runs for the first time in
-//! compiled code, at the end of the stack, in a full heap, in many threads, after an attach.
+//! `profile=coverage` on real JVMs: every target against the oracle's log of blocks, and what runs for the
+//! first time in compiled code, at the end of the stack, in a full heap, in many threads, after an attach.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,8 @@ use trodden_tests::target::Target;
 use trodden_tests::{Result, artefacts, build, covered, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
-/// Each way in which compiled code can come about: as usual; all of it at once, before anything has run; by one compiler.
+/// Each way in which compiled code can come about: as usual; all of it at once, before anything has run; by
+/// one compiler.
 const WAYS: [&[&str]; 4] = [
     &[],
     &["-Xcomp"],

@@ -1,8 +1,8 @@
 //! `coverage`: a byte for each place that tells what ran, set once.
 //!
-//! The shim keeps the bytes in arrays that the compilers take for constant where they are not 0 (`@Stable`): what has been
-//! passed before code is compiled is not in the compiled code any more, and nothing has to be taken out. See
-//! `docs/decisions/coverage-in-stable-bytes.md` for why it is not an `invokedynamic`.
+//! The shim keeps the bytes in arrays that the compilers take for constant where they are not 0 (`@Stable`):
+//! what has been passed before code is compiled is not in the compiled code any more, and nothing has to be
+//! taken out. See `docs/decisions/coverage-in-stable-bytes.md` for why it is not an `invokedynamic`.
 
 use trodden_numbering::CoveragePlan;
 

@@ -289,8 +289,8 @@ impl Registry {
         before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
     }
 
-    /// Those of a class whose structure graphs are counted, or that has probes of coverage; true if this is its first
-    /// appearance.
+    /// Those of a class whose structure graphs are counted, or that has probes of coverage; true if this is
+    /// its first appearance.
     ///
     /// # Errors
     /// If there are no more ids.
@@ -298,8 +298,8 @@ impl Registry {
         self.register(map, besides, 0)
     }
 
-    /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one thread at a
-    /// time.
+    /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one
+    /// thread at a time.
     ///
     /// # Errors
     /// If there are no more ids, or there is no room.

@@ -175,7 +175,8 @@ impl Shim {
         numbers
     }
 
-    /// Makes room for probes of coverage below a number, and some more. `false` if the JVM has none. One thread at a time.
+    /// Makes room for probes of coverage below a number, and some more. `false` if the JVM has none. One
+    /// thread at a time.
     pub fn make_room(&self, jni: Jni<'_>, end: u32) -> bool {
         if end <= self.room.load(Ordering::Relaxed) {
             return true;

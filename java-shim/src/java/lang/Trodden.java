@@ -13,8 +13,9 @@ import jdk.internal.vm.annotation.Stable;
  *
  * <p>Five independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact
  * counters ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which
- * have switches ({@link #structuralPath}, {@link #structuralHashed}), coverage ({@link #covered}), and the stream of events ({@link
- * #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads.
+ * have switches ({@link #structuralPath}, {@link #structuralHashed}), coverage ({@link #covered}), and the
+ * stream of events ({@link #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by
+ * the agent's own threads.
  * Nothing here throws into the program: what cannot be counted for want of memory is dropped and {@linkplain
  * #lost counted as lost}.
  */
