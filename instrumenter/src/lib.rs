@@ -39,6 +39,7 @@ pub use options::{BesidesCalls, EventProbes, InstrumentOptions, ProbeKind, Probe
 pub use outline::{MethodOutline, outline};
 pub use prepare::{ClassIds, MethodCode, Preparation, Prepared, class_name, round_trip};
 pub use probes::ShimMethod;
+pub use probes::coverage::ClassCoverage;
 pub use shape::shapes;
 
 use std::sync::Arc;

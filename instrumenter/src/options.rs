@@ -22,16 +22,19 @@ pub enum ProbeKind {
     Events,
     /// Path ends of structure graphs (one per loop) are counted while the graph's switch is on.
     Structural,
+    /// Each block and each way of a decision is marked when it runs for the first time.
+    Coverage,
 }
 
 impl ProbeKind {
     /// All kinds, for sweeps.
-    pub const ALL: [ProbeKind; 5] = [
+    pub const ALL: [ProbeKind; 6] = [
         ProbeKind::Yieldpoint,
         ProbeKind::Counters,
         ProbeKind::Safepoint,
         ProbeKind::Events,
         ProbeKind::Structural,
+        ProbeKind::Coverage,
     ];
 
     /// The name used in options and profiles.
@@ -42,6 +45,7 @@ impl ProbeKind {
             ProbeKind::Safepoint => "safepoint",
             ProbeKind::Events => "events",
             ProbeKind::Structural => "structural",
+            ProbeKind::Coverage => "coverage",
         }
     }
 }
@@ -52,7 +56,7 @@ impl FromStr for ProbeKind {
     fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|kind| kind.name() == name);
         known.ok_or_else(|| {
-            format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural)")
+            format!("unknown probe '{name}' (known: yieldpoint, counters, safepoint, events, structural, coverage)")
         })
     }
 }
@@ -70,6 +74,8 @@ pub enum Probes {
     Events(EventProbes),
     /// See [`ProbeKind::Structural`].
     Structural,
+    /// See [`ProbeKind::Coverage`].
+    Coverage,
 }
 
 impl Probes {
@@ -81,6 +87,7 @@ impl Probes {
             Probes::Safepoint => ProbeKind::Safepoint,
             Probes::Events(_) => ProbeKind::Events,
             Probes::Structural => ProbeKind::Structural,
+            Probes::Coverage => ProbeKind::Coverage,
         }
     }
 
@@ -107,6 +114,7 @@ impl From<ProbeKind> for Probes {
             ProbeKind::Safepoint => Probes::Safepoint,
             ProbeKind::Events => Probes::Events(EventProbes::Activations),
             ProbeKind::Structural => Probes::Structural,
+            ProbeKind::Coverage => Probes::Coverage,
         }
     }
 }
@@ -241,6 +249,7 @@ impl EventProbes {
 /// | `static void onlyPathIfWanted(int upper, int path)` | `events` | the same, for a whole activation |
 /// | `static void structuralPath(int slot, int path)` | `structural` | a path ended of the structure graph whose slots begin there |
 /// | `static void structuralHashed(int slot, int path)` | `structural` | the same, of a graph with too many paths for dense slots |
+/// | `static void covered(int probe)` | `coverage` | execution came by |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shim {
     /// Internal name of the class.

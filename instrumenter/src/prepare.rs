@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, PathDag, Plan};
+use trodden_numbering::{BlockId, CoveragePlan, EdgeRef, FlowGraph, PathDag, Plan};
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, MethodMap, Skipped};
 
@@ -18,6 +18,7 @@ use crate::error::{ClassError, SkipReason};
 use crate::ids::{CounterSlot, MethodId};
 use crate::leave::Left;
 use crate::options::{InstrumentOptions, Shim};
+use crate::probes::coverage::ClassCoverage;
 use crate::probes::structural::StructuralCode;
 use crate::probes::{CutPaths, ProbeStrategy, ProbedMethod, strategy};
 use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
@@ -161,6 +162,8 @@ struct Candidate<'a> {
     without_cut_paths: Option<SkipReason>,
     /// Its structure graphs, if the probes are about these.
     structural: Option<Box<StructuralCode>>,
+    /// Where its probes stand, if they are about coverage.
+    coverage: Option<Box<CoveragePlan>>,
     /// Was it numbered by frequencies of a former run?
     guided: bool,
     /// How it would be numbered without them, until it is decided; for methods that HotSpot may inline.
@@ -318,7 +321,7 @@ fn drop_what_does_not_fit(
     }
     let mut written = Vec::new();
     loop {
-        let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
+        let layout = counter_layout(methods, maps);
         let graphs = graph_layout(methods);
         let job = Job {
             shim: &options.shim.class,
@@ -375,6 +378,26 @@ fn drop_what_does_not_fit(
         let mut kept = keep.iter();
         maps.retain(|_| *kept.next().expect("one verdict per method"));
     }
+}
+
+/// Where the methods' counters are, or their probes of coverage.
+fn counter_layout(methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
+    match class_coverage(methods) {
+        Some(coverage) => {
+            let (firsts, slots) = coverage.layout();
+            CounterLayout {
+                base: firsts.into_iter().map(Some).collect(),
+                slots,
+            }
+        }
+        None => CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths)),
+    }
+}
+
+fn class_coverage(methods: &[Candidate]) -> Option<ClassCoverage> {
+    let plan = |candidate: &Candidate| candidate.coverage.as_deref().cloned();
+    let methods: Option<Vec<CoveragePlan>> = methods.iter().map(plan).collect();
+    methods.map(|methods| ClassCoverage { methods })
 }
 
 fn graph_layout(methods: &[Candidate]) -> GraphLayout {
@@ -444,6 +467,11 @@ impl Prepared<'_> {
         graph_layout(&self.methods)
     }
 
+    /// Where its methods have their probes of coverage; `None` for other probes.
+    pub fn coverage(&self) -> Option<ClassCoverage> {
+        class_coverage(&self.methods).filter(|coverage| !coverage.methods.is_empty())
+    }
+
     /// Methods that were numbered by frequencies of a former run ([`InstrumentOptions::guide`]).
     pub fn guided(&self) -> usize {
         self.methods.iter().filter(|m| m.guided).count()
@@ -502,7 +530,7 @@ impl Prepared<'_> {
         mut tell: impl FnMut(&Candidate, Option<&RewriteScratch>),
     ) -> Vec<u8> {
         let class = &self.class;
-        let layout = CounterLayout::of(&self.map);
+        let layout = counter_layout(&self.methods, &self.map.methods);
         let graphs = self.graphs();
         let mut pool = PoolBuilder::new(&class.pool);
         let job = Job {

@@ -244,7 +244,11 @@ impl Settings {
                 Schedule::Span { .. } => self.strata().entries(Strata::MOST) as u64,
                 schedule => schedule.last_index(u64::from(schedule.stride()) - 1) + 1,
             },
-            ProbeKind::Counters | ProbeKind::Safepoint | ProbeKind::Events | ProbeKind::Structural => 0,
+            ProbeKind::Counters
+            | ProbeKind::Safepoint
+            | ProbeKind::Events
+            | ProbeKind::Structural
+            | ProbeKind::Coverage => 0,
         }
     }
 
@@ -283,6 +287,7 @@ impl Settings {
 pub fn probe_kind(options: &ProfileOptions) -> ProbeKind {
     match options.probe_in_use() {
         _ if options.is_structural() => ProbeKind::Structural,
+        _ if options.is_coverage() => ProbeKind::Coverage,
         // Nothing gets any; counts that stay empty are the least of all.
         Probe::Counters | Probe::None => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,

@@ -26,6 +26,7 @@
 
 #[cfg(any(test, feature = "test-support"))]
 pub mod checker;
+mod coverage;
 mod dag;
 #[cfg(any(test, feature = "test-support"))]
 pub mod generate;
@@ -39,6 +40,7 @@ mod rows;
 pub mod structure;
 mod walk;
 
+pub use coverage::{CoveragePlan, Ran};
 pub use dag::{EndCause, NumberingError, NumberingOptions, PathDag, PathStart, StartKind};
 pub use graph::{BlockId, EdgeRef, EdgeWeights, FlowGraph, SimpleGraph};
 pub use numbering::{Numbering, Scratch};

@@ -9,11 +9,12 @@ use crate::compare::{CompareError, Compared, Pair};
 use crate::exports::Export;
 use crate::text::Page;
 use crate::view::{MethodView, View};
-use crate::{contexts, cpu, kpaths, memory, structural, subpaths};
+use crate::{contexts, coverage, cpu, kpaths, memory, structural, subpaths};
 
 /// All kinds, in the order in which reports show them.
-pub(crate) const SECTIONS: [&dyn ReportSection; 6] = [
+pub(crate) const SECTIONS: [&dyn ReportSection; 7] = [
     &cpu::Kind,
+    &coverage::Kind,
     &contexts::Kind,
     &subpaths::Kind,
     &kpaths::Kind,

@@ -209,6 +209,10 @@ pub(crate) fn ends(kind: EndKind, at: Place) -> String {
 
 /// What ran and was not counted though the counts are exact, as one sentence.
 pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
+    // Blocks and ways were marked as they ran, whatever became of the path.
+    if run.probe == "coverage" {
+        return None;
+    }
     // Merged profiles: all of them must have it.
     let is = |fact, value: &str| run.facts.get(fact).is_some_and(|found| found == value);
     let unread = run
@@ -293,6 +297,10 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
     if run.probe == "auto" {
         return "Paths were counted until they were known well enough; counts are estimates of the whole run \
                 (see the methods for what was counted)."
+            .to_owned();
+    }
+    if run.probe == "coverage" {
+        return "Only what ran at all was marked: how often, and on which paths, is not known (trodden coverage shows it)."
             .to_owned();
     }
     if run.probe == "structural" {

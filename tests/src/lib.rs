@@ -29,6 +29,7 @@ pub mod build;
 pub mod conditions;
 pub mod contexts;
 pub mod contexts_apps;
+pub mod covered;
 pub mod events;
 pub mod expect;
 pub mod feasible;

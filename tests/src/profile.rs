@@ -14,7 +14,7 @@ use crate::trace::{self, Activation, MethodId};
 use crate::{Result, artefacts, build, process, walk};
 
 /// Longest time for one run of a target.
-const LIMIT: Duration = Duration::from_secs(120);
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
 
 /// Flags that make the JVM suspicious of us: it verifies every class and checks every call of a JNI function.
 pub const SUSPICIOUS: [&str; 2] = ["-Xverify:all", "-Xcheck:jni"];

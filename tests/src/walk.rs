@@ -8,6 +8,8 @@
 //! of the edges' values, and must regenerate to the very same list: so neither the agent's additions nor the
 //! regeneration is believed without the other.
 
+use std::collections::BTreeSet;
+
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd, StartKind};
 use trodden_profile::{BlockExit, EdgeLabel, MethodMap};
 
@@ -21,6 +23,10 @@ pub struct Walked {
     pub paths: Vec<u64>,
     /// Paths that were cut off: block, and number of the prefix that led there.
     pub cut: Vec<(u32, u64)>,
+    /// Blocks that began.
+    pub blocks: BTreeSet<usize>,
+    /// Edges that were followed: from which block, and which of its edges.
+    pub edges: BTreeSet<(usize, usize)>,
 }
 
 /// Walks one activation.
@@ -71,6 +77,7 @@ impl Walker<'_> {
     /// Control is at the top of a block: the path ends there if paths do, and the next one begins.
     fn arrive(&mut self, block: BlockId) -> Result<()> {
         self.at = block;
+        self.walked.blocks.insert(block.index());
         if let Some(cause) = self.map.dag.end_cause(block) {
             self.finish(PathEnd::At(block, cause))?;
             let start = self
@@ -136,6 +143,7 @@ impl Walker<'_> {
             from: self.at,
             index: index as u32,
         };
+        self.walked.edges.insert((self.at.index(), index));
         let to = self.map.graph.successors(self.at)[index];
         self.path
             .as_mut()

@@ -79,6 +79,12 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
 fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     let pattern = rule.pattern.as_deref().map(MethodPattern::new).transpose();
     let pattern = pattern.map_err(|e| CliError::Usage(format!("error: {e}")))?;
+    if rule.counter == Counter::Paths && !coverage.has_paths() {
+        let what = format!(
+            "rule '{rule}': the profile does not say which paths ran (profile=coverage); probe=counters does"
+        );
+        return Err(CliError::Failed(what));
+    }
     let mut groups: BTreeMap<String, Vec<&MethodCoverage>> = BTreeMap::new();
     for method in &coverage.methods {
         let map = method.map();

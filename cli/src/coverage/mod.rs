@@ -1,6 +1,7 @@
-//! Coverage, for `trodden report` and `trodden check`: profile and class files together.
+//! Coverage, for `trodden coverage`, `report` and `check`: profile and class files together.
 
 mod classes;
+mod command;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use trodden_report::coverage::{Coverage, CoverageOptions};
 
 use crate::error::CliError;
 use crate::output::{self, NewFile};
+
+pub use command::{CoverageCommand, coverage};
 
 /// What coverage is about.
 #[derive(Args, Clone, Debug)]
@@ -114,7 +117,8 @@ pub fn write(
         CoverageFormat::Lcov => coverage.lcov(),
         CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,
     };
-    let paths_beside = matches!(format, CoverageFormat::Lcov | CoverageFormat::Jacoco);
+    let paths_beside =
+        coverage.has_paths() && matches!(format, CoverageFormat::Lcov | CoverageFormat::Jacoco);
     // Beside a device or a pipe there is no place for a file.
     let file = target.filter(|target| paths_beside && !output::is_stream(target));
     let Some(target) = file else {

@@ -5,10 +5,10 @@
 //! bytes), one on the way that falls through does not (3). An update that is not run saves a fraction of a
 //! nanosecond; a call that is not inlined costs more than that.
 
-use trodden_profile::{CounterLayout, MethodMap};
+use trodden_profile::MethodMap;
 
 use super::judge::{one_end, unobserved};
-use super::{Candidate, ClassIds, Job, graph_layout, mark};
+use super::{Candidate, ClassIds, Job, counter_layout, graph_layout, mark};
 use crate::classfile::class::Class;
 use crate::classfile::pool::PoolBuilder;
 use crate::options::InstrumentOptions;
@@ -34,7 +34,7 @@ pub fn keep<'a>(
     if methods.iter().all(|candidate| candidate.unguided.is_none()) {
         return;
     }
-    let layout = CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths));
+    let layout = counter_layout(methods, maps);
     let graphs = graph_layout(methods);
     let mut pool = PoolBuilder::new(&class.pool);
     if mark(options, &mut pool).is_err() {

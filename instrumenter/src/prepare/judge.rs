@@ -1,6 +1,6 @@
 //! Can a method carry probes?
 
-use trodden_numbering::{FlowGraph, NumberingOptions, Plan};
+use trodden_numbering::{CoveragePlan, FlowGraph, NumberingOptions, Plan};
 use trodden_profile::{BlockExit, MethodMap};
 
 use super::lines::Lines;
@@ -63,7 +63,7 @@ pub fn judge<'a>(
     } = scratch;
     let code = Code::read(attribute, &class.pool, marks)?;
     let probes = strategy(options);
-    let one_path_too = probes.sees_calls() || options.single_path_methods;
+    let one_path_too = probes.sees_calls() || probes.is_coverage() || options.single_path_methods;
     if !one_path_too && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
         return Ok(Verdict::Trivial);
     }
@@ -116,6 +116,7 @@ pub fn judge<'a>(
         return Ok(Verdict::Skip(SkipReason::MissingFrame));
     }
     let mut structural = None;
+    let mut coverage = None;
     let plan = if probes.is_structural() {
         let Ok((code_of_graphs, plan)) = StructuralCode::new(&cfg.graph) else {
             return Ok(Verdict::Skip(SkipReason::TooManyPaths));
@@ -124,6 +125,15 @@ pub fn judge<'a>(
             return Ok(Verdict::Skip(SkipReason::TooManyLocals));
         }
         structural = Some(Box::new(code_of_graphs));
+        plan
+    } else if probes.is_coverage() {
+        let completes = cfg
+            .blocks
+            .iter()
+            .map(|block| !cuts::may_throw(&code, &class.pool, block));
+        let code_of_probes = CoveragePlan::new(&cfg.graph, completes.collect());
+        let plan = code_of_probes.plan(&cfg.graph);
+        coverage = Some(Box::new(code_of_probes));
         plan
     } else if probes.keeps_register() {
         numbered.plan(options.skip_single_path_loops)
@@ -184,6 +194,7 @@ pub fn judge<'a>(
         calls,
         without_call_sites: None,
         structural,
+        coverage,
         guided,
         unguided,
     };

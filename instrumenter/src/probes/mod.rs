@@ -5,6 +5,7 @@ mod asm;
 mod bursts;
 mod calls;
 mod counters;
+pub mod coverage;
 mod events;
 mod safepoint;
 mod shim;
@@ -163,6 +164,18 @@ pub trait ProbeStrategy: Debug + Send + Sync {
         false
     }
 
+    /// Is it about coverage? Methods without branches are of interest then, and the updates of the plan are
+    /// [run](Self::run).
+    fn is_coverage(&self) -> bool {
+        false
+    }
+
+    /// Emitted where the plan runs a program that is none of structure graphs.
+    fn run(&self, method: &ProbedMethod, program: u32, asm: &mut Asm) -> Result<(), PoolFull> {
+        let _ = (method, program, asm);
+        Ok(())
+    }
+
     /// Must the register be listed in the LocalVariableTable, where there is one?
     fn register_is_visible(&self) -> bool {
         false
@@ -176,6 +189,7 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         Probes::Counters => counters::counters(options),
         Probes::Safepoint => &safepoint::Safepoint,
         Probes::Structural => &structural::Structural,
+        Probes::Coverage => &coverage::Coverage,
         Probes::Events(EventProbes::Paths) => &events::PATHS,
         Probes::Events(EventProbes::WantedPaths) => &events::WANTED_PATHS,
         Probes::Events(EventProbes::Activations) => &events::ACTIVATIONS,

@@ -40,6 +40,8 @@ shim_methods! {
     StructuralPath = "structuralPath" "(II)V",
     /// The same, with too many paths for slots.
     StructuralHashed = "structuralHashed" "(II)V",
+    /// Execution came by a probe of coverage.
+    Covered = "covered" "(I)V",
     /// The calling thread's block.
     Events = "events" "()J",
     /// An activation begins; how many are below it.

@@ -24,7 +24,7 @@ use crate::probes::CutPaths;
 pub const COUNTED: i32 = -1;
 
 /// May an instruction of the block throw?
-fn may_throw(code: &Code, pool: &Pool, block: &BlockInfo) -> bool {
+pub fn may_throw(code: &Code, pool: &Pool, block: &BlockInfo) -> bool {
     code.instructions(block.start, block.end)
         .any(|(pc, opcode)| code.may_throw(pc, opcode, pool))
 }

@@ -200,7 +200,7 @@ impl Writer<'_, '_, '_, '_> {
         let entry_end = loop {
             let labels = self.scratch.arrivals.num_labels();
             self.scratch.layout.start(self.out, labels);
-            let entry_end = self.code(!added.is_empty() || self.sees_calls())?;
+            let entry_end = self.code(!added.is_empty() || self.sees_calls() || self.is_coverage())?;
             self.unwind(&covered, entry_end.unwrap_or(0))?;
             if self.scratch.layout.finish(code.len(), self.out)? {
                 break entry_end;
@@ -250,6 +250,11 @@ impl Writer<'_, '_, '_, '_> {
         Ok(self.scratch.layout.here(self.out))
     }
 
+    /// Do probes tell coverage? They keep no local, but there may be one at method entry.
+    fn is_coverage(&self) -> bool {
+        self.probes.is_some_and(|p| p.strategy.is_coverage())
+    }
+
     fn update(&mut self, update: Update) -> Result<(), RewriteError> {
         self.emit(|probes, asm| {
             let register = probes.method.register;
@@ -257,8 +262,7 @@ impl Writer<'_, '_, '_, '_> {
                 Update::Keep => Ok(()),
                 Update::Run(program) => match probes.structural {
                     Some(structural) => structural.emit(program, &probes.method, asm),
-                    // Only plans of structural probes have programs.
-                    None => Ok(()),
+                    None => probes.strategy.run(&probes.method, program, asm),
                 },
                 Update::Add(value) => asm.add(register, value as i32),
                 Update::Set(value) => asm.set(

@@ -3,7 +3,7 @@
 use trodden_instrumenter::{ClassIds, Preparation, Prepared, SkipReason};
 use trodden_profile::Skipped;
 
-use crate::classes::registry::Registry;
+use crate::classes::registry::{Besides, Registry};
 use crate::jvm::guard::catch;
 use crate::log::debug;
 use crate::settings::Settings;
@@ -27,9 +27,12 @@ const RUN_BY_SHIM: &[&str] = &[
 ];
 
 /// The class with probes, or `None` if it stays as it is. Safe to call from many threads at once.
+///
+/// `make_room`: for all probes of coverage below a number; false if there is none.
 pub fn instrument(
     settings: &Settings,
     registry: &Registry,
+    make_room: impl Fn(u32) -> bool,
     name: Option<&str>,
     bytes: &[u8],
 ) -> Option<Vec<u8>> {
@@ -42,7 +45,7 @@ pub fn instrument(
         return None;
     }
     match catch("the class file load hook", || {
-        rewrite(settings, registry, name, bytes)
+        rewrite(settings, registry, make_room, name, bytes)
     }) {
         Ok(Ok(result)) => result,
         Ok(Err(reason)) | Err(reason) => {
@@ -73,6 +76,7 @@ fn is_runtime(name: &str) -> bool {
 fn rewrite(
     settings: &Settings,
     registry: &Registry,
+    make_room: impl Fn(u32) -> bool,
     name: Option<&str>,
     bytes: &[u8],
 ) -> Result<Option<Vec<u8>>, String> {
@@ -93,9 +97,12 @@ fn rewrite(
             if run_by_shim(settings, &prepared.map().name) {
                 return Err("run by Trodden's own probes".to_owned());
             }
-            let ids = match &settings.switches {
-                None => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
-                Some(switches) => with_graphs(settings, registry, *switches, &prepared)?,
+            let ids = match (&settings.switches, prepared.coverage()) {
+                (Some(switches), _) => with_graphs(settings, registry, *switches, &prepared)?,
+                (None, Some(coverage)) => registry
+                    .ids_with_room(prepared.map(), coverage, make_room)
+                    .map_err(|e| e.to_string())?,
+                (None, None) => registry.ids(prepared.map(), guide).map_err(|e| e.to_string())?,
             };
             registry.originals.keep(prepared.map(), bytes);
             registry.skip(prepared.skipped().iter().cloned());
@@ -161,7 +168,13 @@ fn with_graphs(
     let graphs = prepared.graphs();
     let slots: Vec<u32> = graphs.graphs().iter().map(|graph| graph.first).collect();
     let (ids, new) = registry
-        .ids_with(prepared.map(), Some(graphs))
+        .ids_with(
+            prepared.map(),
+            Besides {
+                graphs: Some(graphs),
+                ..Besides::default()
+            },
+        )
         .map_err(|e| e.to_string())?;
     if new {
         let state = Switches::at_first(settings.options.structural.window);
@@ -199,7 +212,13 @@ mod tests {
         let registry = Registry::default();
         let bytes = [0xca, 0xfe, 0xba, 0xbe, 0, 0];
         assert_eq!(
-            instrument(&settings("probe=counters"), &registry, Some("a/B"), &bytes),
+            instrument(
+                &settings("probe=counters"),
+                &registry,
+                |_| true,
+                Some("a/B"),
+                &bytes
+            ),
             None
         );
         let skipped = registry.skipped();
@@ -214,7 +233,7 @@ mod tests {
         let registry = Registry::default();
         let settings = settings("probe=counters,renumber=1s");
         let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
-        let before = instrument(&settings, &registry, Some("Shapes"), bytes).unwrap();
+        let before = instrument(&settings, &registry, |_| true, Some("Shapes"), bytes).unwrap();
         let map = Arc::clone(&registry.classes()[0].map);
         // Of each method the path that has most updates on it.
         let counts = map.methods.iter().map(|method| MethodCounts {
@@ -229,14 +248,14 @@ mod tests {
             ..Profile::default()
         });
         settings.renumber(guide, [map.name.clone()].into_iter().collect());
-        let after = instrument(&settings, &registry, Some(&map.name), bytes).unwrap();
+        let after = instrument(&settings, &registry, |_| true, Some(&map.name), bytes).unwrap();
         assert_ne!(before, after);
         let classes = registry.classes();
         assert_eq!(classes.len(), 2);
         assert!(classes[1].ids.first_counter >= classes[0].ids.first_counter.plus(classes[0].layout.slots));
         assert_ne!(classes[0].map.methods, classes[1].map.methods);
         assert_eq!(
-            instrument(&settings, &registry, Some(&map.name), bytes),
+            instrument(&settings, &registry, |_| true, Some(&map.name), bytes),
             Some(after)
         );
         assert_eq!(registry.classes().len(), 2);
@@ -248,7 +267,10 @@ mod tests {
         let settings = settings("profile=contexts,burst=static:50ms:2ms,burst-events=jvm");
         let bytes = include_bytes!("../../../instrumenter/tests/fixtures/Shapes.class");
         for _ in 0..2 {
-            assert_eq!(instrument(&settings, &registry, Some("Shapes"), bytes), None);
+            assert_eq!(
+                instrument(&settings, &registry, |_| true, Some("Shapes"), bytes),
+                None
+            );
         }
         assert_eq!(registry.skipped(), []);
         let entry = registry.only_class_named("Shapes").unwrap();
@@ -265,7 +287,7 @@ mod tests {
         let small = include_bytes!("../../../instrumenter/tests/fixtures/Small.class");
         let (settings, registry) = (settings(options), Registry::default());
         [("Shapes", &shapes[..]), ("Small", small)]
-            .map(|(name, bytes)| instrument(&settings, &registry, Some(name), bytes))
+            .map(|(name, bytes)| instrument(&settings, &registry, |_| true, Some(name), bytes))
     }
 
     /// What the table of options says about classes is what the instrumenter makes of them.
@@ -311,7 +333,13 @@ mod tests {
         let registry = Registry::default();
         let settings = settings("probe=counters,include=java.lang.*");
         assert_eq!(
-            instrument(&settings, &registry, Some("java/lang/ThreadLocal"), b"ignored"),
+            instrument(
+                &settings,
+                &registry,
+                |_| true,
+                Some("java/lang/ThreadLocal"),
+                b"ignored"
+            ),
             None
         );
         assert_eq!(registry.skipped().len(), 1);

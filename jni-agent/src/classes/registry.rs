@@ -8,16 +8,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
-use trodden_instrumenter::{ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
+use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
 use trodden_profile::structural::GraphLayout;
 use trodden_profile::{ClassMap, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths};
 
 use crate::classes::originals::Originals;
-use crate::locks::{read, write};
+use crate::locks::{lock, read, write};
 use crate::threads::blocks::{ThreadBlock, ThreadBlocks};
 
 /// Where the slots and the methods begin of an output of `trodden instrument`.
@@ -34,6 +34,8 @@ pub struct ClassEntry {
     pub layout: Arc<CounterLayout>,
     /// Where its structure graphs have their counters; only if these are profiled.
     pub graphs: Option<Arc<GraphLayout>>,
+    /// Where its methods have their probes of coverage, and what those tell; only with such probes.
+    pub coverage: Option<Arc<ClassCoverage>>,
     /// Where its methods keep the path register and where their instructions went (parallel to the map's
     /// methods); kept only if frames are read. Empty: the class is as it was.
     pub code: Option<Arc<Vec<MethodCode>>>,
@@ -42,10 +44,21 @@ pub struct ClassEntry {
 impl ClassEntry {
     /// How many counter slots it has.
     fn slots(&self) -> u32 {
-        self.graphs
-            .as_ref()
-            .map_or(self.layout.slots, |graphs| graphs.slots)
+        match (&self.graphs, &self.coverage) {
+            (Some(graphs), _) => graphs.slots,
+            (None, Some(coverage)) => coverage.layout().1,
+            (None, None) => self.layout.slots,
+        }
     }
+}
+
+/// What probes have of a class that are not about plain paths.
+#[derive(Default)]
+pub struct Besides {
+    /// Its structure graphs.
+    pub graphs: Option<GraphLayout>,
+    /// Its probes of coverage.
+    pub coverage: Option<ClassCoverage>,
 }
 
 /// What distinguishes classes: configuration, bytes, name, and which profile of this run it is numbered by
@@ -59,6 +72,8 @@ pub struct Registry {
     inner: RwLock<Inner>,
     /// Their bytes.
     pub originals: Originals,
+    /// Held while room is made for the probes of a class.
+    making_room: Mutex<()>,
     /// Grows when instructions of a class may be at other places than before.
     moves: AtomicU64,
 }
@@ -108,6 +123,9 @@ pub enum NoIds {
         "no more numbers for classes, methods or paths in this JVM (fewer where ulimit -v limits address space)"
     )]
     Exhausted,
+    /// The Java heap has no room for its probes, or there are more than there may be.
+    #[error("no room in the Java heap for its probes")]
+    NoRoom,
     /// An earlier class could not be added.
     #[error("an internal error damaged the list of classes: no more classes are instrumented")]
     Damaged,
@@ -118,13 +136,14 @@ impl Plan {
     const METHODS: u32 = i32::MAX as u32 - 1;
 
     /// Adds a class after those planned before.
-    fn add(&mut self, key: Key, map: Arc<ClassMap>, graphs: Option<GraphLayout>) -> Result<(), NoIds> {
+    fn add(&mut self, key: Key, map: Arc<ClassMap>, besides: Besides) -> Result<(), NoIds> {
         checkpoint();
         let layout = Arc::new(CounterLayout::of(&map));
         let entry = ClassEntry {
             ids: self.next,
             layout,
-            graphs: graphs.map(Arc::new),
+            graphs: besides.graphs.map(Arc::new),
+            coverage: besides.coverage.map(Arc::new),
             code: None,
             map,
         };
@@ -255,7 +274,7 @@ impl Registry {
     /// # Errors
     /// If there are no more ids.
     pub fn ids(&self, map: &Arc<ClassMap>, guide: u64) -> Result<ClassIds, NoIds> {
-        Ok(self.register(map, None, guide)?.0)
+        Ok(self.register(map, Besides::default(), guide)?.0)
     }
 
     /// Do a class's methods have the paths that they had before it was numbered by a profile of this run?
@@ -270,24 +289,39 @@ impl Registry {
         before.len() == map.methods.len() && before.iter().zip(&map.methods).all(|(a, b)| same_paths(a, b))
     }
 
-    /// Those of a class whose structure graphs are counted; true if this is its first appearance.
+    /// Those of a class whose structure graphs are counted, or that has probes of coverage; true if this is
+    /// its first appearance.
     ///
     /// # Errors
     /// If there are no more ids.
-    pub fn ids_with(
-        &self,
-        map: &Arc<ClassMap>,
-        graphs: Option<GraphLayout>,
-    ) -> Result<(ClassIds, bool), NoIds> {
-        self.register(map, graphs, 0)
+    pub fn ids_with(&self, map: &Arc<ClassMap>, besides: Besides) -> Result<(ClassIds, bool), NoIds> {
+        self.register(map, besides, 0)
     }
 
-    fn register(
+    /// The ids of a class with probes of coverage. `make_room`: for all probes below a number; asked by one
+    /// thread at a time.
+    ///
+    /// # Errors
+    /// If there are no more ids, or there is no room.
+    pub fn ids_with_room(
         &self,
         map: &Arc<ClassMap>,
-        graphs: Option<GraphLayout>,
-        guide: u64,
-    ) -> Result<(ClassIds, bool), NoIds> {
+        coverage: ClassCoverage,
+        make_room: impl Fn(u32) -> bool,
+    ) -> Result<ClassIds, NoIds> {
+        let _alone = lock(&self.making_room);
+        let end = self.counters().0.checked_add(coverage.layout().1);
+        if !end.is_some_and(make_room) {
+            return Err(NoIds::NoRoom);
+        }
+        let besides = Besides {
+            coverage: Some(coverage),
+            ..Besides::default()
+        };
+        Ok(self.ids_with(map, besides)?.0)
+    }
+
+    fn register(&self, map: &Arc<ClassMap>, besides: Besides, guide: u64) -> Result<(ClassIds, bool), NoIds> {
         let mut inner = write(&self.inner);
         let key = (inner.current, map.sha256, map.name.clone(), guide);
         if let Some(entry) = inner.of_key(&key) {
@@ -295,7 +329,7 @@ impl Registry {
         }
         let mut plan = inner.plan()?;
         let ids = plan.next;
-        plan.add(key, Arc::clone(map), graphs)?;
+        plan.add(key, Arc::clone(map), besides)?;
         inner.commit(plan, None);
         Ok((ids, true))
     }
@@ -328,7 +362,7 @@ impl Registry {
         let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
         for class in &classes {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
-            plan.add(key, Arc::clone(class), None)?;
+            plan.add(key, Arc::clone(class), Besides::default())?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
         for (class, methods) in classes.iter().zip(conditions) {
@@ -624,14 +658,20 @@ mod tests {
             plan(0, Plan::METHODS),
             plan(u32::MAX, u32::MAX),
         ] {
-            assert_eq!(last.add(key.clone(), shapes(), None), Err(NoIds::Exhausted));
+            assert_eq!(
+                last.add(key.clone(), shapes(), Besides::default()),
+                Err(NoIds::Exhausted)
+            );
         }
-        assert_eq!(plan(0, 0).add(key.clone(), shapes(), None), Ok(()));
+        assert_eq!(plan(0, 0).add(key.clone(), shapes(), Besides::default()), Ok(()));
         let small = Plan {
             slots: 1,
             ..plan(0, 0)
         };
-        assert_eq!({ small }.add(key, shapes(), None), Err(NoIds::Exhausted));
+        assert_eq!(
+            { small }.add(key, shapes(), Besides::default()),
+            Err(NoIds::Exhausted)
+        );
     }
 
     fn map(name: &str, hash: u8) -> Arc<ClassMap> {

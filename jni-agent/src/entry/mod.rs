@@ -364,7 +364,7 @@ unsafe extern "system" fn compiled_method_load(
 
 unsafe extern "system" fn class_file_load_hook(
     jvmti: *mut jvmtiEnv,
-    _: *mut JNIEnv,
+    jni: *mut JNIEnv,
     _redefined: jclass,
     _loader: jobject,
     name: *const c_char,
@@ -383,8 +383,16 @@ unsafe extern "system" fn class_file_load_hook(
         let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy());
         // SAFETY: the JVM passes `length` readable bytes, valid during this call.
         let class = unsafe { std::slice::from_raw_parts(bytes, length.max(0) as usize) };
-        let Some(rewritten) = hook::instrument(&settings, &agent.host.registry, name.as_deref(), class)
-        else {
+        // SAFETY: the JVM passes the current thread's environment, valid during this call.
+        let jni = unsafe { Jni::from_raw(jni) };
+        let make_room = |probes| {
+            let (Some(jni), Some(shim)) = (jni, agent.host.shim_if_defined()) else {
+                return false;
+            };
+            shim.make_room(jni, probes)
+        };
+        let registry = &agent.host.registry;
+        let Some(rewritten) = hook::instrument(&settings, registry, make_room, name.as_deref(), class) else {
             return;
         };
         // SAFETY: the JVM passes our own, valid environment.

@@ -346,6 +346,30 @@ impl<'e> Jni<'e> {
         self.checked("CallStaticVoidMethod", ())
     }
 
+    /// Calls a static method `(I)I`.
+    pub fn call_int_int(self, class: ClassRef, method: StaticMethod, value: jint) -> Result<jint, JvmError> {
+        let args = [jvalue { i: value }];
+        let value = jni!(self, CallStaticIntMethodA, class.0, method.0, args.as_ptr());
+        self.checked("CallStaticIntMethod", value)
+    }
+
+    /// The bytes that a static method `(I)[B` returns; nothing for null.
+    pub fn call_bytes_int(
+        self,
+        class: ClassRef,
+        method: StaticMethod,
+        value: jint,
+    ) -> Result<Option<Vec<u8>>, JvmError> {
+        let args = [jvalue { i: value }];
+        let array = jni!(self, CallStaticObjectMethodA, class.0, method.0, args.as_ptr());
+        let array = self.checked("CallStaticObjectMethod", array)?;
+        let bytes = self.bytes(array);
+        if !array.is_null() {
+            jni!(self, DeleteLocalRef, array);
+        }
+        bytes
+    }
+
     /// Calls a static method `()I`.
     pub fn call_int(self, class: ClassRef, method: StaticMethod) -> Result<jint, JvmError> {
         let value = jni!(self, CallStaticIntMethodA, class.0, method.0, std::ptr::null());

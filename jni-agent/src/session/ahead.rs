@@ -91,6 +91,12 @@ fn start(
             probe.name()
         ));
     }
+    if options.is_coverage() {
+        return Err(format!(
+            "it was instrumented with probe {}: profile 'coverage' needs the agent",
+            probe.name()
+        ));
+    }
     options.probe = probe;
     apply_log_options(&options);
     for option in options::options().filter(|option| option.code && options.is_given(option.name)) {

@@ -6,6 +6,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::{Action, AgentCommand, ProfileOptions, check_place};
 use trodden_profile::output;
 
@@ -78,6 +79,13 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             Ok(vec![("file", shown(&file))])
         }
         Action::Reset => {
+            if control
+                .settings
+                .as_ref()
+                .is_some_and(|s| s.probe == ProbeKind::Coverage)
+            {
+                return Err("coverage cannot be forgotten: what has run is not reported again".to_owned());
+            }
             agent.reset(jni, &mut control).map_err(|e| e.to_string())?;
             Ok(Vec::new())
         }

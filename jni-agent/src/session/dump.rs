@@ -1,13 +1,15 @@
 //! Writing the profile.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use trodden_instrumenter::{CounterSlot, ProbeKind};
+use trodden_instrumenter::{CounterSlot, MethodId, ProbeKind};
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, FileFormat, OpenPaths};
-use trodden_profile::{ClassProfile, Profile, RunInfo, merge};
+use trodden_profile::{ClassProfile, Covered, MethodCovered, Profile, RunInfo, merge};
 
+use crate::classes::registry::ClassEntry;
 use crate::controller::complete;
 use crate::jvm::guard::panics;
 use crate::jvm::{Jni, JvmError};
@@ -108,12 +110,17 @@ pub fn dump(
         run.facts.set(facts::CUT_PATHS, cut);
         run.facts.set(facts::OPEN_PATHS, read);
     }
+    let coverage = match settings.probe {
+        ProbeKind::Coverage => Some(covered(agent, shim, jni, &first_methods)?),
+        _ => None,
+    };
     let (samples, unknown) = collector.sampled();
     let tally = collector.tally;
     match settings.probe {
         ProbeKind::Counters | ProbeKind::Structural => {
             run.facts.set(facts::LOST, shim.lost(jni)?.max(0) as u64);
         }
+        ProbeKind::Coverage => {}
         probe => {
             run.facts.set(facts::TICKS, tally.ticks);
             run.facts.set(facts::OVERRUNS, tally.overruns);
@@ -150,6 +157,7 @@ pub fn dump(
         run,
         classes,
         skipped: agent.host.registry.skipped(),
+        coverage,
         ..Profile::default()
     };
     if settings.renumbered.get().is_some() {
@@ -202,6 +210,41 @@ fn exact_counts(
     let mut counts = ExactCounts::after(dense, shim, jni)?;
     counts.add_open(&open);
     Ok((counts, Some(open)))
+}
+
+/// What ran, of classes whose first methods have these numbers.
+fn covered(
+    agent: &Agent,
+    shim: &Shim,
+    jni: Jni<'_>,
+    first_methods: &[MethodId],
+) -> Result<Covered, JvmError> {
+    let registry = &agent.host.registry;
+    let entries = registry
+        .classes()
+        .into_iter()
+        .map(|entry| (entry.ids.first_method, entry));
+    let entries: HashMap<MethodId, ClassEntry> = entries.collect();
+    let passed = shim.passed(jni, registry.counters().0)?;
+    let mut methods = BTreeMap::new();
+    for (class, first_method) in (0u32..).zip(first_methods) {
+        let Some(entry) = entries.get(first_method) else {
+            continue;
+        };
+        let Some(coverage) = &entry.coverage else { continue };
+        let firsts = coverage.layout().0;
+        let plans = coverage.methods.iter().zip(firsts).zip(&entry.map.methods);
+        for (method, ((plan, first), map)) in (0u32..).zip(plans) {
+            let first = entry.ids.first_counter.plus(first);
+            let ran = plan.ran(&map.graph, |probe| {
+                passed.get(first.plus(probe).index()).copied().unwrap_or(false)
+            });
+            if ran.blocks.contains(&true) {
+                methods.insert((class, method), MethodCovered::new(map, &ran));
+            }
+        }
+    }
+    Ok(Covered { methods })
 }
 
 /// Classes that were numbered twice, with their counts before and after added up.

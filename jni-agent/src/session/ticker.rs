@@ -70,6 +70,7 @@ impl Ticker {
                     None => Ok(()),
                 }
             }
+            ProbeKind::Coverage => Ok(()),
             ProbeKind::Counters | ProbeKind::Events => match (&mut self.controller, self.settings.bursts()) {
                 (Some(controller), _) => controller.tick(jni),
                 (None, Some((length, _))) => self.burst(jni, length, signal),

@@ -1,6 +1,7 @@
 //! The Java shim inside the JVM: defining it, and the few calls the agent makes into it.
 
 use std::ffi::CStr;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::jvm::{GlobalRef, Jni, JvmError, StaticMethod};
 use crate::threads::blocks::{Switches, ThreadBlock, ThreadBlocks};
@@ -36,6 +37,9 @@ static CLASSES: [(&CStr, &[u8]); 5] = [
 /// Smallest and largest ring: the windows of usual schedules fit the one (64 KB), the other takes 8 MB.
 const RING_ENTRIES: std::ops::RangeInclusive<u64> = 8192..=1 << 20;
 
+/// Probes of coverage for which room is made before there are classes with them: a row of 4 KB has as many.
+const PROBES_AHEAD: u32 = 16 << 12;
+
 /// The defined shim.
 pub struct Shim {
     class: GlobalRef,
@@ -47,6 +51,10 @@ pub struct Shim {
     snapshot_hashed: StaticMethod,
     snapshot_cuts: StaticMethod,
     lost: StaticMethod,
+    rows: StaticMethod,
+    row: StaticMethod,
+    /// Probes of coverage below this number have their rows.
+    room: AtomicU32,
 }
 
 impl Shim {
@@ -87,6 +95,9 @@ impl Shim {
             snapshot_hashed: method(c"snapshotHashed", c"()[J")?,
             snapshot_cuts: method(c"snapshotCuts", c"()[J")?,
             lost: method(c"lost", c"()J")?,
+            rows: method(c"rows", c"(I)I")?,
+            row: method(c"row", c"(I)[B")?,
+            room: AtomicU32::new(0),
         })
     }
 
@@ -162,6 +173,37 @@ impl Shim {
             .and_then(|array| jni.longs(array, jni.array_length(array)));
         jni.pop_frame();
         numbers
+    }
+
+    /// Makes room for probes of coverage below a number, and some more. `false` if the JVM has none. One
+    /// thread at a time.
+    pub fn make_room(&self, jni: Jni<'_>, end: u32) -> bool {
+        if end <= self.room.load(Ordering::Relaxed) {
+            return true;
+        }
+        let most = end.saturating_add(PROBES_AHEAD);
+        let made = [most, end].into_iter().find(|&most| {
+            let most = i32::try_from(most);
+            most.is_ok_and(|most| jni.call_int_int(self.class.class(), self.rows, most) == Ok(1))
+        });
+        self.room.fetch_max(made.unwrap_or(0), Ordering::Relaxed);
+        made.is_some()
+    }
+
+    /// Which probes of coverage below a number were passed.
+    pub fn passed(&self, jni: Jni<'_>, end: u32) -> Result<Vec<bool>, JvmError> {
+        let mut passed = Vec::with_capacity(end as usize);
+        for row in 0.. {
+            if passed.len() >= end as usize {
+                break;
+            }
+            match jni.call_bytes_int(self.class.class(), self.row, row)? {
+                Some(bytes) if !bytes.is_empty() => passed.extend(bytes.iter().map(|&byte| byte != 0)),
+                _ => break,
+            }
+        }
+        passed.resize(end as usize, false);
+        Ok(passed)
     }
 
     /// Path ends that found no memory to be counted in.

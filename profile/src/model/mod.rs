@@ -4,6 +4,7 @@ mod accuracy;
 pub(crate) mod codec;
 pub(crate) mod conditions;
 mod contexts;
+mod coverage;
 mod cpu;
 mod describe;
 mod edges;
@@ -31,6 +32,7 @@ pub use conditions::{
     CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,
 };
 pub use contexts::{ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
+pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, MethodTime, PlaceTime,
     share_interval, share_interval_of,

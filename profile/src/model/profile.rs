@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
+use crate::model::coverage::Covered;
 use crate::model::cpu::CpuSamples;
 use crate::model::facts::Facts;
 use crate::model::kpaths::KPaths;
@@ -26,7 +27,7 @@ pub struct RunInfo {
     pub started_ms: u64,
     /// Seconds profiled.
     pub seconds: f64,
-    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, `auto` (counters that
+    /// Probe strategy: `yieldpoint`, `counters`, `safepoint`, `events`, `structural`, `coverage`, `auto` (counters that
     /// are taken out again), or `none`.
     pub probe: String,
     /// Sampling schedule in option syntax (`sag:64:17`), if it samples.
@@ -139,6 +140,8 @@ pub struct Profile {
     pub cpu: Option<CpuSamples>,
     /// Methods whose paths' shares were known, and the same in two parts of the run, by position of class and method.
     pub steady: BTreeSet<(u32, u32)>,
+    /// What ran at all, if that was recorded.
+    pub coverage: Option<Covered>,
     /// What earlier runs found of methods that this one did not measure.
     pub memory: Option<Box<Memory>>,
 }
@@ -162,6 +165,8 @@ impl Profile {
                 .filter(|(_, counts)| counted(counts));
             ran.extend(methods.map(|(method, _)| (position, method)));
         }
+        let covered = self.coverage.iter().flat_map(|coverage| coverage.methods.keys());
+        ran.extend(covered.map(|&(class, method)| (class as usize, method as usize)));
         let forests = self.kpaths.iter().flat_map(|kpaths| &kpaths.methods);
         ran.extend(
             forests

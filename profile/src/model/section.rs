@@ -10,11 +10,11 @@ use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB,
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::{
-    conditions, contexts, cpu, inlining, kpaths, memory, observations, shapes, structural, subpaths,
+    conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural, subpaths,
 };
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 10] = [
+pub(crate) const SECTIONS: [&dyn Section; 11] = [
     &shapes::Kind,
     &inlining::Kind,
     &kpaths::Kind,
@@ -25,6 +25,7 @@ pub(crate) const SECTIONS: [&dyn Section; 10] = [
     &conditions::Kind,
     &cpu::Kind,
     &memory::Kind,
+    &coverage::Kind,
 ];
 
 /// A kind of data in a profile. The implementor has no state: what it speaks of is in the [`Profile`].

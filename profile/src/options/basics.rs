@@ -7,10 +7,11 @@ use super::{Action, Probe, ProfileKind, ProfileOptions, Use};
 pub(super) const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "profile",
-        value: "paths|kpaths|contexts|subpaths|structural|null",
+        value: "paths|kpaths|contexts|subpaths|structural|coverage|null",
         default: "paths",
         example: "contexts",
-        help: "What is profiled (structural: each loop on its own; null: nothing, to see what the event stream costs)",
+        help: "What is profiled (structural: each loop on its own; coverage: what ran at all, by probes that compiled code \
+               drops; null: nothing, to see what the event stream costs)",
         list: true,
         replay: true,
         level: Level::Basic,

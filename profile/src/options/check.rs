@@ -19,6 +19,9 @@ impl ProfileOptions {
         if self.is_structural() {
             self.check_structural()?;
         }
+        if self.is_coverage() {
+            self.check_coverage()?;
+        }
         if let Some(wish) = self.wish_for_events()
             && !matches!(self.probe, Probe::Auto | Probe::Events)
         {
@@ -113,6 +116,30 @@ impl ProfileOptions {
         }
         if self.output.file.format() == FileFormat::Trace {
             return wrong("file", "a trace holds no structural profile");
+        }
+        Ok(())
+    }
+
+    /// Coverage has probes of its own as well, and they report nothing twice.
+    fn check_coverage(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason: &str| {
+            let reason = reason.to_owned();
+            Err(OptionError::Value { name, reason })
+        };
+        if self.profile.len() > 1 {
+            return wrong("profile", "'coverage' stands alone");
+        }
+        if self.probe != Probe::Auto {
+            return wrong(
+                "probe",
+                "profile 'coverage' has probes of its own; leave 'probe' out",
+            );
+        }
+        if self.code.memory.is_some() {
+            return wrong("memory", "coverage is of the run itself: no method is left out");
+        }
+        if self.output.file.format() == FileFormat::Trace {
+            return wrong("file", "a trace holds no coverage");
         }
         Ok(())
     }

@@ -11,6 +11,11 @@ impl ProfileOptions {
         self.profile.contains(&ProfileKind::Structural)
     }
 
+    /// Is it only marked what ran?
+    pub fn is_coverage(&self) -> bool {
+        self.profile.contains(&ProfileKind::Coverage)
+    }
+
     /// `phi`, and `epsilon` as given or as it follows from `phi`.
     pub fn thresholds(&self) -> (f64, f64) {
         let phi = self.contexts.phi.get();
@@ -25,7 +30,10 @@ impl ProfileOptions {
         if self.output.file.format() == FileFormat::Trace {
             return Some(format!("the trace '{}'", self.output.file));
         }
-        let of_stream = |kind: &&ProfileKind| !matches!(kind, ProfileKind::Paths | ProfileKind::Structural);
+        let of_stream = |kind: &&ProfileKind| {
+            use ProfileKind::{Coverage, Paths, Structural};
+            !matches!(kind, Paths | Structural | Coverage)
+        };
         let kind = self.profile.iter().find(of_stream)?;
         Some(format!("profile '{kind}'"))
     }
@@ -37,7 +45,10 @@ impl ProfileOptions {
         if self.is_structural() {
             return self.structural.retire && self.structural.window.is_some();
         }
-        self.probe == Probe::Auto && self.wish_for_events().is_none() && !self.is_given("schedule")
+        self.probe == Probe::Auto
+            && self.wish_for_events().is_none()
+            && !self.is_coverage()
+            && !self.is_given("schedule")
     }
 
     /// The share of the run that probe `auto`, or profile `structural`, may take.
@@ -50,7 +61,7 @@ impl ProfileOptions {
         match self.probe {
             Probe::Auto if self.wish_for_events().is_some() => Probe::Events,
             // Exact counters while a window is open.
-            Probe::Auto if self.is_structural() => Probe::Counters,
+            Probe::Auto if self.is_structural() || self.is_coverage() => Probe::Counters,
             Probe::Auto if self.retires() => Probe::Counters,
             probe => probe.resolved(),
         }
@@ -92,7 +103,7 @@ impl ProfileOptions {
 
     /// Do probes count every path end, as long as they are in?
     pub(super) fn counts_path_ends(&self) -> bool {
-        self.probe_in_use() == Probe::Counters && !self.is_structural()
+        self.probe_in_use() == Probe::Counters && !self.is_structural() && !self.is_coverage()
     }
 
     /// Do iterations of single-path loops go without a probe?

@@ -235,7 +235,7 @@ impl Use {
         words: "plain paths with probe=counters, or probe=yieldpoint and a schedule of spans",
         with: "probe=counters",
         test: |o| match o.probe_in_use() {
-            _ if o.is_structural() || o.retires() => false,
+            _ if o.is_structural() || o.is_coverage() || o.retires() => false,
             Probe::Counters => true,
             Probe::Yieldpoint => matches!(o.sampling.schedule, Schedule::Span { .. }),
             _ => false,

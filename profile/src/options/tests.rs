@@ -132,7 +132,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=path",
-            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, contexts, subpaths, structural, null)",
+            "option 'profile': unknown profile 'path'; did you mean 'paths'? (known: paths, kpaths, contexts, subpaths, structural, coverage, null)",
         ),
         (
             "profile=structural,probe=counters",

@@ -216,6 +216,8 @@ words! {
         Subpaths = "subpaths",
         /// Each loop on its own, in windows.
         Structural = "structural",
+        /// Which blocks and which ways of decisions ran.
+        Coverage = "coverage",
         /// Nothing: shows what the event stream by itself costs.
         Null = "null",
     }

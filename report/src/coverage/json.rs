@@ -26,7 +26,8 @@ struct Document<'a> {
 
 #[derive(Serialize)]
 struct Totals {
-    paths: Part,
+    /// Null if it is not known which paths ran.
+    paths: Option<Part>,
     branches: Part,
     lines: Part,
     methods: Part,
@@ -47,7 +48,8 @@ struct Method<'a> {
     source_file: Option<&'a str>,
     line: Option<u32>,
     possible_paths: u64,
-    covered_paths: u64,
+    /// Null if it is not known which paths ran.
+    covered_paths: Option<u64>,
     branches: Part,
     lines: Part,
     paths: Vec<Path>,
@@ -99,7 +101,7 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
         not_counted: words::not_counted(&coverage.run),
         path_cap: coverage.cap(),
         totals: Totals {
-            paths: sums.paths.into(),
+            paths: coverage.has_paths().then(|| sums.paths.into()),
             branches: sums.branches.into(),
             lines: sums.lines.into(),
             methods: sums.methods.into(),
@@ -134,8 +136,8 @@ fn method(method: &MethodCoverage) -> Method<'_> {
         descriptor: &map.descriptor,
         source_file: method.source_file(),
         line: method.lines().keys().next().copied(),
-        possible_paths: method.paths.total,
-        covered_paths: method.paths.covered,
+        possible_paths: map.num_paths(),
+        covered_paths: method.has_paths.then_some(method.paths.covered),
         branches: sums.branches.into(),
         lines: sums.lines.into(),
         paths: counts

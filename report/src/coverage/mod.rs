@@ -1,20 +1,23 @@
 //! Coverage: which of the possible paths, branches and lines ran at all.
 //!
-//! *In*: an exactly counted profile and, if there are any, the classes of the program as their files have
+//! *In*: an exactly counted profile, or one of `profile=coverage`, and, if there are any, the classes of the program as their files have
 //! them ([`KnownClass`]): with these, classes that were never loaded count as not covered. *Out*: text, JSON,
 //! LCOV and JaCoCo's XML, one file each, and [`Counters`] for thresholds.
 //!
 //! Lines and branches follow from the paths: a block ran as often as the paths through it (PEP section 3.3,
 //! which gives edge profiles from path profiles). What ran of a path that was cut off, by an exception or by
 //! the end of the JVM, counts up to the block in which that was, if the profile has it; else
-//! the report says that it is missing.
+//! the report says that it is missing. Of `profile=coverage` it is known which blocks and which ways of decisions ran, how
+//! often is not, and nothing is known of paths.
 
 mod counters;
 mod jacoco;
 mod json;
 mod lcov;
 mod lines;
+mod marks;
 mod nearest;
+mod section;
 mod text;
 
 use std::borrow::Cow;
@@ -24,13 +27,14 @@ use std::sync::Arc;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{
-    ClassMap, ClassProfile, EdgeProfile, MergeError, MethodConditions, MethodCounts, MethodMap, Profile,
-    RunInfo, is_control, printable,
+    ClassMap, ClassProfile, EdgeProfile, MergeError, MethodConditions, MethodCounts, MethodCovered,
+    MethodMap, Profile, RunInfo, is_control, printable,
 };
 
 pub use counters::{Counters, Ratio};
 pub use lines::{BranchCoverage, Line};
 pub use nearest::{Flip, Nearest, nearest};
+pub(crate) use section::Kind;
 
 use crate::decisions::Decisions;
 use crate::source::below;
@@ -68,8 +72,8 @@ pub struct KnownMethod {
 pub enum CoverageError {
     /// Paths were sampled.
     #[error(
-        "paths were sampled, and what no sample saw may have run all the same: coverage wants every path counted \
-         (probe=counters)"
+        "paths were sampled, and what no sample saw may have run all the same: coverage wants --profile coverage, or every \
+         path counted (--probe counters)"
     )]
     Sampled,
     /// Some paths have no probe.
@@ -146,6 +150,8 @@ pub struct Coverage {
     /// Classes that were loaded with other bytes than the known ones; lines and branches are those of the
     /// loaded ones.
     pub other_bytes: Vec<String>,
+    /// Is it known which paths ran?
+    has_paths: bool,
     options: CoverageOptions,
 }
 
@@ -168,8 +174,9 @@ pub struct MethodCoverage {
     made: Made,
     /// Of its lines that were inlined elsewhere: how often they ran there.
     elsewhere: BTreeMap<u32, u64>,
-    /// Paths that ran, of those possible.
+    /// Paths that ran, of those possible; none of none if that is not known.
     pub paths: Ratio,
+    has_paths: bool,
 }
 
 impl Coverage {
@@ -183,11 +190,12 @@ impl Coverage {
         keep: impl Fn(&str, &str, &str) -> bool,
         options: &CoverageOptions,
     ) -> Result<Self, CoverageError> {
-        if !profile.run.exact {
+        let has_paths = profile.coverage.is_none();
+        if has_paths && !profile.run.exact {
             return Err(CoverageError::Sampled);
         }
         let unobserved = |class: &ClassProfile| class.map.methods.iter().any(|m| !m.unobserved.is_empty());
-        if profile.classes.iter().any(unobserved) {
+        if has_paths && profile.classes.iter().any(unobserved) {
             return Err(CoverageError::Unobserved);
         }
         // The same class may be there more than once, from several loaders.
@@ -197,6 +205,7 @@ impl Coverage {
             methods: Vec::new(),
             uncounted: Vec::new(),
             other_bytes: Vec::new(),
+            has_paths,
             options: options.clone(),
         };
         match known {
@@ -218,9 +227,10 @@ impl Coverage {
         for (position, class) in profile.classes.iter().enumerate() {
             for (index, method) in class.map.methods.iter().enumerate() {
                 if keep(&class.map.name, &method.name, &method.descriptor) {
-                    let counts = class.counts.get(index).cloned().unwrap_or_default();
-                    let conditions = profile.conditions.get(&(position as u32, index as u32));
-                    self.add(&class.map, index, counts, (conditions, conditions), None, None);
+                    let place = (position as u32, index as u32);
+                    let conditions = profile.conditions.get(&place);
+                    let ran = recorded(profile, place);
+                    self.add(&class.map, index, ran, (conditions, conditions), None, None);
                 }
             }
         }
@@ -259,8 +269,9 @@ impl Coverage {
             .collect();
         // Where methods with a single path went without probes, nobody knows which of them ran.
         let single = |class: &ClassProfile| class.map.methods.iter().any(|m| m.num_paths() < 2);
-        let single_counted =
-            profile.run.options.contains("single-path-methods=probe") || profile.classes.iter().any(single);
+        let single_counted = !self.has_paths
+            || profile.run.options.contains("single-path-methods=probe")
+            || profile.classes.iter().any(single);
         for class in versions(known, &loaded) {
             let name = class.map.name.as_str();
             let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
@@ -297,11 +308,10 @@ impl Coverage {
                 let mut found = false;
                 for other in others {
                     if let Some(at) = position(&other.class.map) {
-                        let counts = other.class.counts[at].clone();
                         self.add(
                             &other.class.map,
                             at,
-                            counts,
+                            recorded(profile, (other.position, at as u32)),
                             (conditions(other, at), conditions(other, at)),
                             None,
                             class.release,
@@ -316,7 +326,7 @@ impl Coverage {
                     self.add(
                         &same.class.map,
                         at,
-                        same.class.counts[at].clone(),
+                        recorded(profile, (same.position, at as u32)),
                         // The file tells all of methods that did not run, too.
                         (conditions(same, at).or(of_file), of_file.or(conditions(same, at))),
                         instructions(),
@@ -331,7 +341,7 @@ impl Coverage {
                     self.add(
                         &class.map,
                         at,
-                        MethodCounts::default(),
+                        Recorded::default(),
                         (of_file, of_file),
                         instructions(),
                         class.release,
@@ -377,7 +387,7 @@ impl Coverage {
         &mut self,
         class: &Arc<ClassMap>,
         index: usize,
-        counts: MethodCounts,
+        ran: Recorded,
         // What is told of its decisions, and what says which of them count.
         (conditions, made): (Option<&MethodConditions>, Option<&MethodConditions>),
         instructions: Option<Vec<u32>>,
@@ -399,7 +409,11 @@ impl Coverage {
             });
             return;
         }
-        let mut edges = EdgeProfile::new(map);
+        let Recorded { counts, marks } = ran;
+        let mut edges = match marks {
+            Some(marks) => marks.edge_profile(map),
+            None => EdgeProfile::new(map),
+        };
         let mut covered = 0;
         for (&number, &count) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
             if let Ok(path) = map.dag.regenerate(&map.graph, number) {
@@ -414,10 +428,14 @@ impl Coverage {
             }
         }
         self.methods.push(MethodCoverage {
-            paths: Ratio {
-                covered,
-                total: map.num_paths(),
+            paths: match self.has_paths {
+                true => Ratio {
+                    covered,
+                    total: map.num_paths(),
+                },
+                false => Ratio::default(),
             },
+            has_paths: self.has_paths,
             class: class.clone(),
             index,
             counts,
@@ -436,6 +454,11 @@ impl Coverage {
     /// Sums over all methods.
     pub fn counters(&self) -> Counters {
         Counters::of(&self.methods, self.options.cap)
+    }
+
+    /// Is it known which paths ran? Else only blocks and ways of decisions are, and there is no path in any sum.
+    pub fn has_paths(&self) -> bool {
+        self.has_paths
     }
 
     /// Most paths of a method that are counted into sums.
@@ -519,6 +542,24 @@ impl Coverage {
     }
 }
 
+/// What was recorded of a method.
+#[derive(Default)]
+struct Recorded<'p> {
+    counts: MethodCounts,
+    marks: Option<&'p MethodCovered>,
+}
+
+/// What a profile has of a method, by the positions of class and method.
+fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
+    let class = profile.classes.get(place.0 as usize);
+    let counts = class.and_then(|class| class.counts.get(place.1 as usize));
+    let coverage = profile.coverage.as_ref();
+    Recorded {
+        counts: counts.cloned().unwrap_or_default(),
+        marks: coverage.and_then(|coverage| coverage.methods.get(&place)),
+    }
+}
+
 /// A class of the profile, and where it stands there.
 struct Loaded<'p> {
     position: u32,
@@ -578,7 +619,10 @@ impl MethodCoverage {
 
     /// The nearest path that did not run, if there is one.
     pub fn nearest(&self) -> Option<Nearest> {
-        nearest(self.map(), &self.counts)
+        match self.has_paths {
+            true => nearest(self.map(), &self.counts),
+            false => None,
+        }
     }
 
     /// Paths that ran of those possible, no more than `cap` of either.

@@ -3,7 +3,7 @@
 use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
-use super::{Coverage, MethodCoverage, Nearest, Ratio};
+use super::{Coverage, MethodCoverage, Nearest, Ratio, marks};
 use crate::decisions::Decisions;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, route, wrap};
 use crate::view::PathView;
@@ -14,7 +14,21 @@ pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
         out: String::new(),
         color,
     };
-    sums(&mut page, coverage);
+    all(&mut page, coverage, top);
+    page.out
+}
+
+/// All of it, at most `top` methods.
+pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
+    sums(page, coverage);
+    match coverage.has_paths() {
+        true => lacking_paths(page, coverage, top),
+        false => marks::lacking_ways(page, coverage, top),
+    }
+    notes(page, coverage);
+}
+
+fn lacking_paths(page: &mut Page, coverage: &Coverage, top: usize) {
     let cap = coverage.cap();
     let mut missing: Vec<&MethodCoverage> =
         coverage.methods.iter().filter(|m| m.paths.missed() > 0).collect();
@@ -25,7 +39,7 @@ pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
         page.line("          paths       branches          lines  method");
     }
     for method in missing.iter().take(top) {
-        one(&mut page, method);
+        one(page, method);
     }
     if missing.len() > top {
         page.line("");
@@ -34,8 +48,6 @@ pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
             thousands((missing.len() - top) as u64)
         ));
     }
-    notes(&mut page, coverage);
-    page.out
 }
 
 fn sums(page: &mut Page, coverage: &Coverage) {
@@ -49,7 +61,8 @@ fn sums(page: &mut Page, coverage: &Coverage) {
         ("methods", sums.methods),
         ("classes", sums.classes),
     ];
-    for (name, ratio) in rows {
+    let known = |(name, _): &(&str, Ratio)| *name != "paths" || coverage.has_paths();
+    for (name, ratio) in rows.into_iter().filter(known) {
         let share = ratio.share().map_or("-".to_owned(), percent);
         let note = match name {
             "paths" => format!("  (of each method at most {})", thousands(coverage.cap())),
@@ -59,7 +72,7 @@ fn sums(page: &mut Page, coverage: &Coverage) {
     }
 }
 
-fn of(ratio: Ratio) -> String {
+pub(super) fn of(ratio: Ratio) -> String {
     format!("{} of {}", thousands(ratio.covered), thousands(ratio.total))
 }
 

@@ -5,15 +5,17 @@ import java.lang.TroddenThreads.Table;
 import jdk.internal.misc.Unsafe;
 import jdk.internal.vm.annotation.DontInline;
 import jdk.internal.vm.annotation.ForceInline;
+import jdk.internal.vm.annotation.Stable;
 
 /**
  * What instrumented code calls. The agent defines it in {@code java.base} once the JVM is up, so that every
  * class sees it, classes in named modules too, and the compilers honour {@code ForceInline}.
  *
- * <p>Four independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact
+ * <p>Five independent parts, which probes call: the <em>yieldpoint</em> ({@link #pathEnd}), the exact
  * counters ({@link #counters}, {@link #count}, {@link #countHashed}), counters of structure graphs, which
- * have switches ({@link #structuralPath}, {@link #structuralHashed}), and the stream of events ({@link
- * #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by the agent's own threads.
+ * have switches ({@link #structuralPath}, {@link #structuralHashed}), coverage ({@link #covered}), and the
+ * stream of events ({@link #events} to {@link #lastPath(long, long, int, int)}). What comes last is called by
+ * the agent's own threads.
  * Nothing here throws into the program: what cannot be counted for want of memory is dropped and {@linkplain
  * #lost counted as lost}.
  */
@@ -275,6 +277,32 @@ public final class Trodden {
                 UNSAFE.putIntOpaque(null, at, left - 1);
             }
             countHashed(slot, path);
+        }
+    }
+
+    // ---- coverage: a byte per probe, set once
+    // -----------------------------------------------------------------------------
+
+    /** Probes of a row have the same number but for so many lower bits. */
+    private static final int ROW_BITS = 12;
+
+    private static final int ROWS = 1 << 12;
+
+    /**
+     * Which probes were passed: 0, or 1 for ever. Stable: where compiled code would read a 1, the compilers
+     * put the 1 in its place, so that nothing is left of the probe. Rows are there for all probes that are in
+     * classes.
+     */
+    @Stable
+    private static final byte[][] RAN = new byte[ROWS][];
+
+    /** Execution came by. Calls nothing and allocates nothing: where there is room for its frame, it works. */
+    @ForceInline
+    public static void covered(int probe) {
+        byte[] row = RAN[probe >>> ROW_BITS];
+        int at = probe & (1 << ROW_BITS) - 1;
+        if (row != null && row[at] == 0) {
+            row[at] = 1;
         }
     }
 
@@ -658,6 +686,27 @@ public final class Trodden {
     private static int disarm() {
         open = false;
         return (int) ((Math.min(next, limit) - (1L << 32 + log)) / step);
+    }
+
+    /** Makes rows for all probes below a number. Returns 1, or 0 if there are none so many. */
+    private static int rows(int probes) {
+        int rows = (probes - 1 >>> ROW_BITS) + 1;
+        if (rows > ROWS) {
+            return 0;
+        }
+        for (int i = 0; i < rows; i++) {
+            if (RAN[i] == null) {
+                byte[] row = new byte[1 << ROW_BITS];
+                UNSAFE.storeFence();
+                RAN[i] = row;
+            }
+        }
+        return 1;
+    }
+
+    /** Which probes of a row were passed; null if there is no such row. */
+    private static byte[] row(int row) {
+        return row < ROWS ? RAN[row] : null;
     }
 
     private static long[] ring() {

@@ -1,0 +1,59 @@
+//! `coverage`: a byte for each place that tells what ran, set once.
+//!
+//! The shim keeps the bytes in arrays that the compilers take for constant where they are not 0 (`@Stable`):
+//! what has been passed before code is compiled is not in the compiled code any more, and nothing has to be
+//! taken out. See `docs/decisions/coverage-in-stable-bytes.md` for why it is not an `invokedynamic`.
+
+use trodden_numbering::CoveragePlan;
+
+use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
+use crate::classfile::pool::PoolFull;
+
+/// Marks which blocks and which ways of decisions ran.
+#[derive(Debug)]
+pub struct Coverage;
+
+impl ProbeStrategy for Coverage {
+    fn stack(&self) -> u16 {
+        1
+    }
+
+    fn path_end(&self, _: &ProbedMethod, _: PathEnd, _: &mut Asm) -> Result<(), PoolFull> {
+        Ok(())
+    }
+
+    fn keeps_register(&self) -> bool {
+        false
+    }
+
+    fn is_coverage(&self) -> bool {
+        true
+    }
+
+    fn run(&self, method: &ProbedMethod, program: u32, asm: &mut Asm) -> Result<(), PoolFull> {
+        let first = method.first_counter.plus(method.counter_base.unwrap_or(0));
+        asm.push_id(first.plus(program).0)?; // … probe
+        asm.call_shim(ShimMethod::Covered) // …
+    }
+}
+
+/// Where the methods of a class have their probes, and what these tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassCoverage {
+    /// Per method of the path map.
+    pub methods: Vec<CoveragePlan>,
+}
+
+impl ClassCoverage {
+    /// Per method: its first probe, counted from the class's first; and how many there are in all.
+    pub fn layout(&self) -> (Vec<u32>, u32) {
+        let mut sum = 0;
+        let first = |plan: &CoveragePlan| {
+            let first = sum;
+            sum += plan.probes();
+            first
+        };
+        let firsts = self.methods.iter().map(first).collect();
+        (firsts, sum)
+    }
+}
