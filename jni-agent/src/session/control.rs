@@ -103,7 +103,13 @@ fn start(
     let settings = Settings::new(options).map_err(|e| e.to_string())?;
     // Now, as nobody wants to learn it when the program has run.
     check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-    let lease = settings.options.output.lease.as_deref().map(lease::open).transpose()?;
+    let lease = settings
+        .options
+        .output
+        .lease
+        .as_deref()
+        .map(lease::open)
+        .transpose()?;
     let probe = settings.probe_name();
     let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
     if let Some(lease) = lease
