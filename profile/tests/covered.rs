@@ -29,12 +29,12 @@ fn with(names: &[&str], methods: impl IntoIterator<Item = ((u32, u32), MethodCov
         let methods = vec![(method("a"), paths(&[])), (method("b"), paths(&[]))];
         class(name, 1, methods)
     };
-    Profile {
-        coverage: Some(Covered {
-            methods: methods.into_iter().collect(),
-        }),
-        ..profile(names.iter().map(class).collect())
-    }
+    let mut made = profile(names.iter().map(class).collect());
+    made.run.probe = "coverage".to_owned();
+    made.coverage = Some(Covered {
+        methods: methods.into_iter().collect(),
+    });
+    made
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use common::Method;
 use trodden_numbering::FlowGraph;
 use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
-use trodden_profile::{ClassProfile, MethodCounts, MethodMap, Profile};
+use trodden_profile::{ClassProfile, Covered, MethodCounts, MethodCovered, MethodMap, Profile};
 use trodden_report::coverage::{Coverage, CoverageError, CoverageOptions, KnownClass, Ratio, nearest};
 
 /// Three choices in a row: eight paths.
@@ -221,4 +221,36 @@ fn known_classes_and_loaded_ones() {
     assert_eq!(other.other_bytes, [name]);
     assert_eq!(other.methods[0].paths.covered, 1);
     assert!(matches!(other.jacoco(), Err(CoverageError::OtherBytes { .. })));
+}
+
+/// `profile=coverage`: blocks and ways are known, paths are not, and nothing pretends to know them.
+#[test]
+fn marks_tell_which_way_was_never_gone() {
+    let mut profile = profile_of(choices().map(), MethodCounts::default());
+    profile.run.exact = false;
+    profile.run.probe = "coverage".to_owned();
+    let refused = Coverage::new(&profile, None, |_, _, _| true, &CoverageOptions::default());
+    assert!(matches!(refused, Err(CoverageError::Sampled)));
+    // The first two choices went one way each, the third one both.
+    let bits = |text: &str| text.chars().map(|bit| bit == '1').collect();
+    let marks = MethodCovered {
+        blocks: bits("1110111"),
+        ways: bits("011011"),
+    };
+    profile.coverage = Some(Covered {
+        methods: [((0, 0), marks)].into(),
+    });
+    let coverage = coverage(&profile, 100);
+    assert!(!coverage.has_paths());
+    let sums = coverage.counters();
+    assert_eq!(sums.branches, Ratio { covered: 4, total: 6 });
+    assert_eq!(sums.paths, Ratio::default());
+    assert_eq!(sums.methods, Ratio { covered: 1, total: 1 });
+    let text = coverage.text(20, false);
+    assert!(!text.contains("paths"), "{text}");
+    assert_eq!(text.matches("→ never").count(), 2, "{text}");
+    let json: serde_json::Value = serde_json::from_str(&coverage.json().unwrap()).unwrap();
+    assert!(json["totals"]["paths"].is_null() && json["methods"][0]["covered_paths"].is_null());
+    assert_eq!(json["methods"][0]["branches"]["covered"], 4);
+    assert!(json["methods"][0]["nearest"].is_null());
 }

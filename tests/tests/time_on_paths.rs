@@ -207,8 +207,8 @@ fn the_slow_way_has_its_time() -> Result<()> {
     Ok(())
 }
 
-/// Which way time came by is not in the place where it is taken. The path register of a frame tells it; counts
-/// do not, and say so.
+/// Which way time came by is not in the place where it is taken. The path register of a frame tells it;
+/// counts do not, and say so.
 #[test]
 fn prefixes_divide_the_time_of_code_that_both_ways_run() -> Result<()> {
     for jdk in &Jdk::ends()? {

@@ -216,7 +216,8 @@ pub fn absolute(pattern: &FilePattern) -> Result<FilePattern, CliError> {
     within(&here, pattern)
 }
 
-/// The pattern in that folder, which may be the root itself: the names of files in there are compared with it.
+/// The pattern in that folder, which may be the root itself: the names of files in there are compared with
+/// it.
 fn within(folder: &Path, pattern: &FilePattern) -> Result<FilePattern, CliError> {
     let folder = FilePattern::literal(text(folder)?.trim_end_matches('/'));
     let name = pattern.as_str().strip_prefix("./").unwrap_or(pattern.as_str());

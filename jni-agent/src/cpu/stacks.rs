@@ -38,8 +38,8 @@ const REASONS: &[(i32, &str, &str)] = &[
     (-10, "[safepoint]", "safepoint"),
 ];
 
-/// Classes whose code is the profiler's, by prefix: what probes call, in code that is instrumented at class load
-/// and ahead of its run.
+/// Classes whose code is the profiler's, by prefix: what probes call, in code that is instrumented at class
+/// load and ahead of its run.
 const OURS: &[&str] = &["java/lang/Trodden", "trodden/Runtime"];
 
 /// Where a stack's samples go.
@@ -186,7 +186,7 @@ impl Stacks {
         cut: bool,
         look_up: &mut impl FnMut(usize) -> Option<CpuFrame>,
     ) -> Spot {
-        // Before anything is added to the tree: most probes that are found stand right above the innermost frame.
+        // Before anything is added to the tree.
         let frames: Vec<u32> = stack.iter().map(|raw| self.frame_of(raw, look_up)).collect();
         if frames.iter().any(|&frame| self.ours[frame as usize]) {
             return Spot::Probe;

@@ -72,8 +72,8 @@ pub struct KnownMethod {
 pub enum CoverageError {
     /// Paths were sampled.
     #[error(
-        "paths were sampled, and what no sample saw may have run all the same: coverage wants --profile coverage, or every \
-         path counted (--probe counters)"
+        "paths were sampled, and what no sample saw may have run all the same: coverage wants profile=coverage, or every \
+         path counted (probe=counters)"
     )]
     Sampled,
     /// Some paths have no probe.

@@ -73,7 +73,7 @@ fn record(d: &mut Decoder<'_>, all: &mut Covered) -> Decoded<()> {
 fn bits(d: &mut Decoder<'_>, what: &str) -> Decoded<Vec<bool>> {
     let count = d.u32(what)? as usize;
     let bytes = d.take(count.div_ceil(8), what)?;
-    if count % 8 != 0 && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
+    if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
         return Err(format!("{what}: bits behind the last of {count}"));
     }
     Ok((0..count).map(|at| bytes[at / 8] >> (at % 8) & 1 == 1).collect())
