@@ -6,10 +6,10 @@
 //! The measure is executed bytecode instructions: each path's count times the instructions of its blocks, with paths that
 //! were cut off up to the block in which they stopped. It is not time.
 //!
-//! 1. [`measure`] turns a profile into instructions per method and path.
-//! 2. [`record`] puts several runs of the same test together, and says what differs from itself; [`reason`] says why.
-//! 3. [`file`] is the text format; [`compare`] finds what grew, by method and path.
-//! 4. [`text`], [`json`], [`markdown`], [`junit`] and [`sarif`] show it.
+//! 1. `measure` turns a profile into instructions per method and path.
+//! 2. `record` puts several runs of the same test together, and says what differs from itself; `reason` says why.
+//! 3. `file` is the text format; `compare` finds what grew, by method and path.
+//! 4. `text`, `json`, `markdown`, `junit` and `sarif` show it.
 
 mod compare;
 mod file;

@@ -78,7 +78,7 @@ pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Co
             "--probe",
             "counters",
             "--include",
-            "Attendee",
+            "Attendee*",
             "--for",
             time,
             "-o",

@@ -15,7 +15,9 @@ use trodden_tests::{Result, artefacts, process};
 
 use crate::attendee::{LIMIT, PROGRAM, session};
 
-/// The program is attached to by name: one at a time.
+/// The program's name here: it is attached to by it, and other tests have theirs running.
+const NAME: &str = "AttendeeByName";
+/// One at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
@@ -50,8 +52,8 @@ fn until_loaded(pid: &str) -> Result<()> {
 /// Methods that ran, by the profile in a file.
 fn ran(file: &Path) -> Result<BTreeSet<String>> {
     let profile = Profile::load(file)?;
-    let class = profile.classes.iter().find(|class| class.map.name == "Attendee");
-    let class = class.ok_or("no class Attendee")?;
+    let class = profile.classes.iter().find(|class| class.map.name == NAME);
+    let class = class.ok_or("the class is not there")?;
     let methods = class.map.methods.iter().zip(&class.counts);
     let ran = methods.filter(|(_, counts)| counts.paths.values().any(|&count| count > 0));
     Ok(ran.map(|(method, _)| method.name.clone()).collect())
@@ -61,14 +63,14 @@ fn ran(file: &Path) -> Result<BTreeSet<String>> {
 fn sessions() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
+        let mut program = Talker::start(jdk, NAME, &PROGRAM.replace("Attendee", NAME))?;
         let pid = program.pid();
         let line = line_of(&pid)?;
-        assert!(line.ends_with("Attendee") && !line.contains("loaded"), "{line}");
+        assert!(line.ends_with(NAME) && !line.contains("loaded"), "{line}");
         assert!(line.contains(&jdk.feature.to_string()), "{line}");
 
         // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
-        let first = session(&program, "Attendee", "60s", "first.trodden")?.spawn()?;
+        let first = session(&program, NAME, "60s", "first.trodden")?.spawn()?;
         until_loaded(&pid)?;
         let second = process::run(&mut session(&program, &pid, "1s", "second.trodden")?, LIMIT)?;
         assert_eq!(second.status.code(), Some(1), "{second:?}");
@@ -77,7 +79,7 @@ fn sessions() -> Result<()> {
         let interrupt = ["-INT".to_owned(), first.id().to_string()];
         process::run(Command::new("kill").args(interrupt), LIMIT)?.success()?;
         let first = process::wait(first, LIMIT)?.success()?;
-        assert!(first.stdout.contains("Attendee.one"), "{first:?}");
+        assert!(first.stdout.contains("AttendeeByName.one"), "{first:?}");
         assert!(ran(&program.file("first.trodden"))?.contains("one"));
 
         // A later one knows nothing of what was counted before it.
@@ -105,7 +107,7 @@ fn sessions() -> Result<()> {
         let told = fs::read_to_string(&told)?;
         assert!(ended.success(), "{told}");
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
-        assert!(fs::read_to_string(program.file("last.html"))?.contains("Attendee.two"));
+        assert!(fs::read_to_string(program.file("last.html"))?.contains("AttendeeByName.two"));
         program.says("true")?;
         program.ends()?;
     }
@@ -147,7 +149,7 @@ fn what_cannot_be() -> Result<()> {
 fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Talker::start(jdk, "Attendee", PROGRAM)?;
+        let mut program = Talker::start(jdk, NAME, &PROGRAM.replace("Attendee", NAME))?;
         let pid = program.pid();
         let attach = |arguments: &[&str]| -> Result<process::Outcome> {
             let mut command = Command::new(&artefacts::artefacts()?.cli);
