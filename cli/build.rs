@@ -5,13 +5,36 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What code calls that is instrumented ahead.
+const AHEAD: [&str; 3] = [
+    "trodden/Runtime.java",
+    "stubs/java/lang/Trodden.java",
+    "stubs/java/lang/TroddenAhead.java",
+];
+/// What tells the agent in a JVM of tests when a test ends, for `trodden gate`.
+const LISTENER: [&str; 8] = [
+    "trodden/junit/GateListener.java",
+    "trodden/junit/Limits.java",
+    "trodden/junit/Premain.java",
+    "stubs/org/junit/platform/engine/TestExecutionResult.java",
+    "stubs/org/junit/platform/engine/TestSource.java",
+    "stubs/org/junit/platform/engine/support/descriptor/MethodSource.java",
+    "stubs/org/junit/platform/launcher/TestExecutionListener.java",
+    "stubs/org/junit/platform/launcher/TestIdentifier.java",
+];
+
 fn main() {
     let room = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let sources = room.join("../java-shim/ahead");
     println!("cargo::rerun-if-changed={}", sources.display());
     println!("cargo::rerun-if-env-changed=JAVA_HOME");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("ahead");
-    if let Err(message) = compile(&sources, &out) {
+    if let Err(message) = compile(&sources, &out, &AHEAD) {
+        println!("cargo::error={message}");
+    }
+    let listener = room.join("../java-shim/junit");
+    println!("cargo::rerun-if-changed={}", listener.display());
+    if let Err(message) = compile(&listener, &out.with_file_name("junit"), &LISTENER) {
         println!("cargo::error={message}");
     }
     #[cfg(feature = "embed-agent")]
@@ -118,7 +141,7 @@ mod agent {
 
 /// Compiles for Java 8, so that code for old JVMs can be instrumented too; without debug information, to be
 /// small.
-fn compile(sources: &Path, out: &Path) -> Result<(), String> {
+fn compile(sources: &Path, out: &Path, files: &[&str]) -> Result<(), String> {
     std::fs::create_dir_all(out).map_err(|e| format!("{}: {e}", out.display()))?;
     let javac = javac();
     let result = Command::new(&javac)
@@ -133,22 +156,16 @@ fn compile(sources: &Path, out: &Path) -> Result<(), String> {
         ])
         .arg("-d")
         .arg(out)
-        .args(
-            [
-                "trodden/Runtime.java",
-                "stubs/java/lang/Trodden.java",
-                "stubs/java/lang/TroddenAhead.java",
-            ]
-            .map(|file| sources.join(file)),
-        )
+        .args(files.iter().map(|file| sources.join(file)))
         .output();
     match result {
         Ok(output) if output.status.success() => Ok(()),
         Ok(output) => {
             let text = String::from_utf8_lossy(&output.stderr).replace('\n', " | ");
             Err(format!(
-                "{} cannot compile trodden.Runtime (a JDK 17 or newer is needed): {text}",
-                javac.display()
+                "{} cannot compile {} (a JDK 17 or newer is needed): {text}",
+                javac.display(),
+                files[0]
             ))
         }
         Err(e) => Err(format!(

@@ -15,7 +15,7 @@ use crate::error::CliError;
 pub const HELP_ALL: &str = "help-all";
 
 /// CPU time between samples, where it was not said.
-const SAMPLE: Duration = Duration::from_millis(1);
+const SAMPLE: &str = "1ms";
 /// Time between dumps in production, where it was not said.
 const PRODUCTION_DUMP: Duration = Duration::from_secs(60);
 
@@ -36,6 +36,19 @@ impl ProfileArgs {
         let mut all = self.clone();
         all.pairs.extend(file.map(|file| ("file", file.to_owned())));
         all
+    }
+
+    /// With samples of CPU time, unless options, those of a properties file too, say otherwise: other options
+    /// may mean something with samples only. In production there always are some.
+    pub fn sampled(&self, production: Option<Production>) -> Result<Self, CliError> {
+        let mut all = self.clone();
+        let read = ProfileOptions::read_pairs(&self.pairs).map_err(|e| usage(&e))?;
+        // A trace has no place for samples.
+        let has_place = production.is_some() || read.output.file.format() != FileFormat::Trace;
+        if !read.is_given("sample") && has_place {
+            all.pairs.push(("sample", SAMPLE.to_owned()));
+        }
+        Ok(all)
     }
 
     /// What an agent is to do with the options, but for those named in `ours`.
@@ -71,36 +84,28 @@ pub enum Production {
     Prefixes,
 }
 
-/// What `run` and `attach` make of options: CPU time is sampled, unless they say otherwise. In production
-/// nothing but that happens, or little, and the profile is written every minute.
+/// What production makes of options: nothing happens but sampling, or little, and the profile is written every
+/// minute. Checks them, without it too.
 ///
 /// # Errors
 /// If they ask for what production excludes.
-pub fn sample_by_default(
-    options: &mut ProfileOptions,
-    production: Option<Production>,
-) -> Result<(), CliError> {
-    if let Some(what) = production {
-        if let Some(name) = ["probe", "profile"]
-            .into_iter()
-            .find(|name| options.is_given(name))
-        {
-            return Err(CliError::Usage(format!(
-                "error: --production says what is profiled, so it goes without --{name}"
-            )));
-        }
-        options.probe = match what {
-            Production::Time => Probe::None,
-            Production::Prefixes => Probe::Safepoint,
-        };
-        options.output.dump.get_or_insert(PRODUCTION_DUMP);
-    }
-    // A trace has no place for samples.
-    if !options.is_given("sample")
-        && (production.is_some() || options.output.file.format() != FileFormat::Trace)
+pub fn for_production(options: &mut ProfileOptions, production: Option<Production>) -> Result<(), CliError> {
+    let Some(what) = production else {
+        return options.check().map_err(|e| usage(&e));
+    };
+    if let Some(name) = ["probe", "profile"]
+        .into_iter()
+        .find(|name| options.is_given(name))
     {
-        options.sampling.sample = Some(SAMPLE);
+        return Err(CliError::Usage(format!(
+            "error: --production says what is profiled, so it goes without --{name}"
+        )));
     }
+    options.probe = match what {
+        Production::Time => Probe::None,
+        Production::Prefixes => Probe::Safepoint,
+    };
+    options.output.dump.get_or_insert(PRODUCTION_DUMP);
     options.check().map_err(|e| usage(&e))
 }
 

@@ -37,8 +37,9 @@ pub use model::{
     MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN, Observation, Outcome, PathDescription,
     PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile, RankedSubpath, ReadError, Remembered,
     RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
-    WriteError, alike, check_conditions, compare, flow, is_control, kpaths_overlap, least_rotation, merge,
-    printable, printable_lines, same_paths, share_interval, share_interval_of, subpath_accuracy,
+    TestCounts, TestMethod, WriteError, alike, check_conditions, compare, flow, is_control, kpaths_overlap,
+    least_rotation, merge, printable, printable_lines, same_paths, share_interval, share_interval_of,
+    subpath_accuracy,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

@@ -27,14 +27,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     for kind in SECTIONS {
         kind.overview(view, width, &mut page);
     }
-    let found = findings::find(view);
-    if !found.is_empty() {
-        heading(&mut page, "What stands out");
-        for (index, finding) in found.iter().take(FINDINGS).enumerate() {
-            one(&mut page, index + 1, finding, width);
-        }
-        page.line("");
-    }
+    stands_out(&mut page, view, width);
     let ending = ending(view, width);
     heading(&mut page, title(view));
     let mut shown = 0;
@@ -59,6 +52,19 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     page.out
 }
 
+/// The weightiest findings, if there are any.
+pub(crate) fn stands_out(page: &mut Page, view: &View, width: usize) {
+    let found = findings::find(view);
+    if found.is_empty() {
+        return;
+    }
+    heading(page, "What stands out");
+    for (index, finding) in found.iter().take(FINDINGS).enumerate() {
+        one(page, index + 1, finding, width);
+    }
+    page.line("");
+}
+
 fn title(view: &View) -> &'static str {
     match view.times {
         Some(_) => "Hot methods (CPU time, that of unmeasured callees too), and the paths that take it",
@@ -76,10 +82,10 @@ fn head(page: &mut Page, view: &View, width: usize) {
     heading(page, &title);
     let t = view.totals;
     let counted = format!(
-        "{} paths with {} decisions in {} methods, ",
+        "{} paths with {} decisions in {}, ",
         thousands(t.paths),
         thousands(t.flow),
-        thousands(t.methods)
+        words::methods(t.methods)
     );
     let counted = if view.run.has_time_only() { "" } else { &counted };
     let mut text = format!(

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use trodden_profile::MethodMap;
 
 use crate::decisions::Decisions;
+use crate::overview;
 use crate::section::{Extent, SECTIONS};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words::{self, decision_short, percent, place, thousands};
@@ -36,6 +37,7 @@ pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
     if !view.counts_paths() {
         // Nobody asked for paths.
     } else if view.methods.is_empty() {
+        overview::stands_out(&mut page, view, WIDTH);
         page.line("No path was counted.");
     } else {
         page.table(view, top);
@@ -111,10 +113,10 @@ impl Page {
         self.wrapped(
             2,
             &format!(
-                "totals   {} paths with {} branch decisions, in {} methods",
+                "totals   {} paths with {} branch decisions, in {}",
                 thousands(t.paths),
                 thousands(t.flow),
-                thousands(t.methods)
+                words::methods(t.methods)
             ),
         );
         if t.unreadable > 0 {

@@ -18,6 +18,12 @@ pub(crate) fn thousands(number: u64) -> String {
     out
 }
 
+/// `1 method`, `2,000 methods`.
+pub(crate) fn methods(number: u64) -> String {
+    let what = if number == 1 { "method" } else { "methods" };
+    format!("{} {what}", thousands(number))
+}
+
 /// A share from 0 to 1 as a percentage with one decimal; a small one that is not zero is never `0.0 %`.
 pub(crate) fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.0005 {

@@ -375,3 +375,53 @@ fn what_was_not_measured_but_is_called_often() {
     let found = findings(&profile);
     assert_eq!(of_kind(&found, FindingKind::NotMeasured), [] as [&Finding; 0]);
 }
+
+#[test]
+fn a_method_that_takes_time_though_none_of_its_paths_ended() {
+    let counted = two_ifs().count(&[0, 1, 2, 3, 4], 600);
+    let idle = Method::new("main", "([Ljava/lang/String;)V").block(&[20], Return, &[]);
+    let mut profile = profile_of(vec![counted, idle], &[]);
+    let java = |name: &str, descriptor: &str| {
+        common::cpu::frame("demo/Shop", name, descriptor, trodden_profile::CpuFrameKind::Java)
+    };
+    let frames = vec![java("main", "([Ljava/lang/String;)V"), java("two", "()V")];
+    let rows = [
+        common::cpu::row(None, 0, Some(0), common::cpu::time(90)),
+        common::cpu::row(Some(0), 1, Some(0), common::cpu::time(10)),
+    ];
+    profile.cpu = Some(common::cpu::samples(frames, &rows));
+    let found = findings(&profile);
+    assert_eq!(found[0].kind, FindingKind::UnderWay, "{found:?}");
+    assert_eq!(
+        found[0].text,
+        "Shop.main takes 90.0 % of the CPU time, and none of its paths came to an end"
+    );
+    assert_eq!(
+        (found[0].share, found[0].line, found[0].method),
+        (Some(0.9), Some(20), None)
+    );
+
+    // Sampled paths tell nothing of those that were not seen; a method may have been left alone; and nothing at
+    // all may have been counted.
+    let mut sampled = profile.clone();
+    sampled.run.exact = false;
+    assert_eq!(
+        of_kind(&findings(&sampled), FindingKind::UnderWay),
+        [] as [&Finding; 0]
+    );
+    let mut left = profile.clone();
+    left.skipped = vec![Skipped {
+        class: "demo/Shop".to_owned(),
+        method: Some("main([Ljava/lang/String;)V".to_owned()),
+        reason: "constant pool is full".to_owned(),
+    }];
+    assert_eq!(
+        of_kind(&findings(&left), FindingKind::UnderWay),
+        [] as [&Finding; 0]
+    );
+    profile.classes[0]
+        .counts
+        .iter_mut()
+        .for_each(|counts| counts.paths.clear());
+    assert_eq!(of_kind(&findings(&profile), FindingKind::UnderWay).len(), 2);
+}

@@ -165,6 +165,12 @@ fn run_samples_unless_it_is_told_not_to() -> Result<()> {
     assert!(samples(&profile).total().samples > 100 && !profile.classes.is_empty());
     let (_, profile) = run(&["--include", "Cpu*", "--sample", "off"])?;
     assert_eq!(profile.expect("a profile").cpu, None);
+    // What means something with samples only needs no word about them.
+    let (_, profile) = run(&["--include", "Cpu*", "--sampler", "safepoint"])?;
+    assert_eq!(samples(&profile.expect("a profile")).reader, "safepoint");
+    let (_, profile) = run(&["--probe", "none"])?;
+    let profile = profile.expect("a profile");
+    assert!(samples(&profile).total().samples > 100 && profile.classes.is_empty());
     let (outcome, profile) = run(&["--production"])?;
     let profile = profile.expect("a profile");
     assert!(samples(&profile).total().samples > 100 && profile.classes.is_empty());

@@ -325,6 +325,30 @@ fn what_differs_from_itself_is_flagged_with_the_reason() {
 }
 
 #[test]
+fn calls_of_what_is_not_counted_are_counted() {
+    let place = Place::new(Jdk::ends().unwrap().remove(0));
+    let before = place.compiled("gate/Calls", None, "before");
+    let after = place.compiled("gate/Calls", Some(("i % 2 == 0", "i % 2 >= 0")), "after");
+    let base = place.recorded("base.gate", &["--runs", "1"], &place.java(&before, &["Calls"]));
+    place.recorded("new.gate", &["--runs", "1"], &place.java(&after, &["Calls"]));
+    // append() 50 times, length() twice, println(), and the constructors of StringBuilder and Object; area()
+    // and toString() are names that a counted class has.
+    assert_eq!(columns(&base, "out"), ["out", "55", "101"]);
+    let (text, _) = place.compare("base.gate", "new.gate", &[]);
+    assert!(text.contains("More calls of code that is not counted"), "{text}");
+    let said = "55 → 105 calls, most of the new ones in Calls.main(String[])";
+    assert!(text.contains(said), "{text}");
+    let (markdown, _) = place.compare("base.gate", "new.gate", &["--format", "markdown"]);
+    assert!(markdown.contains("- Calls: 55 → 105 calls"), "{markdown}");
+    let test = &place.json("base.gate", "new.gate")["tests"][0];
+    assert_eq!(test["outside_calls"], serde_json::json!([55, 105]));
+    assert_eq!(test["outside_perhaps"], serde_json::json!([101, 101]));
+    // Fewer of them are no news.
+    let (text, _) = place.compare("new.gate", "base.gate", &[]);
+    assert!(!text.contains("More calls"), "{text}");
+}
+
+#[test]
 fn jvms_of_one_command_are_tests_of_their_own() {
     let place = Place::new(Jdk::ends().unwrap().pop().unwrap());
     let orders = place.compiled("gate/Orders", None, "orders");

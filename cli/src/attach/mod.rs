@@ -22,7 +22,7 @@ use trodden_report::ContextsOptions;
 
 use crate::error::CliError;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, for_production};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -131,10 +131,14 @@ fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(
                 .to_owned(),
         ));
     }
-    let profile = args.profile.with_file(args.output.as_deref());
+    let production = Some(Production::Time);
+    let profile = args
+        .profile
+        .with_file(args.output.as_deref())
+        .sampled(production)?;
     let mut command = profile.command(Action::Start, &[])?;
     let options = &mut command.options;
-    sample_by_default(options, Some(Production::Time))?;
+    for_production(options, production)?;
     if options.output.file.format() != FileFormat::Trodden {
         return Err(CliError::Usage(format!(
             "error: with --for 0 the JVM itself writes its profile, as a .trodden file, not '{}'; make a page of it \
@@ -165,9 +169,13 @@ fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Res
         AttachAction::Status => Action::Status,
         AttachAction::Report => return report(args, pid, wait),
     };
-    let mut command = args.profile.command(asked, &[])?;
-    if action == AttachAction::Start {
-        sample_by_default(&mut command.options, args.production())?;
+    let mut profile = args.profile.clone();
+    if asked == Action::Start {
+        profile = profile.sampled(args.production())?;
+    }
+    let mut command = profile.command(asked, &[])?;
+    if asked == Action::Start {
+        for_production(&mut command.options, args.production())?;
     }
     make_absolute(&mut command.options, &args.profile)?;
     send(command, pid, wait)

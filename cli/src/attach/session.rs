@@ -16,7 +16,7 @@ use super::recording::Recording;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, for_production};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -48,8 +48,9 @@ impl Session<'_> {
     /// Does it.
     pub fn run(&self) -> Result<(), CliError> {
         // All that can be wrong on this side, before the JVM is touched.
-        let mut command = self.profile.command(Action::Start, &[])?;
-        sample_by_default(&mut command.options, self.production)?;
+        let profile = self.profile.sampled(self.production)?;
+        let mut command = profile.command(Action::Start, &[])?;
+        for_production(&mut command.options, self.production)?;
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;

@@ -4,10 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use trodden_profile::Profile;
 
 use super::{CoverageArgs, CoverageFormat, write};
 use crate::error::CliError;
+use crate::merge::load_merged;
 use crate::{output, sources};
 
 /// Shows what ran and what did not: lines, branches and, where paths were counted, paths.
@@ -73,12 +73,7 @@ fn by_name(file: &Path) -> Format {
 /// Does it.
 pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
-    let load = |file: &PathBuf| Profile::load(file).map_err(CliError::failed);
-    let mut profiles: Vec<Profile> = args.files.iter().map(load).collect::<Result<_, _>>()?;
-    let profile = match profiles.len() {
-        1 => profiles.remove(0),
-        _ => trodden_profile::merge(&profiles).map_err(CliError::failed)?,
-    };
+    let profile = load_merged(&args.files)?;
     let format = args.format.or_else(|| args.output.as_deref().map(by_name));
     let method = args.method.as_deref();
     let coverage = args

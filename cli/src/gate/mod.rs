@@ -1,5 +1,7 @@
 //! `trodden gate`: performance tests that do not drift.
 
+mod collect;
+mod listener;
 mod record;
 
 use std::fs;
@@ -30,6 +32,7 @@ pub struct GateArgs {
 enum Action {
     Record(record::RecordArgs),
     Compare(CompareArgs),
+    Collect(collect::CollectArgs),
 }
 
 /// Compares what two builds did, test by test.
@@ -39,7 +42,8 @@ struct CompareArgs {
     base: PathBuf,
     /// File of `gate record` after.
     new: PathBuf,
-    /// Exit with 3 if a test does over so much more work; beyond what it differs by from itself.
+    /// Exit with 3 if a test does over so much more work; beyond what it differs by from itself. A test's own
+    /// limit (`@Gate`) goes first.
     #[arg(long, value_name = "PERCENT", value_parser = percent::<100_000>)]
     fail_on: Option<f64>,
     /// Output format [default: what the output's extension says, else text].
@@ -73,6 +77,7 @@ pub fn gate(args: &GateArgs) -> Result<ExitCode, CliError> {
     match &args.action {
         Action::Record(args) => record::record(args),
         Action::Compare(args) => compare(args),
+        Action::Collect(args) => collect::collect(args),
     }
 }
 
@@ -107,7 +112,7 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
     }
     let broken = compared.count(Verdict::Broken);
     let tests = if broken == 1 { "test does" } else { "tests do" };
-    output::complain(&format!("{broken} {tests} more work than --fail-on allows"));
+    output::complain(&format!("{broken} {tests} more work than allowed"));
     Ok(ExitCode::from(BROKEN))
 }
 

@@ -14,6 +14,7 @@ use trodden_report::gate::{Measured, record as put_together};
 
 use crate::agent_library;
 use crate::error::CliError;
+use crate::gate::listener;
 use crate::output;
 use crate::run::{Launcher, exit_code, supervise};
 
@@ -33,6 +34,9 @@ pub struct RecordArgs {
     /// Do not count these classes.
     #[arg(long, value_name = "PATTERNS")]
     exclude: Option<String>,
+    /// Write down how many bytes tests allocate, too; they are not quite the same twice.
+    #[arg(long)]
+    allocated: bool,
     /// Keep the profiles here as well, for `trodden diff`.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -51,22 +55,27 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
     for number in 1..=args.runs {
         runs.push(run(args, number)?);
     }
-    let file = put_together(&runs);
-    output::write_file(&args.output, file.to_text().as_bytes())?;
-    let tests = file.tests.len();
+    write(&args.output, &runs, true)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the file of some runs, and says what is in it. `together`: each test belongs into each run.
+pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -> Result<(), CliError> {
+    let made = put_together(runs, together).map_err(CliError::failed)?;
+    output::write_file(file, made.to_text().as_bytes())?;
+    let (tests, runs) = (made.tests.len(), made.runs);
     output::complain(&format!(
-        "{}: {tests} {}, {} {}",
-        args.output.display(),
+        "{}: {tests} {}, {runs} {}",
+        file.display(),
         if tests == 1 { "test" } else { "tests" },
-        args.runs,
-        if args.runs == 1 { "run" } else { "runs" },
+        if runs == 1 { "run" } else { "runs" },
     ));
-    for test in &file.tests {
+    for test in &made.tests {
         if let Some(reason) = &test.unstable {
             output::complain(&format!("unstable: {} {reason}", test.name));
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// Runs the command once.
@@ -93,11 +102,21 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
         options,
     };
     let mut command = Command::new(program);
+    // Only where there may be tests: it needs a module that a JVM of few modules lacks.
+    let tests = args
+        .command
+        .iter()
+        .any(|word| word.to_string_lossy().contains("junit"));
+    let listener = match launcher {
+        Launcher::Java | Launcher::Other if !tests => None,
+        _ => Some(listener::write(folder.path())?),
+    };
     launcher.prepare(
         &mut command,
         arguments,
         &agent_library::find()?,
         &agent.to_agent_string(),
+        listener.as_deref(),
     )?;
     let (status, _) = supervise(&mut command, program)?;
     let code = exit_code(status);
@@ -123,7 +142,24 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
         if let Some(keep) = &args.keep {
             keep_profile(keep, &name, number, &profile)?;
         }
-        tests.insert(name, Measured::new(&profile));
+        match Measured::tests(&profile) {
+            apart if apart.is_empty() => {
+                let whole = Measured::new(&profile);
+                // A JVM in which nothing was to count, such as that of a wrapper, is no test.
+                if whole.instructions > 0 {
+                    tests.insert(name, whole);
+                }
+            }
+            apart => tests.extend(apart),
+        }
+    }
+    if !args.allocated {
+        tests.values_mut().for_each(|test| test.allocated = None);
+    }
+    if tests.is_empty() {
+        return Err(CliError::Failed(format!(
+            "nothing was counted in run {number}: no class ran that is chosen by --include and --exclude"
+        )));
     }
     Ok(tests)
 }
@@ -142,7 +178,11 @@ fn options(args: &RecordArgs, folder: &Path) -> Result<ProfileOptions, CliError>
         ("file", &file),
     ];
     pairs.extend(args.include.as_deref().map(|patterns| ("include", patterns)));
-    pairs.extend(args.exclude.as_deref().map(|patterns| ("exclude", patterns)));
+    let exclude = args
+        .exclude
+        .as_deref()
+        .map(|own| format!("{own},{}", listener::CLASSES));
+    pairs.push(("exclude", exclude.as_deref().unwrap_or(listener::CLASSES)));
     ProfileOptions::from_pairs(&pairs).map_err(|e| CliError::Usage(format!("error: {e}")))
 }
 

@@ -46,13 +46,14 @@ impl Launcher {
         }
     }
 
-    /// Adds the arguments and the agent to the command.
+    /// Adds the arguments and the agent to the command, and a Java agent if there is one.
     pub fn prepare(
         self,
         command: &mut Command,
         arguments: &[OsString],
         library: &Path,
         options: &str,
+        java_agent: Option<&Path>,
     ) -> Result<(), CliError> {
         let not_text = || CliError::Failed(format!("the agent's path is not UTF-8: {}", library.display()));
         let library = library.to_str().ok_or_else(not_text)?;
@@ -63,12 +64,18 @@ impl Launcher {
             )));
         }
         let agent = format!("-agentpath:{library}={options}");
+        let mut words = vec![agent];
+        words.extend(java_agent.map(|jar| format!("-javaagent:{}", jar.display())));
         match self {
             Launcher::Java => {
-                command.arg(agent);
+                command.args(words);
             }
             Launcher::Build(_) | Launcher::Other => {
-                command.env(TOOL_OPTIONS, tool_options(env::var_os(TOOL_OPTIONS), &agent)?);
+                let existing = env::var_os(TOOL_OPTIONS);
+                let add = |value: Option<OsString>, word: &String| tool_options(value, word).map(Some);
+                if let Some(value) = words.iter().try_fold(existing, add)? {
+                    command.env(TOOL_OPTIONS, value);
+                }
             }
         }
         command.args(arguments);

@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, sample_by_default};
+use crate::profile_args::{Production, ProfileArgs, for_production};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use crate::words;
@@ -65,8 +65,8 @@ pub struct RunArgs {
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
-    let mut options = profile.options()?;
-    sample_by_default(&mut options, args.production)?;
+    let mut options = profile.sampled(args.production)?.options()?;
+    for_production(&mut options, args.production)?;
     before::check(&options.output.file, &args.sources)?;
     let include = options.code.include.clone();
     let library = agent_library::find()?;
@@ -92,7 +92,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         options,
     };
     let mut command = Command::new(program);
-    launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string())?;
+    launcher.prepare(&mut command, arguments, &library, &agent.to_agent_string(), None)?;
 
     let (status, pid) = supervise(&mut command, program)?;
     let memory = memory.as_ref().map(|memory| (memory, pid));

@@ -27,7 +27,7 @@ use crate::attach::recording::Recording;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
-use crate::profile_args::{ProfileArgs, sample_by_default};
+use crate::profile_args::{ProfileArgs, for_production};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use model::Model;
@@ -154,7 +154,7 @@ fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
             ));
         }
     }
-    let mut command = profile.command(Action::Start, &[])?;
+    let mut command = profile.sampled(None)?.command(Action::Start, &[])?;
     let options = &mut command.options;
     if let Some(kind) = profile.value("profile").filter(|kind| *kind != "paths") {
         return usage(format!(
@@ -170,7 +170,7 @@ fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
             ));
         }
     }
-    sample_by_default(options, None)?;
+    for_production(options, None)?;
     Ok(command)
 }
 

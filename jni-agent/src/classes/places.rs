@@ -39,8 +39,9 @@ pub trait CodePlaces: Sync {
     /// Another number than before: what was known may be wrong.
     fn moves(&self) -> u64;
 
-    /// Where the instructions of a method are that runs now. The class's name must say which it is.
-    fn places(&self, class: &str, name: &str, descriptor: &str) -> Places;
+    /// Where the instructions of a method are that runs now, or of an old version of it with so many bytes of
+    /// code. The class's name must say which it is.
+    fn places(&self, class: &str, name: &str, descriptor: &str, old_code: Option<u32>) -> Places;
 }
 
 impl CodePlaces for Registry {
@@ -48,7 +49,7 @@ impl CodePlaces for Registry {
         Registry::moves(self)
     }
 
-    fn places(&self, class: &str, name: &str, descriptor: &str) -> Places {
+    fn places(&self, class: &str, name: &str, descriptor: &str, old_code: Option<u32>) -> Places {
         if !self.has_class_named(class) {
             return Places::Same;
         }
@@ -61,6 +62,13 @@ impl CodePlaces for Registry {
         let Some(position) = methods.iter().position(is_it) else {
             return Places::Same;
         };
+        if let Some(length) = old_code {
+            // Probes only ever add to it.
+            return match length == methods[position].code_length {
+                true => Places::Same,
+                false => Places::Unknown,
+            };
+        }
         let silent = self.silent(entry.ids);
         if silent.is_some_and(|silent| silent.get(position).copied().unwrap_or(false)) {
             return Places::Same;

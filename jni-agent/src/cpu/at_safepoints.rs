@@ -68,7 +68,7 @@ impl Reader {
                 cut: count > FRAMES,
                 nanos,
             };
-            stacks.add(sample, |id| methods.frame(jvmti, jni, id));
+            stacks.add(sample, |id| methods.version(jvmti, jni, id));
         }
         jni.pop_frame();
         let looks = self.looks;

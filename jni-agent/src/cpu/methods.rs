@@ -5,19 +5,28 @@
 //! loaded; one of a class that has gone must not be shown to the JVM, which may read memory that is somebody
 //! else's by then. So each id is remembered with a weak reference to its class: it is looked up only while a
 //! strong one, made of that, keeps the class alive.
+//!
+//! A class that is redefined or retransformed while one of its methods runs goes on in the old version of that,
+//! which has no id: a `main` that loops for ever does so after an attach, for ever. It gets one when somebody
+//! asks for the stack of its thread ([`Methods::register_running`]).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustc_hash::FxHashMap;
+use jvmti_bindings::sys::jni::jmethodID;
+use jvmti_bindings::sys::jvmti::jvmtiFrameInfo;
+use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_profile::{CpuFrame, CpuFrameKind};
 
+use super::buffer::FRAMES;
 use crate::jvm::jni::{ClassRef, WeakRef};
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 
 /// Local references to all loaded classes at once: the most that can be asked for.
 const ROOM: i32 = 1 << 16;
+/// Local references to all threads.
+const THREADS: i32 = 4096;
 /// Classes between two looks for those that have gone, at least.
 const SWEEP: usize = 1000;
 
@@ -29,12 +38,23 @@ pub struct Methods {
     changed: AtomicBool,
 }
 
+/// What an id stands for.
+#[derive(Clone, Debug)]
+pub struct MethodVersion {
+    /// The method.
+    pub frame: CpuFrame,
+    /// Of a version that has been replaced but still runs: bytes of its code.
+    pub old_code: Option<u32>,
+}
+
 #[derive(Default)]
 struct Known {
     /// Is it kept up to date?
     on: bool,
     /// Number of the class of an id.
     by_id: FxHashMap<usize, u32>,
+    /// Lengths of code of old versions, by their ids.
+    old: FxHashMap<usize, u32>,
     classes: Vec<Option<WeakRef>>,
     /// Numbers that are free again.
     free: Vec<u32>,
@@ -91,10 +111,73 @@ impl Methods {
         known.by_id.reserve(methods.len());
         for method in methods.iter() {
             if known.by_id.insert(method.addr(), number).is_some() {
+                known.old.remove(&method.addr());
                 self.changed.store(true, Ordering::Relaxed);
             }
         }
         known.news += 1;
+    }
+
+    /// Gives ids to the old versions of methods that run, and learns them. Reads the stacks of all threads twice.
+    pub fn register_running(&self, jvmti: Jvmti, jni: Jni<'_>) {
+        let before = self.unknown_running(jvmti, jni);
+        if before.is_empty() || jni.push_frame(ROOM).is_err() {
+            return;
+        }
+        // All classes are held from here on. What was on a stack before and is still on one was there in
+        // between as well, so that its class is among them: its id stands for it.
+        let held = jvmti.loaded_classes();
+        if held.is_ok() {
+            let mut ids = self.unknown_running(jvmti, jni);
+            ids.retain(|id| before.contains(id));
+            for id in ids {
+                self.register_old(jvmti, jni, std::ptr::without_provenance_mut(id));
+            }
+        }
+        jni.pop_frame();
+    }
+
+    /// Ids on stacks that are not known.
+    fn unknown_running(&self, jvmti: Jvmti, jni: Jni<'_>) -> FxHashSet<usize> {
+        let mut ids = FxHashSet::default();
+        if jni.push_frame(THREADS).is_err() {
+            return ids;
+        }
+        let mut frames = vec![jvmtiFrameInfo::default(); FRAMES];
+        for &thread in jvmti.threads().iter().flat_map(|threads| threads.iter()) {
+            let count = jvmti.stack(thread, &mut frames).unwrap_or(0).min(FRAMES);
+            ids.extend(frames[..count].iter().map(|frame| frame.method.addr()));
+        }
+        jni.pop_frame();
+        let known = lock(&self.known);
+        ids.retain(|id| !known.by_id.contains_key(id));
+        ids
+    }
+
+    /// Learns an old version, whose class is held by the caller.
+    fn register_old(&self, jvmti: Jvmti, jni: Jni<'_>, method: jmethodID) {
+        if !jvmti.is_obsolete(method) {
+            return;
+        }
+        let found = jvmti.declaring_class(method);
+        let (Ok(class), Ok(length)) = (found, jvmti.code_length(method)) else {
+            return;
+        };
+        let current = jvmti.class_methods(class);
+        let first = current
+            .iter()
+            .flat_map(|ids| ids.first())
+            .next()
+            .map(|id| id.addr());
+        let mut known = lock(&self.known);
+        let number = first.and_then(|first| known.by_id.get(&first).copied());
+        if let Some(number) = number
+            && let Some(Some(weak)) = known.classes.get(number as usize)
+            && jni.same(weak.raw(), class.raw())
+        {
+            known.by_id.insert(method.addr(), number);
+            known.old.insert(method.addr(), length);
+        }
     }
 
     /// Has an id changed hands, or its class gone, since the last call? What was found out before must be
@@ -110,20 +193,20 @@ impl Methods {
     }
 
     /// The method of an id, if its class is there.
-    pub fn frame(&self, jvmti: Jvmti, jni: Jni<'_>, id: usize) -> Option<CpuFrame> {
+    pub fn version(&self, jvmti: Jvmti, jni: Jni<'_>, id: usize) -> Option<MethodVersion> {
         // The reference is made under the lock, as a sweep deletes weak ones.
-        let class = {
+        let (class, old_code) = {
             let known = lock(&self.known);
             let number = *known.by_id.get(&id)?;
             let weak = known.classes.get(number as usize)?.as_ref()?;
-            jni.strong_class(weak)?
+            (jni.strong_class(weak)?, known.old.get(&id).copied())
         };
         let method = std::ptr::without_provenance_mut(id);
         let name = jvmti.class_name(class);
         let found = name.and_then(|name| Ok((name, jvmti.method_name(method)?, jvmti.is_native(method)?)));
         jni.delete_local_class(class);
         let (class, (name, descriptor), native) = found.ok()?;
-        Some(CpuFrame {
+        let frame = CpuFrame {
             class: lasting(&class?),
             name,
             descriptor,
@@ -132,7 +215,8 @@ impl Methods {
             } else {
                 CpuFrameKind::Java
             },
-        })
+        };
+        Some(MethodVersion { frame, old_code })
     }
 
     /// Forgets all.
@@ -158,6 +242,7 @@ impl Known {
         if any {
             let classes = &self.classes;
             self.by_id.retain(|_, number| classes[*number as usize].is_some());
+            self.old.retain(|id, _| self.by_id.contains_key(id));
             changed.store(true, Ordering::Relaxed);
         }
     }

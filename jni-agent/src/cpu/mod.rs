@@ -11,19 +11,23 @@
 //! | `timers.rs` | which thread has which timer |
 //! | `buffer.rs` | stacks on their way from handlers to our thread |
 //! | `methods.rs` | which method an id stands for, and for how long |
+//! | `nameless.rs` | when old versions of methods are looked for |
 //! | `stacks.rs` | the tree |
+//! | `reasons.rs` | why a sample has no stack |
 //! | `at_safepoints.rs` | the same without signals, where the JVM or the system refuses |
 
 mod at_safepoints;
 mod buffer;
 mod methods;
+mod nameless;
+mod reasons;
 mod signal;
 mod stacks;
 mod timers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
@@ -41,6 +45,7 @@ use crate::locks::lock;
 use crate::log::{debug, warning};
 use crate::sampling::clock::{Clock, processor_seconds};
 use methods::Methods;
+use nameless::Nameless;
 use signal::Tap;
 use stacks::Stacks;
 use timers::Timers;
@@ -141,6 +146,7 @@ impl CpuSampler {
         self.methods.register_loaded(jvmti, jni)?;
         lock(&self.stacks).begin(interval, "safepoint");
         let mut reader = at_safepoints::Reader::default();
+        let mut nameless = Nameless::default();
         let mut known = 0;
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, interval, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
@@ -150,6 +156,7 @@ impl CpuSampler {
                     &self.methods,
                     &mut self.current_stacks(jni),
                 );
+                self.name_old_versions(host, jni, &mut nameless);
                 self.add_cost(&mut known, 0);
                 true
             })
@@ -184,9 +191,11 @@ impl CpuSampler {
         lock(&self.stacks).begin(interval, "async");
         // The handlers' sum goes on from former stretches.
         let mut known = tap.spent();
+        let mut nameless = Nameless::default();
         let clock = Clock::start(THREAD_NAME, host.vm, jvmti, DRAIN, None, move |jni, _, _| {
             guard(THREAD_NAME, false, || {
                 self.drain(host, jni, tap);
+                self.name_old_versions(host, jni, &mut nameless);
                 self.add_cost(&mut known, tap.spent());
                 true
             })
@@ -308,11 +317,18 @@ impl CpuSampler {
         stacks
     }
 
+    /// Looks for the names of methods that had none in samples, now and then.
+    fn name_old_versions(&self, host: &Host, jni: Jni<'_>, nameless: &mut Nameless) {
+        if lock(&self.stacks).take_nameless() && nameless.is_due(host.registry.moves(), Instant::now()) {
+            self.methods.register_running(host.jvmti, jni);
+        }
+    }
+
     /// Adds the stacks in the buffer to the tree.
     fn drain(&self, host: &Host, jni: Jni<'_>, tap: &Tap) {
         let mut stacks = self.current_stacks(jni);
         let lost = tap.take_lost();
         stacks.lose(lost.0, lost.1);
-        tap.take(|taken| stacks.add(taken, |id| self.methods.frame(host.jvmti, jni, id)));
+        tap.take(|taken| stacks.add(taken, |id| self.methods.version(host.jvmti, jni, id)));
     }
 }

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use trodden_profile::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
 
 use super::buffer::{RawFrame, Taken};
-use super::signal::THREAD_EXIT;
+use super::methods::MethodVersion;
+use super::reasons::{place, reason};
 use crate::classes::places::{CodePlaces, Places};
 
 /// Different stacks that are kept at most: some 20 MB.
@@ -17,26 +18,10 @@ const METHODS: usize = 1 << 17;
 
 /// Above stacks whose outer frames are not known.
 const CUT: &str = "[deeper frames]";
-/// A method that was unloaded before its name was looked up, or an old version of one.
+/// A method that was unloaded before its name was looked up, or an old version of one that has no id yet.
 const UNKNOWN: &str = "[unknown method]";
 /// Methods for which there is no room.
 const OTHER: &str = "[other methods]";
-
-/// Why there is no stack, as the JVM says it (share/prims/forte.cpp): its number, the name of a frame that
-/// stands for it, the reason in facts.
-const REASONS: &[(i32, &str, &str)] = &[
-    (0, "[no Java frame]", "no-java-frame"),
-    (-1, "[JVM]", "class-load-events-off"),
-    (-2, "[GC]", "gc-active"),
-    (-3, "[JVM]", "unknown-not-java"),
-    (-4, "[JVM]", "not-walkable-not-java"),
-    (-5, "[unknown Java frame]", "unknown-java"),
-    (-6, "[unknown Java frame]", "not-walkable-java"),
-    (-7, "[JVM]", "unknown-state"),
-    (THREAD_EXIT, "[thread exit]", "thread-exit"),
-    (-9, "[deoptimization]", "deoptimization"),
-    (-10, "[safepoint]", "safepoint"),
-];
 
 /// Classes whose code is the profiler's, by prefix: what probes call, in code that is instrumented at class
 /// load and ahead of its run.
@@ -50,6 +35,9 @@ enum Spot {
     /// To no method of the program: it is inside of a probe.
     Probe,
 }
+
+/// The number of a frame's method, and the length of the code if that is an old version's.
+type Seen = (u32, Option<u32>);
 
 /// Key of a node: parent + 1, frame, bytecode index + 1.
 type Key = (u32, u32, u32);
@@ -68,13 +56,15 @@ pub struct Stacks {
     ours: Vec<bool>,
     /// Numbers of frames.
     by_name: FxHashMap<CpuFrame, u32>,
-    /// Numbers of frames by ids of methods, as long as these are valid.
-    by_id: FxHashMap<usize, u32>,
+    /// Frames by ids of methods, as long as these are valid.
+    by_id: FxHashMap<usize, Seen>,
+    /// Was there a frame without a name since this was asked last?
+    nameless: bool,
     /// Who knows where probes have moved instructions to. Samples have the places in the code that runs;
     /// those of the tree are of the code as it was compiled.
     code: Option<&'static dyn CodePlaces>,
-    /// By frame, where its instructions are, as long as no class is changed; and the number that tells that.
-    places: FxHashMap<u32, Places>,
+    /// Where instructions are, as long as no class is changed; and the number that tells that.
+    places: FxHashMap<Seen, Places>,
     moves: u64,
     /// Nodes by the hash of a whole stack, as long as ids are valid: most stacks come again.
     by_stack: FxHashMap<u64, Spot>,
@@ -129,7 +119,7 @@ impl Stacks {
     }
 
     /// Adds a sample. `look_up` finds the method of an id.
-    pub fn add(&mut self, sample: Taken<'_>, mut look_up: impl FnMut(usize) -> Option<CpuFrame>) {
+    pub fn add(&mut self, sample: Taken<'_>, mut look_up: impl FnMut(usize) -> Option<MethodVersion>) {
         let time = CpuTime {
             samples: 1,
             ns: sample.nanos,
@@ -153,11 +143,14 @@ impl Stacks {
                 match self.by_stack.get(&hash) {
                     Some(&known) => known,
                     None => {
-                        let found = self.spot(stack, sample.cut, &mut look_up);
+                        let (found, named) = self.spot(stack, sample.cut, &mut look_up);
                         if self.by_stack.len() >= self.limit() {
                             self.by_stack.clear();
                         }
-                        self.by_stack.insert(hash, found);
+                        if named {
+                            self.by_stack.insert(hash, found);
+                        }
+                        self.nameless |= !named;
                         found
                     }
                 }
@@ -179,61 +172,78 @@ impl Stacks {
         }
     }
 
-    /// Where a stack's samples go.
+    /// Where a stack's samples go, and whether all its frames have names.
     fn spot(
         &mut self,
         stack: &[RawFrame],
         cut: bool,
-        look_up: &mut impl FnMut(usize) -> Option<CpuFrame>,
-    ) -> Spot {
+        look_up: &mut impl FnMut(usize) -> Option<MethodVersion>,
+    ) -> (Spot, bool) {
         // Before anything is added to the tree.
-        let frames: Vec<u32> = stack.iter().map(|raw| self.frame_of(raw, look_up)).collect();
-        if frames.iter().any(|&frame| self.ours[frame as usize]) {
-            return Spot::Probe;
+        let found: Vec<Option<Seen>> = stack.iter().map(|raw| self.method_of(raw, look_up)).collect();
+        let named = found.iter().all(Option::is_some);
+        if found
+            .iter()
+            .flatten()
+            .any(|&(frame, _)| self.ours[frame as usize])
+        {
+            return (Spot::Probe, named);
         }
         let mut at = None;
         if cut {
             let frame = self.frame(CpuFrame::other(CUT));
             let (node, whole) = self.child(None, frame, None);
             if !whole {
-                return Spot::Node { at: node, whole };
+                return (Spot::Node { at: node, whole }, named);
             }
             at = Some(node);
         }
-        for (raw, &frame) in stack.iter().zip(&frames).rev() {
+        for (raw, seen) in stack.iter().zip(found).rev() {
+            let seen = seen.unwrap_or_else(|| (self.frame(CpuFrame::other(UNKNOWN)), None));
             let bci = u16::try_from(raw.bci).ok();
-            let bci = bci.and_then(|bci| self.compiled(frame, bci));
-            let (node, whole) = self.child(at, frame, bci);
+            let bci = bci.and_then(|bci| self.compiled(seen, bci));
+            let (node, whole) = self.child(at, seen.0, bci);
             if !whole {
-                return Spot::Node { at: node, whole };
+                return (Spot::Node { at: node, whole }, named);
             }
             at = Some(node);
         }
-        Spot::Node {
+        let spot = Spot::Node {
             at: at.unwrap_or_default(),
             whole: at.is_some(),
-        }
+        };
+        (spot, named)
     }
 
-    /// The number of a frame's method.
-    fn frame_of(&mut self, raw: &RawFrame, look_up: &mut impl FnMut(usize) -> Option<CpuFrame>) -> u32 {
-        if let Some(&frame) = self.by_id.get(&raw.method) {
-            return frame;
+    /// A frame's method, if it has a name.
+    fn method_of(
+        &mut self,
+        raw: &RawFrame,
+        look_up: &mut impl FnMut(usize) -> Option<MethodVersion>,
+    ) -> Option<Seen> {
+        if let Some(&seen) = self.by_id.get(&raw.method) {
+            return Some(seen);
         }
-        let found = (raw.method != 0).then(|| look_up(raw.method)).flatten();
-        let frame = self.frame(found.unwrap_or_else(|| CpuFrame::other(UNKNOWN)));
-        self.by_id.insert(raw.method, frame);
-        frame
+        let found = (raw.method != 0).then(|| look_up(raw.method)).flatten()?;
+        let seen = (self.frame(found.frame), found.old_code);
+        self.by_id.insert(raw.method, seen);
+        Some(seen)
+    }
+
+    /// Was there a frame without a name since the last call?
+    pub fn take_nameless(&mut self) -> bool {
+        std::mem::take(&mut self.nameless)
     }
 
     /// The place in the method as it was compiled.
-    fn compiled(&mut self, frame: u32, bci: u16) -> Option<u16> {
+    fn compiled(&mut self, seen: Seen, bci: u16) -> Option<u16> {
         let Some(code) = self.code else {
             return Some(bci);
         };
-        let method = &self.frames[frame as usize];
-        let places = self.places.entry(frame);
-        let places = places.or_insert_with(|| code.places(&method.class, &method.name, &method.descriptor));
+        let method = &self.frames[seen.0 as usize];
+        let places = self.places.entry(seen);
+        let places =
+            places.or_insert_with(|| code.places(&method.class, &method.name, &method.descriptor, seen.1));
         places.compiled(bci)
     }
 
@@ -311,19 +321,6 @@ impl Stacks {
     }
 }
 
-fn place(reason: i32) -> &'static str {
-    let known = REASONS.iter().find(|(number, ..)| *number == reason);
-    known.map_or("[JVM]", |(_, place, _)| place)
-}
-
-fn reason(reason: i32) -> String {
-    let known = REASONS.iter().find(|(number, ..)| *number == reason);
-    known.map_or_else(
-        || format!("code-{}", -reason),
-        |(_, _, reason)| (*reason).to_owned(),
-    )
-}
-
 /// A hash of a whole stack. Two stacks of a million have the same one with a probability of 1 in 10 million.
 fn hash(stack: &[RawFrame], cut: bool) -> u64 {
     let mix = |hash: u64, word: u64| {
@@ -347,12 +344,16 @@ mod tests {
 
     use super::*;
 
-    fn look_up(id: usize) -> Option<CpuFrame> {
-        (id < 1000).then(|| CpuFrame {
-            class: "a/A".to_owned(),
-            name: format!("m{id}"),
-            descriptor: "()V".to_owned(),
-            kind: CpuFrameKind::Java,
+    /// Those from 500 on are old versions, with 40 bytes of code, of those 500 below.
+    fn look_up(id: usize) -> Option<MethodVersion> {
+        (id < 1000).then(|| MethodVersion {
+            frame: CpuFrame {
+                class: "a/A".to_owned(),
+                name: format!("m{}", id % 500),
+                descriptor: "()V".to_owned(),
+                kind: CpuFrameKind::Java,
+            },
+            old_code: (id >= 500).then_some(40),
         })
     }
 
@@ -406,11 +407,15 @@ mod tests {
                 3 => ("jdk/internal/misc/Unsafe", "putLong"),
                 _ => return None,
             };
-            Some(CpuFrame {
+            let frame = CpuFrame {
                 class: class.to_owned(),
                 name: name.to_owned(),
                 descriptor: "()V".to_owned(),
                 kind: CpuFrameKind::Java,
+            };
+            Some(MethodVersion {
+                frame,
+                old_code: None,
             })
         };
         for frames in [
@@ -449,9 +454,13 @@ mod tests {
         add(&mut stacks, &[(2, 7), (1, 5)], 4);
         add(&mut stacks, &[(2, 9), (1, 5)], 1);
         add(&mut stacks, &[(3, -3), (1, 6)], 1);
-        // An old version of a method, and one that was unloaded.
+        assert!(!stacks.take_nameless());
+        // An old version of a method that has no id, and one that was unloaded.
         add(&mut stacks, &[(0, 1)], 1);
         add(&mut stacks, &[(5000, 1)], 1);
+        assert!(stacks.take_nameless() && !stacks.take_nameless());
+        add(&mut stacks, &[(0, 1)], 1);
+        assert!(stacks.take_nameless());
         for reason in [-2, -2, -5, -99] {
             let sample = Taken {
                 stack: Err(reason),
@@ -469,7 +478,7 @@ mod tests {
                 "1 [GC] None 2 4",
                 "1 [JVM] None 1 2",
                 "1 [unknown Java frame] None 1 2",
-                "1 [unknown method] Some(1) 2 2",
+                "1 [unknown method] Some(1) 3 3",
                 "1 m1 Some(5) 0 0",
                 "2 m2 Some(7) 2 5",
                 "2 m2 Some(9) 1 1",
@@ -499,7 +508,14 @@ mod tests {
             self.0.load(Ordering::Relaxed)
         }
 
-        fn places(&self, _: &str, name: &str, _: &str) -> Places {
+        fn places(&self, _: &str, name: &str, _: &str, old: Option<u32>) -> Places {
+            if let Some(length) = old {
+                return if length == 40 {
+                    Places::Same
+                } else {
+                    Places::Unknown
+                };
+            }
             let pc_map = (0..10).map(|old| (4 * old + 3, old)).collect();
             let code = MethodCode {
                 register_slot: 0,
@@ -525,6 +541,8 @@ mod tests {
         }
         add(&mut stacks, &[(9, 5)], 1);
         add(&mut stacks, &[(1, 5)], 1);
+        // A version from before the probes, which still runs.
+        add(&mut stacks, &[(508, 8)], 1);
         let found = lines(&stacks.samples(Duration::ZERO).unwrap());
         assert_eq!(
             found,
@@ -532,6 +550,7 @@ mod tests {
                 "1 m1 Some(5) 1 1",
                 "1 m8 None 1 1",
                 "1 m8 Some(2) 3 3",
+                "1 m8 Some(8) 1 1",
                 "1 m8 Some(9) 1 1",
                 "1 m9 None 1 1",
             ]
@@ -567,7 +586,7 @@ mod tests {
     fn ids_that_change_hands_are_looked_up_again() {
         let mut stacks = stacks(None);
         add(&mut stacks, &[(1, 5)], 1);
-        let renamed = |_| look_up(77);
+        let renamed = |_: usize| look_up(77);
         let raw = [RawFrame { bci: 5, method: 1 }];
         let sample = || Taken {
             stack: Ok(&raw),

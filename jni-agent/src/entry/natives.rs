@@ -13,12 +13,14 @@ use crate::jvm::{Jni, JvmError};
 use crate::log::error;
 use crate::session::agent::Agent;
 use crate::session::ahead::{self, Request};
+use crate::session::by_test::Mark;
 use crate::threads::blocks::ThreadBlock;
 
 /// Registers all of them. Only classes of the JDK may be the caller, or the JVM prints a warning.
 pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     let threads = jni.find_class(c"java/lang/TroddenThreads")?;
     let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
+    let main = jni.find_class(c"java/lang/Trodden")?;
     let address = |function: *const ()| function.cast_mut().cast::<c_void>();
     let of_threads = [
         (
@@ -47,6 +49,11 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
             address(Java_java_lang_TroddenThreads_drain as *const ()),
         ),
     ];
+    let of_main = [(
+        c"test",
+        c"(Ljava/lang/String;JJLjava/lang/String;)V",
+        address(Java_java_lang_Trodden_test as *const ()),
+    )];
     let of_ahead = [(
         c"register",
         c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J",
@@ -54,9 +61,33 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     )];
     // SAFETY: the functions below have the signatures that the shim declares.
     unsafe {
+        jni.register_natives(main, &of_main)?;
         jni.register_natives(threads, &of_threads)?;
         jni.register_natives(ahead, &of_ahead)
     }
+}
+
+/// `Trodden.test`: what was counted since the last call is that of a test. Called by its listener.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_Trodden_test(
+    jni: *mut JNIEnv,
+    _: jclass,
+    name: jobject,
+    operations: jlong,
+    allocated: jlong,
+    max_growth: jobject,
+) {
+    let mark = |agent: &'static Agent, jni: Jni<'_>| {
+        let mark = Mark {
+            name: jni.string(name),
+            operations: u64::try_from(operations).unwrap_or_default(),
+            allocated: u64::try_from(allocated).ok(),
+            max_growth: (!max_growth.is_null()).then(|| jni.string(max_growth)),
+        };
+        agent.marks.mark(agent, jni, mark);
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("counting a test", (), jni, mark) }
 }
 
 /// `TroddenAhead.register`: an output of `trodden instrument` is in use.

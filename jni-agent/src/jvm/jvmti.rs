@@ -294,6 +294,13 @@ impl Jvmti {
         jvmti!(self, IsMethodObsolete, method, &mut yes).is_ok() && yes != 0
     }
 
+    /// Bytes of code of a method that is not native or abstract.
+    pub fn code_length(self, method: jmethodID) -> Result<u32, JvmError> {
+        let (mut first, mut last) = (0, 0);
+        jvmti!(self, GetMethodLocation, method, &mut first, &mut last)?;
+        Ok(u32::try_from(last + 1).unwrap_or_default())
+    }
+
     /// Mean number of bytes between allocations that are reported; 0: all are.
     pub fn set_heap_sampling_interval(self, bytes: u32) -> Result<(), JvmError> {
         jvmti!(self, SetHeapSamplingInterval, bytes as jint)

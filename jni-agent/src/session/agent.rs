@@ -24,6 +24,7 @@ use crate::locks::lock;
 use crate::log::{info, warning};
 use crate::sampling::clock::{Clock, THREAD_NAME};
 use crate::sampling::collector::Collector;
+use crate::session::by_test::Marks;
 use crate::session::dump;
 use crate::session::ticker::Ticker;
 use crate::settings::Settings;
@@ -46,6 +47,8 @@ pub struct Agent {
     pub collector: Mutex<Collector>,
     /// Structure graphs. Taken after the collector.
     pub windows: Mutex<Windows>,
+    /// What each test counted.
+    pub marks: Marks,
     /// Which methods were counted when. Taken after the others, and never held while the JVM is called.
     pub ledger: Mutex<Ledger>,
 }
@@ -178,6 +181,7 @@ impl Agent {
             collector: Mutex::default(),
             windows: Mutex::default(),
             ledger: Mutex::default(),
+            marks: Marks::default(),
         })
     }
 
@@ -427,6 +431,7 @@ impl Agent {
         lock(&self.windows).reset(&self.host.blocks);
         lock(&self.ledger).reset();
         self.cpu.reset();
+        self.marks.reset();
         control.before = Duration::ZERO;
         control.started = control.started.map(|_| SystemTime::now());
         control.since = control.since.map(|_| Instant::now());

@@ -119,9 +119,12 @@ fn start(
     }
     if agent.host.late && done.classes > 0 {
         warning!(
-            "{} classes were already loaded and are compiled anew; this slows the program for a while \
+            "{} already loaded and compiled anew; this slows the program for a while \
              (starting it with -agentpath avoids that)",
-            done.classes
+            match done.classes {
+                1 => "1 class was".to_owned(),
+                n => format!("{n} classes were"),
+            }
         );
     }
     if done.failed > 0 {

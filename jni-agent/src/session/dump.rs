@@ -153,15 +153,19 @@ pub fn dump(
         run.facts.set(facts::CLASSES_RENUMBERED, classes as u64);
         run.facts.set(facts::RENUMBERING_MS, took);
     }
+    let methods: Vec<usize> = classes.iter().map(|class| class.map.methods.len()).collect();
     let mut profile = Profile {
         run,
         classes,
         skipped: agent.host.registry.skipped(),
+        by_test: agent.marks.of_profile(&first_methods, &methods),
         coverage,
         ..Profile::default()
     };
     if settings.renumbered.get().is_some() {
         profile.classes = as_one(profile.classes)?;
+        // Their paths have other numbers now.
+        profile.by_test.clear();
     }
     if settings.probe == ProbeKind::Structural {
         let hashed = shim.hashed_counts(jni)?;

@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod ahead;
+pub mod by_test;
 pub mod control;
 pub mod dump;
 mod lease;

@@ -1,6 +1,7 @@
 //! What a profile says: path maps, counts, and the kinds of data beside them; their file, merge and metrics.
 
 mod accuracy;
+mod by_test;
 pub(crate) mod codec;
 pub(crate) mod conditions;
 mod contexts;
@@ -27,6 +28,7 @@ mod subpaths;
 mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
+pub use by_test::{TestCounts, TestMethod};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use conditions::{
     CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,

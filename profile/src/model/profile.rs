@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use crate::model::by_test::TestCounts;
 use crate::model::conditions::Conditions;
 use crate::model::contexts::Contexts;
 use crate::model::coverage::Covered;
@@ -140,6 +141,8 @@ pub struct Profile {
     pub cpu: Option<CpuSamples>,
     /// Methods whose paths' shares were known, and the same in two parts of the run, by position of class and method.
     pub steady: BTreeSet<(u32, u32)>,
+    /// What was counted during each test, by name, if the program said when tests end.
+    pub by_test: Vec<TestCounts>,
     /// What ran at all, if that was recorded.
     pub coverage: Option<Covered>,
     /// What earlier runs found of methods that this one did not measure.

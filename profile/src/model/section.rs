@@ -10,11 +10,12 @@ use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB,
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::{
-    conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural, subpaths,
+    by_test, conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural,
+    subpaths,
 };
 
 /// All kinds, in the order in which a file has them.
-pub(crate) const SECTIONS: [&dyn Section; 11] = [
+pub(crate) const SECTIONS: [&dyn Section; 12] = [
     &shapes::Kind,
     &inlining::Kind,
     &kpaths::Kind,
@@ -25,6 +26,7 @@ pub(crate) const SECTIONS: [&dyn Section; 11] = [
     &conditions::Kind,
     &cpu::Kind,
     &memory::Kind,
+    &by_test::Kind,
     &coverage::Kind,
 ];
 

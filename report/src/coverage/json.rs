@@ -34,8 +34,9 @@ struct Totals {
     classes: Part,
 }
 
+/// So many of so many.
 #[derive(Serialize)]
-struct Part {
+pub(super) struct Part {
     covered: u64,
     total: u64,
 }

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use serde::Serialize;
 
-use super::{Counters, Coverage, CoverageOptions, MethodCoverage, Ratio, marks, text};
+use super::json::Part;
+use super::{Counters, Coverage, CoverageOptions, MethodCoverage, marks, text};
 use crate::section::{Extent, Json, ReportSection};
 use crate::text::Page;
 use crate::view::View;
@@ -19,21 +20,6 @@ struct Sums {
     lines: Part,
     methods: Part,
     classes: Part,
-}
-
-#[derive(Serialize)]
-struct Part {
-    covered: u64,
-    total: u64,
-}
-
-impl From<Ratio> for Part {
-    fn from(ratio: Ratio) -> Self {
-        Part {
-            covered: ratio.covered,
-            total: ratio.total,
-        }
-    }
 }
 
 /// Of the classes that were loaded; only the command line can know others.

@@ -38,7 +38,17 @@ pub(crate) struct Side<'p> {
 
 impl<'p> Side<'p> {
     pub fn new(class: &'p ClassProfile, index: usize, density: f64) -> Option<Self> {
-        let (map, counts) = (&class.map.methods[index], class.counts.get(index)?);
+        Self::of_counts(class, index, class.counts.get(index)?, density)
+    }
+
+    /// The same with counts of a part of the run.
+    pub fn of_counts(
+        class: &'p ClassProfile,
+        index: usize,
+        counts: &'p MethodCounts,
+        density: f64,
+    ) -> Option<Self> {
+        let map = class.map.methods.get(index)?;
         if damage(map).is_some() {
             return None;
         }

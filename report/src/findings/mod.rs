@@ -7,6 +7,7 @@ mod correlation;
 mod not_measured;
 mod rules;
 mod slow_path;
+mod under_way;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{BlockExit, MethodMap};
@@ -26,6 +27,8 @@ const WORTH: f64 = 0.01;
 /// What a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingKind {
+    /// A method that takes time, though none of its paths came to an end.
+    UnderWay,
     /// A path that takes much more of its method's time than of its calls.
     SlowPath,
     /// The methods that make up the work.
@@ -50,6 +53,7 @@ impl FindingKind {
     /// Its name in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            FindingKind::UnderWay => "under-way",
             FindingKind::SlowPath => "slow-path",
             FindingKind::Work => "work",
             FindingKind::NotMeasured => "not-measured",
@@ -68,9 +72,10 @@ impl FindingKind {
 pub struct Finding {
     /// What it is about.
     pub kind: FindingKind,
-    /// Position of its method in [`View::methods`]; `None` if it is about the program, or a method that was not measured.
+    /// Position of its method in [`View::methods`]; `None` if it is about the program, or a method of which no path was
+    /// counted.
     pub method: Option<usize>,
-    /// The method that was not measured: class, then name and descriptor.
+    /// The method of which no path was counted: class, then name and descriptor.
     pub not_measured: Option<(String, String)>,
     /// Where in the source, if that is known.
     pub line: Option<u32>,
@@ -79,7 +84,7 @@ pub struct Finding {
     /// The numbers behind it.
     pub evidence: String,
     /// Share of the program's executed work that it is about, 0 to 1; `None` if that is not known. Of a
-    /// [slow path](FindingKind::SlowPath): of its CPU time.
+    /// [slow path](FindingKind::SlowPath) and of what is [under way](FindingKind::UnderWay): of its CPU time.
     pub share: Option<f64>,
 }
 
@@ -134,12 +139,13 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 
 /// All findings, the weightiest first.
 pub(crate) fn find(view: &View) -> Vec<Finding> {
-    if !view.counts_paths() || view.methods.is_empty() {
+    if !view.counts_paths() {
         return Vec::new();
     }
+    let mut all = under_way::under_way(view);
     let work = Work::of(view);
     if work.total == 0 {
-        return Vec::new();
+        return all;
     }
     let mut rest = Vec::new();
     for (index, method) in view.methods.iter().enumerate() {
@@ -170,8 +176,7 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
     });
-    let mut all = slow_path::slow_paths(view);
-    all.truncate(MOST_OF_A_KIND);
+    all.extend(slow_path::slow_paths(view).into_iter().take(MOST_OF_A_KIND));
     all.extend(rules::work(view, &work));
     all.extend(not_measured::not_measured(view));
     for finding in rest {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
-use super::{GateFile, GateMethod, GatePath, GateTest, LISTED};
+use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 /// What is asked of a comparison.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +54,14 @@ pub struct TestChange {
     pub verdict: Verdict,
     /// The method and path whose instructions grew most; if the test does less work: shrank most.
     pub moved: Option<Grew>,
+    /// Calls of code that is not counted, before and after, if they are known.
+    pub outside: [Option<Outside>; 2],
+    /// The method whose calls of such code grew most, if there are more of them.
+    pub calls_more: Option<String>,
+    /// How much more work it may do: what it says itself, else what all may.
+    pub limit: Option<f64>,
+    /// Does it say so itself?
+    pub own_limit: bool,
     /// Why its numbers are not the same in each run.
     pub unstable: Option<String>,
 }
@@ -69,7 +77,7 @@ pub struct Grew {
     pub file: Option<String>,
     /// A line of it: where the path begins, or the method.
     pub line: Option<u32>,
-    /// Instructions of the method. `None`: it was not listed, so it did less than [`LISTED`] of the test's work.
+    /// Instructions of the method. `None`: it was not listed, so it did less than those that were.
     pub instructions: [Option<u64>; 2],
     /// Its calls.
     pub calls: [Option<u64>; 2],
@@ -126,6 +134,14 @@ impl GateComparison {
 }
 
 impl TestChange {
+    /// Calls of code that is not counted, before and after, if there are over a tenth of a per cent more of them.
+    pub fn calls_out(&self) -> Option<[u64; 2]> {
+        let [Some(b), Some(a)] = self.outside.map(|outside| outside.map(|outside| outside.calls)) else {
+            return None;
+        };
+        (a as f64 > b as f64 * 1.001 && self.unstable.is_none()).then_some([b, a])
+    }
+
     /// The method and path that grew; nothing if the test does less work.
     pub fn grew(&self) -> Option<&Grew> {
         self.moved
@@ -149,8 +165,11 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
         [Some(0), Some(0)] => Some(0.0),
         _ => None,
     };
+    // What the code says that is being looked at.
+    let own = pair[1].and_then(|test| test.limit);
+    let limit = own.or(fail_on);
     let verdict = match pair {
-        [Some(b), Some(a)] => verdict(b, a, fail_on),
+        [Some(b), Some(a)] => verdict(b, a, limit),
         [None, _] => Verdict::New,
         [_, None] => Verdict::Gone,
     };
@@ -163,6 +182,13 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
         name: name.to_owned(),
         instructions,
         allocated: pair.map(|test| test.and_then(|test| test.allocated)),
+        outside: pair.map(|test| test.and_then(|test| test.outside)),
+        calls_more: match pair {
+            [Some(b), Some(a)] => calls_more(b, a),
+            _ => None,
+        },
+        limit,
+        own_limit: own.is_some(),
         change: share,
         verdict,
         moved,
@@ -183,6 +209,23 @@ fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> Verdict
     }
 }
 
+/// The method that calls more of what is not counted than before, if the test does.
+fn calls_more(before: &GateTest, after: &GateTest) -> Option<String> {
+    if after.outside?.calls <= before.outside?.calls {
+        return None;
+    }
+    let more = |[b, a]: [Option<&GateMethod>; 2]| {
+        let by = a?.outside.checked_sub(b.map_or(0, |b| b.outside))?;
+        (by > 0).then(|| (by, a.map(GateMethod::title)))
+    };
+    let all = pairs(&before.methods, &after.methods)
+        .into_iter()
+        .filter_map(more);
+    // Of methods alike the first by name.
+    all.reduce(|best, next| if next.0 > best.0 { next } else { best })?
+        .1
+}
+
 fn moved(before: &GateTest, after: &GateTest) -> Option<Grew> {
     let sign = if after.instructions >= before.instructions {
         1.0
@@ -191,16 +234,16 @@ fn moved(before: &GateTest, after: &GateTest) -> Option<Grew> {
     };
     let pairs = pairs(&before.methods, &after.methods);
     let difference = |[b, a]: [u64; 2]| (a as f64 - b as f64) * sign;
+    // What is not listed did at most so much.
+    let unlisted = [before.least_listed(), after.least_listed()];
     let grown = pairs.into_iter().map(|pair| {
-        let by = difference(pair.map(|method| method.map_or(0, |m| m.instructions)));
+        let [b, a] = pair.map(|method| method.map(|m| m.instructions));
+        let by = difference([b.unwrap_or(unlisted[0]), a.unwrap_or(unlisted[1])]);
         (by, pair)
     });
     // Of methods alike the first by name: the order of pairs.
     let (by, pair) = grown.reduce(|best, next| if next.0 > best.0 { next } else { best })?;
-    // What is not listed may have grown by as much as the bound of listing.
-    let all = difference([before.instructions, after.instructions]);
-    let unseen = (LISTED * before.instructions as f64).min(all);
-    if by <= 0.0 || by < unseen / 2.0 {
+    if by <= 0.0 {
         return None;
     }
     let method = pair[1].or(pair[0])?;

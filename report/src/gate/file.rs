@@ -1,4 +1,5 @@
-//! The text format: one line per test, then per method, then per path; words of paths at the end, each once.
+//! The text format: one line per test, then per method with its paths; what methods and paths are called stands at the
+//! end, each once.
 //!
 //! Columns are separated by tabs. Names hold no control characters: profiles are read with those replaced.
 
@@ -6,15 +7,25 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::str::FromStr;
 
-use super::{GateFile, GateMethod, GatePath, GateTest};
+use trodden_profile::ShapeHasher;
+
+use super::record::share;
+use super::text::limit_words;
+use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 const FIRST: &str = "trodden-gate\t1";
 const ABOUT: &str = "\
 # Executed bytecode instructions per test, for `trodden gate compare`; no time is in it. Columns:
 # test: instructions (least of the runs), most of the runs, allocated bytes, name; why it is unstable, if it is
-# method: instructions, calls, hash of the code, source file and line, class, name with parameters
-# path: how often it ran, its key; the words of each key, with the path's instructions, stand at the end
+# limit: how much more work the test itself allows
+# out:  calls of code that is not counted; calls that may be
+# in:   instructions of a method in that test, its calls, its key; + and its calls of code that is not counted;
+#       then its paths: how often, * and key
+# at the end, method: key, hash of the code, source file and line, class, name; path: key, instructions, words
 ";
+
+/// Methods by key, with their paths by key: these stand once, at the end.
+type Words<'t> = BTreeMap<u64, (&'t GateMethod, BTreeMap<u32, &'t GatePath>)>;
 
 /// Why a file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -36,10 +47,9 @@ impl GateFile {
     /// The file's text.
     pub fn to_text(&self) -> String {
         let mut out = format!("{FIRST}\n{ABOUT}runs\t{}\n", self.runs);
-        let mut words: BTreeMap<u64, (u64, &str)> = BTreeMap::new();
-        let unknown = "-".to_owned();
+        let mut words = Words::new();
         for test in &self.tests {
-            let allocated = test.allocated.map_or(unknown.clone(), |n| n.to_string());
+            let allocated = test.allocated.map_or_else(|| "-".to_owned(), |n| n.to_string());
             let _ = write!(
                 out,
                 "test\t{}\t{}\t{allocated}\t{}",
@@ -51,29 +61,40 @@ impl GateFile {
                 let _ = write!(out, "\t{}", clean(reason));
             }
             out.push('\n');
+            if let Some(limit) = test.limit {
+                let _ = writeln!(out, "limit\t{}", limit_words(limit));
+            }
+            if let Some(Outside { calls, perhaps }) = test.outside.filter(|out| *out != Outside::default()) {
+                let _ = writeln!(out, "out\t{calls}\t{perhaps}");
+            }
             for method in &test.methods {
-                let place = match (&method.file, method.line) {
-                    (Some(file), Some(line)) => format!("{}:{line}", clean(file)),
-                    (Some(file), None) => format!("{}:0", clean(file)),
-                    (None, _) => unknown.clone(),
-                };
-                let _ = writeln!(
-                    out,
-                    "method\t{}\t{}\t{:016x}\t{place}\t{}\t{}",
-                    method.instructions,
-                    method.calls,
-                    method.code,
-                    clean(&method.class),
-                    clean(&method.name)
-                );
-                for path in &method.paths {
-                    let _ = writeln!(out, "path\t{}\t{:016x}", path.count, path.key);
-                    words.insert(path.key, (path.length, &path.text));
+                let key = key(method);
+                let _ = write!(out, "in\t{}\t{}\t{key:012x}", method.instructions, method.calls);
+                if method.outside > 0 {
+                    let _ = write!(out, "\t+{}", method.outside);
                 }
+                let known = words.entry(key).or_insert_with(|| (method, BTreeMap::new()));
+                for path in &method.paths {
+                    let _ = write!(out, "\t{}*{:08x}", path.count, path.key);
+                    known.1.insert(path.key, path);
+                }
+                out.push('\n');
             }
         }
-        for (key, (length, text)) in words {
-            let _ = writeln!(out, "words\t{key:016x}\t{length}\t{}", clean(text));
+        for (key, (method, paths)) in words {
+            let place = match (&method.file, method.line) {
+                (Some(file), line) => format!("{}:{}", clean(file), line.unwrap_or(0)),
+                (None, _) => "-".to_owned(),
+            };
+            let (class, name) = (clean(&method.class), clean(&method.name));
+            let _ = writeln!(
+                out,
+                "method\t{key:012x}\t{:016x}\t{place}\t{class}\t{name}",
+                method.code
+            );
+            for (key, path) in paths {
+                let _ = writeln!(out, "path\t{key:08x}\t{}\t{}", path.length, clean(&path.text));
+            }
         }
         out
     }
@@ -87,78 +108,164 @@ impl GateFile {
         if lines.next().is_none_or(|(_, line)| line != FIRST) {
             return Err(FileError::NoGate);
         }
-        let mut file = GateFile::default();
-        let mut words: BTreeMap<u64, (u64, String)> = BTreeMap::new();
+        let mut reader = Reader::default();
         for (index, line) in lines {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
             let columns: Vec<&str> = line.split('\t').collect();
-            file.line(&columns, &mut words).map_err(|what| FileError::Line {
+            reader.line(&columns).map_err(|what| FileError::Line {
                 line: index + 1,
                 what,
             })?;
         }
-        for method in file.tests.iter_mut().flat_map(|test| &mut test.methods) {
-            for path in &mut method.paths {
-                if let Some((length, text)) = words.get(&path.key) {
-                    (path.length, path.text) = (*length, text.clone());
-                }
-            }
-        }
-        file.tests.sort_by(|a, b| a.name.cmp(&b.name));
-        if let Some(twice) = file.tests.windows(2).find(|pair| pair[0].name == pair[1].name) {
-            let what = format!("test '{}' is there twice", twice[0].name);
-            return Err(FileError::Line { line: 0, what });
-        }
-        Ok(file)
+        reader.finish().map_err(|what| FileError::Line {
+            line: text.lines().count(),
+            what,
+        })
     }
+}
 
-    fn line(&mut self, columns: &[&str], words: &mut BTreeMap<u64, (u64, String)>) -> Result<(), String> {
+/// What a method is known by in a file.
+fn key(method: &GateMethod) -> u64 {
+    let mut hasher = ShapeHasher::default();
+    hasher.add_bytes(method.class.as_bytes());
+    hasher.add_bytes(method.name.as_bytes());
+    hasher.finish() >> 16
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reader {
+    file: GateFile,
+    /// Per test, per method: its key.
+    keys: Vec<Vec<u64>>,
+    methods: BTreeMap<u64, (GateMethod, BTreeMap<u32, GatePath>)>,
+    /// Key of the method that paths belong to.
+    last: Option<u64>,
+}
+
+impl Reader {
+    fn line(&mut self, columns: &[&str]) -> Result<(), String> {
         match columns {
-            ["runs", runs] => self.runs = number(runs)?,
+            ["runs", runs] => self.file.runs = number(runs)?,
             ["test", instructions, most, allocated, name, reason @ ..] if reason.len() <= 1 => {
-                self.tests.push(GateTest {
+                self.keys.push(Vec::new());
+                self.file.tests.push(GateTest {
                     name: (*name).to_owned(),
                     instructions: number(instructions)?,
                     most: number(most)?,
                     allocated: (*allocated != "-").then(|| number(allocated)).transpose()?,
+                    outside: Some(Outside::default()),
+                    limit: None,
                     unstable: reason.first().map(|&reason| reason.to_owned()),
                     methods: Vec::new(),
                 });
             }
-            ["method", instructions, calls, code, place, class, name] => {
+            ["limit", words] => {
+                let test = self.file.tests.last_mut().ok_or("a limit without a test")?;
+                test.limit = Some(share(words).ok_or_else(|| format!("'{words}' is no percentage"))?);
+            }
+            ["out", calls, perhaps] => {
+                let test = self.file.tests.last_mut().ok_or("calls without a test")?;
+                test.outside = Some(Outside {
+                    calls: number(calls)?,
+                    perhaps: number(perhaps)?,
+                });
+            }
+            ["in", instructions, calls, key, paths @ ..] => {
+                let (outside, paths) = match paths {
+                    [first, rest @ ..] if first.starts_with('+') => (number(&first[1..])?, rest),
+                    paths => (0, paths),
+                };
+                let at = self.file.tests.last_mut().zip(self.keys.last_mut());
+                let (test, keys) = at.ok_or("a method without a test")?;
+                keys.push(hash(key)?);
+                let path = |text: &&str| {
+                    let (count, key) = text
+                        .split_once('*')
+                        .ok_or_else(|| format!("'{text}' is no path"))?;
+                    Ok::<_, String>(GatePath {
+                        key: u32::from_str_radix(key, 16).map_err(|_| format!("'{key}' is no key"))?,
+                        count: number(count)?,
+                        ..GatePath::default()
+                    })
+                };
+                test.methods.push(GateMethod {
+                    calls: number(calls)?,
+                    instructions: number(instructions)?,
+                    outside,
+                    paths: paths.iter().map(path).collect::<Result<_, _>>()?,
+                    ..GateMethod::default()
+                });
+            }
+            ["method", key, code, place, class, name] => {
                 let (file, line) = match place.rsplit_once(':') {
                     Some((file, line)) => (Some(file.to_owned()), Some(number(line)?).filter(|&n| n > 0)),
                     None => (None, None),
                 };
-                let test = self.tests.last_mut().ok_or("a method without a test")?;
-                test.methods.push(GateMethod {
+                let method = GateMethod {
                     class: (*class).to_owned(),
                     name: (*name).to_owned(),
                     code: hash(code)?,
                     file,
                     line,
-                    calls: number(calls)?,
-                    instructions: number(instructions)?,
-                    paths: Vec::new(),
-                });
+                    ..GateMethod::default()
+                };
+                let key = hash(key)?;
+                self.last = Some(key);
+                self.methods.insert(key, (method, BTreeMap::new()));
             }
-            ["path", count, key] => {
-                let method = self.tests.last_mut().and_then(|test| test.methods.last_mut());
-                method.ok_or("a path without a method")?.paths.push(GatePath {
-                    key: hash(key)?,
-                    count: number(count)?,
+            ["path", key, length, text] => {
+                let method = self.last.and_then(|last| self.methods.get_mut(&last));
+                let key = u32::from_str_radix(key, 16).map_err(|_| format!("'{key}' is no key"))?;
+                let path = GatePath {
+                    key,
+                    length: number(length)?,
+                    text: (*text).to_owned(),
                     ..GatePath::default()
-                });
-            }
-            ["words", key, length, text] => {
-                words.insert(hash(key)?, (number(length)?, (*text).to_owned()));
+                };
+                method.ok_or("a path without a method")?.1.insert(key, path);
             }
             [word, ..] => return Err(format!("'{word}' with {} columns is not known", columns.len())),
             [] => {}
         }
         Ok(())
+    }
+
+    /// Gives methods and paths their words.
+    fn finish(mut self) -> Result<GateFile, String> {
+        for (test, keys) in self.file.tests.iter_mut().zip(&self.keys) {
+            for (method, key) in test.methods.iter_mut().zip(keys) {
+                let known = self.methods.get(key);
+                let (words, paths) = known.ok_or_else(|| format!("method {key:012x} has no words"))?;
+                let own = std::mem::take(&mut method.paths);
+                *method = GateMethod {
+                    calls: method.calls,
+                    instructions: method.instructions,
+                    outside: method.outside,
+                    ..words.clone()
+                };
+                for path in own {
+                    let words = paths.get(&path.key);
+                    let words = words.ok_or_else(|| format!("path {:08x} has no words", path.key))?;
+                    method.paths.push(GatePath {
+                        count: path.count,
+                        ..words.clone()
+                    });
+                }
+            }
+        }
+        self.file.tests.sort_by(|a, b| a.name.cmp(&b.name));
+        match self
+            .file
+            .tests
+            .windows(2)
+            .find(|pair| pair[0].name == pair[1].name)
+        {
+            Some(twice) => Err(format!("test '{}' is there twice", twice[0].name)),
+            None => Ok(self.file),
+        }
     }
 }
 
@@ -174,4 +281,56 @@ fn hash(text: &str) -> Result<u64, String> {
 /// Tabs and line breaks would end a column.
 fn clean(text: &str) -> String {
     text.replace(|c: char| c.is_control(), "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let path = |key, count| GatePath {
+            key,
+            count,
+            length: 7,
+            text: "3 · 4 hit != null → yes".to_owned(),
+        };
+        let method = |name: &str, paths: Vec<GatePath>| GateMethod {
+            class: "shop.Cache".to_owned(),
+            name: name.to_owned(),
+            code: 0x1234,
+            file: Some("shop/Cache.java".to_owned()),
+            line: Some(3),
+            calls: 5,
+            instructions: 70,
+            outside: u64::from(name.starts_with("get")),
+            paths,
+        };
+        let test = |name: &str, unstable: Option<&str>| GateTest {
+            name: name.to_owned(),
+            instructions: 100,
+            most: 104,
+            allocated: unstable.map(|_| 16),
+            outside: Some(Outside { calls: 3, perhaps: 1 }),
+            limit: unstable.map(|_| 0.005),
+            unstable: unstable.map(str::to_owned),
+            methods: vec![
+                method("get(int)", vec![path(1, 9), path(2, 1)]),
+                method("put()", Vec::new()),
+            ],
+        };
+        let file = GateFile {
+            runs: 2,
+            tests: vec![test("a", None), test("b", Some("differs"))],
+        };
+        let text = file.to_text();
+        assert_eq!(GateFile::parse(&text).unwrap(), file);
+        assert_eq!(GateFile::parse(&text).unwrap().to_text(), text);
+        // Each line that is cut off or left out is noticed, or says less; none panics.
+        for cut in 0..text.len() {
+            if text.is_char_boundary(cut) {
+                let _ = GateFile::parse(&text[..cut]);
+            }
+        }
+    }
 }

@@ -20,6 +20,9 @@ struct Test<'c> {
     instructions: [Option<u64>; 2],
     change: Option<f64>,
     allocated: [Option<u64>; 2],
+    outside_calls: [Option<u64>; 2],
+    outside_perhaps: [Option<u64>; 2],
+    limit: Option<f64>,
     grew: Option<Growth<'c>>,
     unstable: Option<&'c str>,
 }
@@ -74,6 +77,9 @@ fn test(test: &TestChange) -> Test<'_> {
         instructions: test.instructions,
         change: test.change,
         allocated: test.allocated,
+        outside_calls: test.outside.map(|outside| outside.map(|outside| outside.calls)),
+        outside_perhaps: test.outside.map(|outside| outside.map(|outside| outside.perhaps)),
+        limit: test.limit,
         grew: test.grew().map(growth),
         unstable: test.unstable.as_deref(),
     }

@@ -72,8 +72,8 @@ impl GateComparison {
             .instructions
             .map(|n| n.map_or_else(|| "?".to_owned(), thousands));
         let change = test.change.map_or_else(|| "more".to_owned(), signed);
-        let limit = self
-            .fail_on
+        let limit = test
+            .limit
             .map_or_else(String::new, |limit| format!(", {} allowed", limit_words(limit)));
         let mut said = format!(
             "{}: {before} → {after} bytecode instructions ({change}{limit})",

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::compare::{GateComparison, TestChange, Verdict};
-use super::text::{of_method, of_path, signed};
+use super::text::{limit_words, of_method, of_path, signed};
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
 
@@ -24,6 +24,17 @@ impl GateComparison {
         if listed.len() > MOST_ROWS {
             let _ = writeln!(out, "\n… and {} more.", listed.len() - MOST_ROWS);
         }
+        let calls = self.calling_more();
+        if !calls.is_empty() {
+            out += "\n<details><summary>Tests that call more code that is not counted (the JDK, libraries)</summary>\n\n";
+            for (test, said) in calls.iter().take(MOST_ROWS) {
+                let _ = writeln!(out, "- {}: {}", escape(&test.name), escape(said));
+            }
+            if calls.len() > MOST_ROWS {
+                let _ = writeln!(out, "- … and {} more", calls.len() - MOST_ROWS);
+            }
+            out += "\n</details>\n";
+        }
         let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
         if !unstable.is_empty() {
             out += "\n<details><summary>Tests whose work is not the same in each run</summary>\n\n";
@@ -43,7 +54,10 @@ fn row(test: &TestChange) -> String {
     let change = match (test.verdict, test.change) {
         (Verdict::New, _) => "new".to_owned(),
         (Verdict::Gone, _) => "gone".to_owned(),
-        (Verdict::Broken, Some(change)) => format!("**{}**", signed(change)),
+        (Verdict::Broken, Some(change)) => match test.limit.filter(|_| test.own_limit) {
+            Some(limit) => format!("**{}** (allowed: {})", signed(change), limit_words(limit)),
+            None => format!("**{}**", signed(change)),
+        },
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };

@@ -1,11 +1,11 @@
 //! From a profile to instructions per method and path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use trodden_numbering::{Path, PathEnd, StartKind};
-use trodden_profile::{Callee, Profile, ShapeHasher, facts};
+use trodden_profile::{Callee, Profile, ShapeHasher, TestCounts, facts};
 
-use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS};
+use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS, Outside};
 use crate::diff::{Side, path_in_words, sides};
 use crate::words;
 
@@ -14,6 +14,14 @@ use crate::words;
 pub struct Measured {
     /// Executed instructions.
     pub instructions: u64,
+    /// Allocated bytes, if they are known.
+    pub allocated: Option<u64>,
+    /// Calls that leave what is counted.
+    pub(super) outside: Outside,
+    /// What the test itself allows, in its own words.
+    pub(super) max_growth: Option<String>,
+    /// Is it a benchmark, whose numbers are those of a million operations?
+    pub(super) per_operations: bool,
     /// By class and name.
     pub(super) methods: BTreeMap<(String, String), MeasuredMethod>,
     /// What the numbers lack, if they lack something.
@@ -31,17 +39,107 @@ pub(super) struct MeasuredMethod {
     pub callees: Vec<Callee>,
 }
 
+/// Operations of a benchmark that a gate file speaks of.
+const OPERATIONS: u64 = 1_000_000;
+
+/// What is counted in a profile, as call instructions name it.
+struct Counted {
+    classes: HashSet<u32>,
+    methods: HashSet<u32>,
+}
+
+impl Counted {
+    fn of(profile: &Profile) -> Self {
+        let mut counted = Counted {
+            classes: HashSet::new(),
+            methods: HashSet::new(),
+        };
+        for class in &profile.classes {
+            for method in &class.map.methods {
+                let callee = Callee::new(&class.map.name, &method.name, &method.descriptor);
+                counted.classes.insert(callee.owner);
+                // No constructor takes another's place.
+                if method.name != "<init>" {
+                    counted.methods.insert(callee.method);
+                }
+            }
+        }
+        counted
+    }
+
+    /// Calls of a method's blocks that leave what is counted. An interface without code is not among the counted
+    /// classes, so of a class that is not there the method decides.
+    fn outside(&self, side: &Side) -> Outside {
+        let mut outside = Outside::default();
+        let Some(shape) = &side.map.shape else {
+            return outside;
+        };
+        let mut calls = shape.calls.iter();
+        for (block, times) in shape.blocks.iter().zip(&side.edges.blocks) {
+            for callee in calls.by_ref().take(block.calls as usize) {
+                let sum = match (
+                    self.classes.contains(&callee.owner),
+                    self.methods.contains(&callee.method),
+                ) {
+                    (true, _) => continue,
+                    (false, true) => &mut outside.perhaps,
+                    (false, false) => &mut outside.calls,
+                };
+                *sum = sum.saturating_add(*times);
+            }
+        }
+        outside
+    }
+}
+
 impl Measured {
     /// Measures a run: one profile, or the merged ones of the JVMs that did it.
     pub fn new(profile: &Profile) -> Self {
         let profile = profile.printable();
-        let sides = sides(&profile);
+        Self::of_sides(&profile, &Counted::of(&profile), &sides(&profile))
+    }
+
+    /// Measures each test, if the profile tells them apart.
+    pub fn tests(profile: &Profile) -> BTreeMap<String, Self> {
+        let profile = profile.printable();
+        let counted = Counted::of(&profile);
+        let of_test = |test: &TestCounts| {
+            let mut sides = Vec::new();
+            for one in &test.methods {
+                let class = &profile.classes[one.class as usize];
+                let made = Side::of_counts(class, one.method as usize, &one.counts, 1.0);
+                sides.extend(made.map(|mut side| {
+                    side.conditions = profile.conditions.get(&(one.class, one.method));
+                    side
+                }));
+            }
+            let mut measured = Self::of_sides(&profile, &counted, &sides);
+            measured.allocated = test.allocated;
+            measured.max_growth.clone_from(&test.max_growth);
+            if test.operations > 0 {
+                measured.per_operation(test.operations);
+            }
+            if test.name == TestCounts::TOGETHER {
+                let why = "several tests ran at the same time, so it is not known whose work this is";
+                measured.lacks = Some(why.to_owned());
+            }
+            (test.name.clone(), measured)
+        };
+        profile.by_test.iter().map(of_test).collect()
+    }
+
+    fn of_sides(profile: &Profile, counted: &Counted, sides: &[Side]) -> Self {
         let ran: Vec<&Side> = sides.iter().filter(|side| side.work > 0).collect();
         let instructions = ran.iter().fold(0u64, |sum, side| sum.saturating_add(side.work));
         let least = (instructions as f64 * LISTED) as u64;
         let mut methods: BTreeMap<_, MeasuredMethod> = BTreeMap::new();
+        let mut outside = Outside::default();
         for side in &ran {
-            let shown = method(side, least);
+            let mut shown = method(side, least);
+            let calls = counted.outside(side);
+            shown.outside = calls.calls;
+            outside.calls = outside.calls.saturating_add(calls.calls);
+            outside.perhaps = outside.perhaps.saturating_add(calls.perhaps);
             let one = methods
                 .entry((shown.class.clone(), shown.name.clone()))
                 .or_default();
@@ -50,7 +148,30 @@ impl Measured {
         Measured {
             instructions,
             methods,
-            lacks: lacks(&profile, &ran),
+            allocated: None,
+            outside,
+            max_growth: None,
+            per_operations: false,
+            lacks: lacks(profile, &ran),
+        }
+    }
+
+    /// Of so many operations, how many there happened to be time for, to those of a million.
+    fn per_operation(&mut self, operations: u64) {
+        let scale = |n: &mut u64| {
+            let scaled = u128::from(*n) * u128::from(OPERATIONS) + u128::from(operations / 2);
+            *n = u64::try_from(scaled / u128::from(operations)).unwrap_or(u64::MAX);
+        };
+        self.per_operations = true;
+        scale(&mut self.instructions);
+        scale(&mut self.outside.calls);
+        scale(&mut self.outside.perhaps);
+        for method in self.methods.values_mut() {
+            let shown = &mut method.shown;
+            scale(&mut shown.calls);
+            scale(&mut shown.instructions);
+            scale(&mut shown.outside);
+            shown.paths.iter_mut().for_each(|path| scale(&mut path.count));
         }
     }
 
@@ -73,10 +194,12 @@ impl MeasuredMethod {
         let shape = side.map.shape.as_ref();
         self.callees.extend(shape.iter().flat_map(|shape| &shape.calls));
         let (calls, instructions) = (self.shown.calls, self.shown.instructions);
+        let outside = self.shown.outside;
         let mut paths = std::mem::take(&mut self.shown.paths);
         self.shown = shown;
         self.shown.calls = self.shown.calls.saturating_add(calls);
         self.shown.instructions = self.shown.instructions.saturating_add(instructions);
+        self.shown.outside = self.shown.outside.saturating_add(outside);
         for path in std::mem::take(&mut self.shown.paths) {
             match paths.iter_mut().find(|known| known.key == path.key) {
                 Some(known) => known.count = known.count.saturating_add(path.count),
@@ -89,14 +212,14 @@ impl MeasuredMethod {
 }
 
 fn method(side: &Side, least: u64) -> GateMethod {
-    let mut paths: BTreeMap<u64, (Path, u64, u64)> = BTreeMap::new();
+    let mut paths: BTreeMap<u32, (Path, u64, u64)> = BTreeMap::new();
     for (path, count) in side.paths() {
         let (key, length) = (key(side, &path), length(side, &path));
         let known = paths.entry(key).or_insert((path, 0, length));
         known.1 = known.1.saturating_add(count);
     }
     let work = |count: u64, length: u64| count.saturating_mul(length);
-    let mut most: Vec<(&u64, &(Path, u64, u64))> = paths
+    let mut most: Vec<(&u32, &(Path, u64, u64))> = paths
         .iter()
         .filter(|(_, (_, count, length))| work(*count, *length) >= least)
         .collect();
@@ -109,7 +232,7 @@ fn method(side: &Side, least: u64) -> GateMethod {
         .iter()
         .filter_map(|block| side.map.line(block.start));
     GateMethod {
-        class: words::dotted(side.class),
+        class: without_chance(&words::dotted(side.class)),
         name: words::signature(&side.map.name, &side.map.descriptor),
         code: side.map.shape.as_ref().map_or(0, |shape| shape.code),
         file: side.source_file.map(|file| match side.class.rsplit_once('/') {
@@ -119,6 +242,7 @@ fn method(side: &Side, least: u64) -> GateMethod {
         line: line.min(),
         calls: side.entries,
         instructions: side.work,
+        outside: 0,
         paths: most
             .into_iter()
             .map(|(&key, (path, count, length))| GatePath {
@@ -129,6 +253,16 @@ fn method(side: &Side, least: u64) -> GateMethod {
             })
             .collect(),
     }
+}
+
+/// A class's name without what a library drew by lot for it, such as `Shop$MockitoMock$EwoieJcE`.
+fn without_chance(class: &str) -> String {
+    let made = ["$MockitoMock$", "$ByteBuddy$", "CGLIB$$", "$HibernateProxy$"];
+    let cut = made
+        .iter()
+        .filter_map(|mark| Some(class.find(mark)? + mark.len()));
+    cut.min()
+        .map_or_else(|| class.to_owned(), |at| format!("{}*", &class[..at]))
 }
 
 /// Instructions of a path. The block in which it was cut off has begun, so it counts.
@@ -144,12 +278,9 @@ fn length(side: &Side, path: &Path) -> u64 {
     }
 }
 
-/// What a path is known by in other builds.
-fn key(side: &Side, path: &Path) -> u64 {
+/// What a path of a method is known by in other builds.
+fn key(side: &Side, path: &Path) -> u32 {
     let mut hasher = ShapeHasher::default();
-    for name in [side.class, &side.map.name, &side.map.descriptor] {
-        hasher.add_bytes(name.as_bytes());
-    }
     let opcodes = |block: usize| {
         let shape = side.map.shape.as_ref().and_then(|shape| shape.blocks.get(block));
         shape.map_or(side.length(block), |shape| u64::from(shape.opcodes))
@@ -165,7 +296,7 @@ fn key(side: &Side, path: &Path) -> u64 {
         hasher.add(opcodes(block.index()));
         hasher.add(0);
     }
-    hasher.finish()
+    hasher.finish() as u32
 }
 
 /// Why the numbers are less than all that ran, or no numbers at all.
@@ -178,5 +309,23 @@ fn lacks(profile: &Profile, ran: &[&Side]) -> Option<String> {
             Some("instructions are estimated from bytes: an older profile".to_owned())
         }
         () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_drawn_by_lot_are_cut() {
+        assert_eq!(
+            without_chance("a.Shop$MockitoMock$EwoieJcE"),
+            "a.Shop$MockitoMock$*"
+        );
+        assert_eq!(
+            without_chance("a.Shop$$EnhancerByCGLIB$$1f2e"),
+            "a.Shop$$EnhancerByCGLIB$$*"
+        );
+        assert_eq!(without_chance("a.Shop$1"), "a.Shop$1");
     }
 }

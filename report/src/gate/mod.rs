@@ -25,17 +25,17 @@ mod text;
 pub use compare::{GateComparison, GateOptions, Grew, TestChange, Verdict};
 pub use file::FileError;
 pub use measure::Measured;
-pub use record::record;
+pub use record::{LimitError, record};
 
 /// A method, or a path, below this share of its test's instructions is not in the file.
-pub const LISTED: f64 = 0.002;
+const LISTED: f64 = 0.002;
 /// Most methods of a test in the file.
-const MOST_METHODS: usize = 50;
+const MOST_METHODS: usize = 16;
 /// Most paths of a method in the file.
-const MOST_PATHS: usize = 20;
+const MOST_PATHS: usize = 6;
 
 /// What the tests of one build did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateFile {
     /// How often the command ran.
     pub runs: u32,
@@ -44,7 +44,7 @@ pub struct GateFile {
 }
 
 /// What one test did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct GateTest {
     /// Its name.
     pub name: String,
@@ -54,10 +54,23 @@ pub struct GateTest {
     pub most: u64,
     /// Bytes allocated, if that is known; the least of its runs.
     pub allocated: Option<u64>,
+    /// Calls that leave what is counted, if that is known; those of the run with the least instructions.
+    pub outside: Option<Outside>,
+    /// How much more work it may do than before, if it says so itself, as a share.
+    pub limit: Option<f64>,
     /// If its runs differ: in what, and why as far as that can be told.
     pub unstable: Option<String>,
     /// The methods with most instructions, by name.
     pub methods: Vec<GateMethod>,
+}
+
+/// Executed call instructions that name a class that was not counted, such as one of the JDK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outside {
+    /// Of methods that no counted class has.
+    pub calls: u64,
+    /// Of methods that a counted class has too, such as `toString()`: it may be that one which ran.
+    pub perhaps: u64,
 }
 
 /// What one method did in a test.
@@ -77,6 +90,8 @@ pub struct GateMethod {
     pub calls: u64,
     /// Executed instructions, without those of callees.
     pub instructions: u64,
+    /// Its [calls](Outside::calls) of what is not counted.
+    pub outside: u64,
     /// The paths with most instructions, by [key](GatePath::key).
     pub paths: Vec<GatePath>,
 }
@@ -84,9 +99,9 @@ pub struct GateMethod {
 /// What one path of a method did in a test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GatePath {
-    /// Hash of its method's name, its decisions and the opcodes of its blocks: the same in another build, if nothing on
-    /// the path has changed.
-    pub key: u64,
+    /// Hash of its decisions and the opcodes of its blocks, among the paths of its method: the same in another build, if
+    /// nothing on the path has changed.
+    pub key: u32,
     /// How often it ran.
     pub count: u64,
     /// Its instructions.
@@ -99,5 +114,16 @@ impl GateMethod {
     /// `shop.Cache.lookup(String)`.
     pub fn title(&self) -> String {
         format!("{}.{}", self.class, self.name)
+    }
+}
+
+impl GateTest {
+    /// More instructions than that no method has executed that is not listed.
+    fn least_listed(&self) -> u64 {
+        let least = self.methods.iter().map(|method| method.instructions).min();
+        match least {
+            Some(least) if self.methods.len() >= MOST_METHODS => least,
+            _ => (self.instructions as f64 * LISTED) as u64,
+        }
     }
 }

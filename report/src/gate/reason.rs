@@ -125,6 +125,16 @@ const SOURCES: &[Source] = &[
     ("java/util/HashSet", None, "uses a hash set"),
     ("java/nio/file/Files", None, "reads files"),
     ("java/io/File", None, "reads files"),
+    ("java/net/Socket", None, "uses the network"),
+    ("java/net/URLConnection", None, "uses the network"),
+    ("java/net/HttpURLConnection", None, "uses the network"),
+    ("java/net/http/HttpClient", None, "uses the network"),
+    ("java/nio/channels/SocketChannel", None, "uses the network"),
+    (
+        "java/io/InputStream",
+        None,
+        "reads from a stream, whose pieces may be other ones in each run",
+    ),
 ];
 
 /// How many callers away from the method that differs a reason is looked for.

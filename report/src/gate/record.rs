@@ -5,23 +5,54 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{GateFile, GateTest, Measured, reason};
 use crate::words;
 
-/// What the runs of one command did, test by test.
-pub fn record(runs: &[BTreeMap<String, Measured>]) -> GateFile {
-    let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
-    let tests = names.into_iter().map(|name| {
-        let of_test: Vec<&Measured> = runs.iter().filter_map(|run| run.get(name)).collect();
-        test(name, &of_test, runs.len())
-    });
-    GateFile {
-        runs: u32::try_from(runs.len()).unwrap_or(u32::MAX),
-        tests: tests.collect(),
-    }
+/// The forks of a benchmark do other numbers of operations: a difference up to this share is no more than that.
+const OF_OPERATIONS: f64 = 1e-4;
+
+/// What a test allows makes no sense.
+#[derive(Debug, thiserror::Error)]
+#[error("{test} has @Gate(maxGrowth = \"{words}\"), which is no percentage such as 0.5%")]
+pub struct LimitError {
+    test: String,
+    words: String,
 }
 
-fn test(name: &str, runs: &[&Measured], wanted: usize) -> GateTest {
+/// What the runs of one command did, test by test. `together`: each test belongs into each run.
+///
+/// # Errors
+/// If the limit that a test has itself is no percentage.
+pub fn record(runs: &[BTreeMap<String, Measured>], together: bool) -> Result<GateFile, LimitError> {
+    let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
+    let mut most = 0;
+    let tests = names.into_iter().map(|name| {
+        let of_test: Vec<&Measured> = runs.iter().filter_map(|run| run.get(name)).collect();
+        most = most.max(of_test.len());
+        let wanted = if together { runs.len() } else { of_test.len() };
+        test(name, &of_test, wanted)
+    });
+    let tests = tests.collect::<Result<_, _>>()?;
+    Ok(GateFile {
+        runs: u32::try_from(if together { runs.len() } else { most }).unwrap_or(u32::MAX),
+        tests,
+    })
+}
+
+/// `0.5%`, `0.5 %` or `0.5` as a share.
+pub(super) fn share(words: &str) -> Option<f64> {
+    let number: f64 = words.trim().trim_end_matches('%').trim().parse().ok()?;
+    (0.0..=100_000.0).contains(&number).then_some(number / 100.0)
+}
+
+fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, LimitError> {
     let Some(least) = runs.iter().min_by_key(|run| run.instructions) else {
-        return GateTest::default();
+        return Ok(GateTest::default());
     };
+    let limit = runs.iter().find_map(|run| run.max_growth.as_ref());
+    let limit = limit.map(|words| {
+        share(words).ok_or_else(|| LimitError {
+            test: name.to_owned(),
+            words: words.clone(),
+        })
+    });
     let most = runs.iter().map(|run| run.instructions).max().unwrap_or_default();
     let lacks = runs.iter().find_map(|run| run.lacks.clone());
     let unstable = match () {
@@ -29,14 +60,16 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> GateTest {
         () if runs.len() < wanted => Some(format!("ran in {} of {wanted} runs", runs.len())),
         () => differs(runs, least.instructions, most),
     };
-    GateTest {
+    Ok(GateTest {
         name: name.to_owned(),
         instructions: least.instructions,
         most,
-        allocated: None,
+        allocated: runs.iter().map(|run| run.allocated).min().flatten(),
+        outside: Some(least.outside),
+        limit: limit.transpose()?,
         unstable,
         methods: least.listed(),
-    }
+    })
 }
 
 /// What differs between the runs, in words.
@@ -51,7 +84,11 @@ fn differs(runs: &[&Measured], least: u64, most: u64) -> Option<String> {
     let worst = names.into_iter().map(|name| (spread(name), name));
     // The first of several that are alike: always the same one.
     let (by, name) = worst.max_by(|a, b| a.0.cmp(&b.0).then(b.1.cmp(a.1)))?;
-    if by == 0 {
+    if most == least || by == 0 {
+        return None;
+    }
+    let share = (most - least) as f64 / (least.max(1)) as f64;
+    if share <= OF_OPERATIONS && runs.iter().all(|run| run.per_operations) {
         return None;
     }
     let run = runs.iter().find(|run| run.methods.contains_key(name))?;
@@ -59,7 +96,6 @@ fn differs(runs: &[&Measured], least: u64, most: u64) -> Option<String> {
         || ", for a reason that its calls do not tell".to_owned(),
         |why| format!(", {why}"),
     );
-    let share = (most - least) as f64 / (least.max(1)) as f64;
     Some(format!(
         "differs from itself by {}, most ({} instructions) in {}.{}{why}",
         spread_percent(share),

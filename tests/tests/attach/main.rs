@@ -6,3 +6,4 @@ mod elsewhere;
 mod ends;
 mod names;
 mod sessions;
+mod under_way;

@@ -204,6 +204,7 @@ fn check_repository(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()>
         ("maven-plugin", ""),
         ("gradle-plugin", ""),
         ("jmh", ""),
+        ("junit", ""),
     ] {
         let folder = format!("{group}/trodden-{artifact}/{version}");
         let name = format!("trodden-{artifact}-{version}");

@@ -6,6 +6,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use tempfile::TempDir;
 use trodden_tests::jdk::Jdk;
@@ -278,6 +279,9 @@ fn the_debian_package_comes_is_upgraded_and_goes() -> Result<()> {
     Ok(())
 }
 
+/// From an empty folder, on a machine that does other work too.
+const A_BUILD: Duration = Duration::from_secs(3_600);
+
 /// What `cargo install` makes, with the agent inside. It builds the program anew, which takes minutes: run by
 /// `cargo test --release -p trodden-tests --test dist -- --ignored`.
 #[test]
@@ -287,7 +291,8 @@ fn cargo_install_brings_the_agent_along() -> Result<()> {
     room.own("out", 0o777)?;
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let bin = room.path("installed");
-    run(Command::new("cargo")
+    let mut install = Command::new("cargo");
+    install
         .args([
             "install",
             "--quiet",
@@ -304,7 +309,8 @@ fn cargo_install_brings_the_agent_along() -> Result<()> {
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).join("install"),
         )
-        .current_dir(workspace))?;
+        .current_dir(workspace);
+    process::run(&mut install, A_BUILD)?.success()?;
     let program = bin.join("bin/trodden");
     let cache = room.path("cache");
     fs::create_dir(&cache)?;

@@ -148,3 +148,97 @@ fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     assert!(listed.contains("trodden.jmh.TroddenProfiler"), "{listed}");
     Ok(())
 }
+
+/// 12,069 instructions: a loop's thousand rounds of 12, ten of them with 6 more, and 9 around it.
+const PRICES: &str = "package shop;
+import org.openjdk.jmh.annotations.*;
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@Warmup(iterations = 1, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Measurement(iterations = 2, time = 50, timeUnit = java.util.concurrent.TimeUnit.MILLISECONDS)
+@Fork(2)
+public class PriceBenchmark {
+    @Param({\"1000\"})
+    int rounds;
+    @Benchmark
+    public int price() {
+        int sum = 0;
+        for (int i = 0; i < 1000; i++) {
+            if (i >= 990) {
+                sum += i % 7;
+            }
+            sum += i;
+        }
+        return sum;
+    }
+}
+";
+
+#[test]
+fn jmh_names_what_does_one_percent_more_work() -> Result<()> {
+    if !process::is_there("mvn") {
+        return Ok(());
+    }
+    let _alone = JMH.lock().unwrap_or_else(PoisonError::into_inner);
+    let copy = checkout()?;
+    let folder = copy.path().join("gradle-example/jmh");
+    let source = folder.join("src/main/java/shop/PriceBenchmark.java");
+    let artefacts = artefacts::artefacts()?;
+    let run = |profiler: &str| {
+        sample(copy.path(), "gradle-example/jmh/run", &["-l"])?.success()?;
+        let mut jmh = Command::new("java");
+        jmh.current_dir(folder.join("target"))
+            .args([
+                "-cp",
+                "classes:jars/*",
+                "org.openjdk.jmh.Main",
+                "Price",
+                "-prof",
+                profiler,
+            ])
+            .args(["-rf", "json", "-rff", "../result.json"])
+            .env("TRODDEN", &artefacts.cli)
+            .env("TRODDEN_AGENT", &artefacts.agent)
+            .env_remove("JAVA_TOOL_OPTIONS");
+        process::run(&mut jmh, Duration::from_secs(300))
+    };
+    let score = || -> Result<f64> {
+        let results: Value = serde_json::from_str(&read(folder.join("result.json"))?)?;
+        let metric = &results[0]["secondaryMetrics"]["trodden.instructions"];
+        assert_eq!(metric["scoreUnit"], "#/op", "{results:#}");
+        Ok(metric["score"].as_f64().ok_or("no score")?)
+    };
+    fs::write(&source, PRICES)?;
+    run("trodden:gate;out=../base.gate")?.success()?;
+    assert!((score()? - 12_069.0).abs() < 1e-3, "{}", score()?);
+    let base = read(folder.join("base.gate"))?;
+    let name = "shop.PriceBenchmark.price(rounds = 1000) [avgt, a million operations]";
+    assert!(
+        base.contains(&format!("test\t12069000000\t12069000000\t-\t{name}\n")),
+        "{base}"
+    );
+    assert!(base.contains("\nruns\t2\n"), "{base}");
+
+    fs::write(&source, PRICES.replace("990", "970"))?;
+    let said = run("trodden:gate;out=../new.gate;base=../base.gate")?
+        .success()?
+        .stdout;
+    assert!((score()? - 12_189.0).abs() < 1e-3, "{}", score()?);
+    assert!(said.contains("12,189.000 instructions per operation"), "{said}");
+    assert!(said.contains("+0.994 % against "), "{said}");
+    assert!(said.contains("grew: shop.PriceBenchmark.price()"), "{said}");
+    assert!(said.contains("i >= 970 → yes"), "{said}");
+    let mut compare = Command::new(&artefacts.cli);
+    compare.current_dir(&folder);
+    compare.args(["gate", "compare", "base.gate", "new.gate", "--fail-on", "0.5%"]);
+    let compared = process::run(&mut compare, Duration::from_secs(60))?;
+    assert_eq!(compared.status.code(), Some(3), "{}", compared.stdout);
+    assert!(compared.stdout.contains("i >= 970 → yes"), "{}", compared.stdout);
+
+    // What it does not know, it says before anything is measured.
+    let said = run("trodden:gate;bases=x")?;
+    assert!(!said.status.success());
+    let out = said.stdout + &said.stderr;
+    assert!(out.contains("trodden: gate has no option bases"), "{out}");
+    Ok(())
+}

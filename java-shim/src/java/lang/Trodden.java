@@ -23,6 +23,18 @@ public final class Trodden {
     private Trodden() {
     }
 
+    // ---- tests: whose counts are whose
+    // ------------------------------------------------------------------------------------
+
+    /**
+     * What was counted since the last call is that of this test. Called by {@code trodden.junit.GateListener}, and by the profiler for JMH.
+     *
+     * @param operations how many operations a benchmark did; 0 for a test
+     * @param allocated bytes that the test's thread allocated, or -1
+     * @param maxGrowth how much more work it may do than before, such as {@code 0.5%}, or null
+     */
+    public static native void test(String name, long operations, long allocated, String maxGrowth);
+
     private static final Unsafe UNSAFE = TroddenThreads.UNSAFE;
 
     // ---- yieldpoint: samples go into a ring

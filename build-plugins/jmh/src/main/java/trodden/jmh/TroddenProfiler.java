@@ -43,8 +43,8 @@ import trodden.build.Tools;
  */
 public final class TroddenProfiler implements ExternalProfiler, InternalProfiler {
     /** JMH itself, and what it generates around benchmarks. */
-    private static final List<String> HARNESS = Collections.unmodifiableList(Arrays.asList("org.openjdk.jmh.*",
-            "*.jmh_generated.*", "joptsimple.*", "org.apache.commons.math3.*", "trodden.jmh.*", "trodden.build.*"));
+    static final List<String> HARNESS = Collections.unmodifiableList(Arrays.asList("org.openjdk.jmh.*",
+            "*.jmh_generated.*", "joptsimple.*", "org.apache.commons.math3.*", "trodden", "trodden.jmh.*", "trodden.build.*"));
 
     /** Null in an instance that JMH only lists, where there is no trodden. */
     private final Tools tools;
@@ -71,17 +71,7 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
     }
 
     private TroddenProfiler(String line, boolean needed) throws ProfilerException {
-        Map<String, String> given = new LinkedHashMap<>();
-        for (String part : line.split(";")) {
-            if (part.trim().isEmpty()) {
-                continue;
-            }
-            String[] sides = part.split("=", 2);
-            if (sides.length < 2) {
-                throw new ProfilerException("trodden: '" + part + "' is not name=value");
-            }
-            given.put(sides[0].trim(), sides[1].trim());
-        }
+        Map<String, String> given = options(line);
         String program = given.remove("program");
         String library = given.remove("library");
         String most = given.remove("top");
@@ -110,6 +100,22 @@ public final class TroddenProfiler implements ExternalProfiler, InternalProfiler
         } catch (IOException | NumberFormatException e) {
             throw new ProfilerException("trodden: " + e.getMessage());
         }
+    }
+
+    /** {@code name=value;name=value…} as a map. */
+    static Map<String, String> options(String line) throws ProfilerException {
+        Map<String, String> given = new LinkedHashMap<>();
+        for (String part : line.split(";")) {
+            if (part.trim().isEmpty()) {
+                continue;
+            }
+            String[] sides = part.split("=", 2);
+            if (sides.length < 2) {
+                throw new ProfilerException("trodden: '" + part + "' is not name=value");
+            }
+            given.put(sides[0].trim(), sides[1].trim());
+        }
+        return given;
     }
 
     @Override

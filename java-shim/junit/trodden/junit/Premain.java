@@ -1,0 +1,11 @@
+package trodden.junit;
+
+/** Makes a Java agent of the jar, which puts it on the class path of every JVM of a build; that is all it is for. */
+public final class Premain {
+    private Premain() {
+    }
+
+    /** Does nothing. */
+    public static void premain(String argument) {
+    }
+}

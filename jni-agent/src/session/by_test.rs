@@ -1,0 +1,139 @@
+//! Counts of each test: a listener in the program says when tests begin and end, and what was counted
+//! meanwhile is theirs.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use trodden_instrumenter::{MethodId, ProbeKind};
+use trodden_profile::{MethodCounts, TestCounts, TestMethod};
+
+use crate::jvm::{Jni, JvmError};
+use crate::locks::lock;
+use crate::log::error;
+use crate::sampling::exact::ExactCounts;
+use crate::session::agent::Agent;
+
+/// The counts of tests so far.
+#[derive(Default)]
+pub struct Marks {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// All that was counted before the last mark.
+    last: ExactCounts,
+    tests: BTreeMap<String, Test>,
+}
+
+#[derive(Default)]
+struct Test {
+    times: u64,
+    operations: u64,
+    max_growth: Option<String>,
+    allocated: Option<u64>,
+    methods: BTreeMap<MethodId, MethodCounts>,
+}
+
+/// The end of a test.
+pub struct Mark {
+    /// The test's name.
+    pub name: String,
+    /// Operations of a benchmark; 0 for a test.
+    pub operations: u64,
+    /// Bytes that its thread allocated, if that is known.
+    pub allocated: Option<u64>,
+    /// What the test itself allows.
+    pub max_growth: Option<String>,
+}
+
+impl Marks {
+    /// What was counted since the last mark is that of a test.
+    pub fn mark(&self, agent: &Agent, jni: Jni<'_>, mark: Mark) {
+        if let Err(e) = self.add(agent, jni, mark) {
+            error!("what a test did is not known: {e}");
+        }
+    }
+
+    fn add(&self, agent: &Agent, jni: Jni<'_>, mark: Mark) -> Result<(), JvmError> {
+        let Some(shim) = agent.host.shim_if_defined() else {
+            return Ok(());
+        };
+        let counts = (agent.host.active())
+            .is_some_and(|settings| settings.probe == ProbeKind::Counters && !settings.ahead);
+        if !counts {
+            return Ok(());
+        }
+        let registry = &agent.host.registry;
+        let mut inner = lock(&self.inner);
+        let now = ExactCounts::read(registry, &agent.host.blocks, shim, jni)?;
+        let Inner { last, tests } = &mut *inner;
+        let test = tests.entry(mark.name).or_default();
+        let bytes = mark.allocated;
+        test.allocated = match test.times {
+            0 => bytes,
+            _ => test.allocated.zip(bytes).map(|(a, b)| a.saturating_add(b)),
+        };
+        test.times += 1;
+        test.operations = test.operations.saturating_add(mark.operations);
+        test.max_growth = mark.max_growth.or(test.max_growth.take());
+        for entry in registry.classes() {
+            for method in 0..entry.map.methods.len() {
+                let more = now.of_method(last, &entry, method);
+                if more.paths.is_empty() && more.partial.is_empty() {
+                    continue;
+                }
+                let sum = test.methods.entry(entry.ids.first_method.at(method)).or_default();
+                for (path, count) in more.paths {
+                    *sum.paths.entry(path).or_default() += count;
+                }
+                for (path, count) in more.partial {
+                    *sum.partial.entry(path).or_default() += count;
+                }
+            }
+        }
+        *last = now;
+        Ok(())
+    }
+
+    /// Forgets all tests.
+    pub fn reset(&self) {
+        lock(&self.inner).tests.clear();
+    }
+
+    /// The counts for a profile whose classes have these methods first, and so many. Of a class that came
+    /// twice only the first is there.
+    pub fn of_profile(&self, first_methods: &[MethodId], methods: &[usize]) -> Vec<TestCounts> {
+        let mut places: BTreeMap<MethodId, (u32, u32)> = BTreeMap::new();
+        for (class, (first, &count)) in first_methods.iter().zip(methods).enumerate() {
+            for method in 0..count {
+                places.insert(first.at(method), (class as u32, method as u32));
+            }
+        }
+        let of_test = |(name, test): (&String, &Test)| {
+            let mut methods: Vec<TestMethod> = test
+                .methods
+                .iter()
+                .filter_map(|(id, counts)| {
+                    let &(class, method) = places.get(id)?;
+                    let counts = counts.clone();
+                    Some(TestMethod {
+                        class,
+                        method,
+                        counts,
+                    })
+                })
+                .collect();
+            methods.sort_by_key(|one| (one.class, one.method));
+            TestCounts {
+                name: name.clone(),
+                times: test.times,
+                operations: test.operations,
+                max_growth: test.max_growth.clone(),
+                allocated: test.allocated,
+                methods,
+            }
+        };
+        lock(&self.inner).tests.iter().map(of_test).collect()
+    }
+}

@@ -1,0 +1,93 @@
+//! The section with the counts of tests, both ways.
+
+use super::{TestCounts, TestMethod};
+use crate::model::codec::wire::{Decoded, Decoder};
+use crate::model::codec::{Tag, WriteError};
+use crate::model::profile::{MethodCounts, Profile};
+use crate::model::section::{Records, SectionReader, Sections};
+
+/// Its tag.
+pub(super) const TESTS: Tag = *b"test";
+
+/// Writes one record per test.
+pub(super) fn write(all: &[TestCounts], out: &mut Sections<'_>) -> Result<(), WriteError> {
+    let mut records = Records::default();
+    for test in all {
+        let plain = &mut records.plain;
+        plain.string(&test.name);
+        plain.uint(test.times);
+        plain.uint(test.operations);
+        plain.option(test.max_growth.as_deref(), |plain, words| plain.string(words));
+        plain.option(test.allocated, |plain, bytes| plain.uint(bytes));
+        plain.len(test.methods.len());
+        for method in &test.methods {
+            plain.uint(u64::from(method.class));
+            plain.uint(u64::from(method.method));
+            plain.len(method.counts.paths.len());
+            for (&path, &count) in &method.counts.paths {
+                plain.uint(path);
+                plain.uint(count);
+            }
+            plain.len(method.counts.partial.len());
+            for (&(block, path), &count) in &method.counts.partial {
+                plain.uint(u64::from(block));
+                plain.uint(path);
+                plain.uint(count);
+            }
+        }
+        records.end();
+    }
+    out.put_records(TESTS, records)
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Reading {
+    all: Vec<TestCounts>,
+}
+
+impl SectionReader for Reading {
+    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        d.records(|d| {
+            self.all.push(record(d)?);
+            Ok(())
+        })
+    }
+
+    fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
+        profile.by_test = self.all;
+        Ok(())
+    }
+}
+
+fn record(d: &mut Decoder<'_>) -> Decoded<TestCounts> {
+    Ok(TestCounts {
+        name: d.string("name of a test")?,
+        times: d.uint("how often a test ran")?,
+        operations: d.uint("operations of a benchmark")?,
+        max_growth: d.option("has a test a limit?", |d| d.string("limit of a test"))?,
+        allocated: d.option("is it known what a test allocated?", |d| {
+            d.uint("bytes of a test")
+        })?,
+        methods: d.list("methods of a test", |d, _| method(d))?,
+    })
+}
+
+fn method(d: &mut Decoder<'_>) -> Decoded<TestMethod> {
+    let (class, method) = (d.u32("class of a test")?, d.u32("method of a test")?);
+    let mut counts = MethodCounts::default();
+    for _ in 0..d.count("paths of a test")? {
+        counts
+            .paths
+            .insert(d.uint("path of a test")?, d.uint("count of a test")?);
+    }
+    for _ in 0..d.count("cut paths of a test")? {
+        let stopped = (d.u32("block of a test")?, d.uint("cut path of a test")?);
+        counts.partial.insert(stopped, d.uint("count of a test")?);
+    }
+    Ok(TestMethod {
+        class,
+        method,
+        counts,
+    })
+}

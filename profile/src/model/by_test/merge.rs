@@ -1,0 +1,88 @@
+//! Counts of tests of several profiles.
+
+use std::collections::BTreeMap;
+
+use super::{TestCounts, TestMethod};
+use crate::model::merge::{MergeError, place};
+use crate::model::profile::{ClassProfile, MethodCounts, Profile};
+use crate::model::translate::{translate, translate_partial};
+
+/// Methods of a test by position of class and method.
+type Methods = BTreeMap<(u32, u32), MethodCounts>;
+
+/// Tests of the same name are added up.
+pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Vec<TestCounts>, MergeError> {
+    let mut all: BTreeMap<&str, (TestCounts, Methods)> = BTreeMap::new();
+    for profile in profiles {
+        for test in &profile.by_test {
+            let (sum, methods) = all.entry(&test.name).or_insert_with(|| {
+                let first = TestCounts {
+                    name: test.name.clone(),
+                    allocated: Some(0),
+                    ..TestCounts::default()
+                };
+                (first, Methods::new())
+            });
+            sum.times = sum.times.saturating_add(test.times);
+            sum.operations = sum.operations.saturating_add(test.operations);
+            // They come from one source; if not, one of them, whatever the order of profiles.
+            let limits = [sum.max_growth.take(), test.max_growth.clone()];
+            sum.max_growth = limits.into_iter().flatten().min();
+            sum.allocated = sum
+                .allocated
+                .zip(test.allocated)
+                .map(|(a, b)| a.saturating_add(b));
+            for one in &test.methods {
+                add(profile, one, classes, methods)?;
+            }
+        }
+    }
+    let tests = all.into_values().map(|(mut test, methods)| {
+        let method = |((class, method), counts)| TestMethod {
+            class,
+            method,
+            counts,
+        };
+        test.methods = methods.into_iter().map(method).collect();
+        test
+    });
+    Ok(tests.collect())
+}
+
+fn add(
+    profile: &Profile,
+    one: &TestMethod,
+    classes: &[ClassProfile],
+    methods: &mut Methods,
+) -> Result<(), MergeError> {
+    // Of a method that is not there, nothing can be said; a writer refuses it.
+    let Some((class, method)) = place(profile, one.class as usize, one.method as usize, classes) else {
+        return Ok(());
+    };
+    let own = &profile.classes[one.class as usize].map.methods[one.method as usize];
+    let merged = &classes[class].map.methods[method];
+    let same = own.dag == merged.dag && own.graph == merged.graph && own.blocks == merged.blocks;
+    let failed = |source| MergeError::NoSuchPath {
+        class: classes[class].map.name.clone(),
+        method: format!("{}{}", own.name, own.descriptor),
+        source,
+    };
+    let sum = methods.entry((class as u32, method as u32)).or_default();
+    for (&path, &count) in &one.counts.paths {
+        let path = match same {
+            true => path,
+            false => translate(own, merged, path).map_err(failed)?,
+        };
+        let total = sum.paths.entry(path).or_default();
+        *total = total.saturating_add(count);
+    }
+    for (&(block, path), &count) in &one.counts.partial {
+        let path = match same {
+            true => path,
+            false => translate_partial(own, merged, block, path).map_err(failed)?,
+        };
+        let total = sum.partial.entry((block, path)).or_default();
+        *total = total.saturating_add(count);
+    }
+    Ok(())
+}

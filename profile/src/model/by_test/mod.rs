@@ -1,0 +1,115 @@
+//! What each test of a run counted, for `trodden gate`: a listener in the program says where tests end.
+
+mod codec;
+mod merge;
+
+use crate::model::codec::{Problem, Tag, WriteError};
+use crate::model::merge::MergeError;
+use crate::model::profile::{MethodCounts, Profile};
+use crate::model::section::{Section, SectionReader, Sections};
+
+/// What was counted during one test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestCounts {
+    /// Its name; [`BETWEEN`](Self::BETWEEN) and [`TOGETHER`](Self::TOGETHER) are none.
+    pub name: String,
+    /// How often it ran.
+    pub times: u64,
+    /// Of a benchmark: how many operations it did. 0 for a test.
+    pub operations: u64,
+    /// How much more work it may do than before, in its own words: `0.5%`.
+    pub max_growth: Option<String>,
+    /// Bytes that its thread allocated, if that is known.
+    pub allocated: Option<u64>,
+    /// Methods that ran, in the order of classes and methods.
+    pub methods: Vec<TestMethod>,
+}
+
+/// What was counted of a method during a test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TestMethod {
+    /// Index of the class in the profile.
+    pub class: u32,
+    /// Index of the method in the class's path map.
+    pub method: u32,
+    /// Its counts. They are part of the profile's.
+    pub counts: MethodCounts,
+}
+
+impl TestCounts {
+    /// The name of what ran between tests.
+    pub const BETWEEN: &'static str = "(between tests)";
+    /// The name of what ran while there were several tests at the same time: it is not known whose it is.
+    pub const TOGETHER: &'static str = "(tests at the same time)";
+}
+
+/// Counts of tests as a kind of data.
+pub(crate) struct Kind;
+
+impl Section for Kind {
+    fn tags(&self) -> &'static [Tag] {
+        &[codec::TESTS]
+    }
+
+    fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
+        codec::write(&profile.by_test, out)
+    }
+
+    fn reader(&self) -> Box<dyn SectionReader> {
+        Box::new(codec::Reading::default())
+    }
+
+    fn check(&self, profile: &Profile) -> Result<(), Problem> {
+        check(profile).map_err(Problem::bare)
+    }
+
+    fn texts<'p>(&self, profile: &'p Profile) -> Vec<&'p str> {
+        let of_test = |test: &'p TestCounts| [Some(test.name.as_str()), test.max_growth.as_deref()];
+        (profile.by_test.iter().flat_map(of_test)).flatten().collect()
+    }
+
+    fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
+        let of_test = |test: &'p mut TestCounts| [Some(&mut test.name), test.max_growth.as_mut()];
+        (profile.by_test.iter_mut().flat_map(of_test)).flatten().collect()
+    }
+
+    fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {
+        merged.by_test = merge::merge(inputs, &merged.classes)?;
+        Ok(())
+    }
+}
+
+/// Tests are in order, and speak of methods and paths that are there.
+fn check(profile: &Profile) -> Result<(), String> {
+    for pair in profile.by_test.windows(2) {
+        if pair[0].name >= pair[1].name {
+            return Err("the tests are not in order".to_owned());
+        }
+    }
+    for test in &profile.by_test {
+        let mut last = None;
+        for one in &test.methods {
+            let class = profile.classes.get(one.class as usize);
+            let Some(map) = class.and_then(|class| class.map.methods.get(one.method as usize)) else {
+                return Err(format!(
+                    "a test counted method {} of class {}, which is not there",
+                    one.method, one.class
+                ));
+            };
+            if last >= Some((one.class, one.method)) {
+                return Err("the methods of a test are not in order".to_owned());
+            }
+            last = Some((one.class, one.method));
+            let whole = one.counts.paths.keys().all(|&path| path < map.num_paths());
+            let cut = one
+                .counts
+                .partial
+                .keys()
+                .all(|&(block, _)| (block as usize) < map.blocks.len());
+            if !whole || !cut {
+                return Err(format!("a test counted a path of {} that is not there", map.name));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Methods that take time, though none of their paths came to an end: a `main` that loops for ever, which was entered
+//! before its probes came.
+
+use super::{Finding, FindingKind, MOST_OF_A_KIND, WORTH, ratio};
+use crate::view::View;
+use crate::words::{self, percent};
+
+/// Those with most time. Where paths are sampled, or a method was left alone on purpose, there is nothing to tell.
+pub(super) fn under_way(view: &View) -> Vec<Finding> {
+    let Some(times) = view.times.as_ref().filter(|_| view.run.exact) else {
+        return Vec::new();
+    };
+    let profile = view.profile;
+    let mut found = Vec::new();
+    for (position, class) in profile.classes.iter().enumerate() {
+        for (index, map) in class.map.methods.iter().enumerate() {
+            let name = &class.map.name;
+            let Some(frame) = times.frame((name, &map.name, &map.descriptor)) else {
+                continue;
+            };
+            let share = ratio(times.near[frame].ns, times.total.ns);
+            let counted = class.counts.get(index);
+            let counted = counted.is_some_and(|c| c.paths.values().chain(c.partial.values()).any(|&n| n > 0));
+            if share < WORTH || counted {
+                continue;
+            }
+            let place = (position as u32, index as u32);
+            let known = profile.observations.iter().any(|o| (o.class, o.method) == place);
+            let method = format!("{}{}", map.name, map.descriptor);
+            let left = |s: &trodden_profile::Skipped| {
+                s.class == *name && s.method.as_deref().is_none_or(|of| of == method)
+            };
+            if known || profile.skipped.iter().any(left) {
+                continue;
+            }
+            let class_name = words::dotted(name);
+            let simple = class_name.rsplit('.').next().unwrap_or_default();
+            found.push(Finding {
+                kind: FindingKind::UnderWay,
+                method: None,
+                not_measured: Some((name.clone(), method)),
+                line: map.lines.first().map(|line| line.line),
+                text: format!(
+                    "{simple}.{} takes {} of the CPU time, and none of its paths came to an end",
+                    map.name,
+                    percent(share)
+                ),
+                evidence:
+                    "it was entered before its probes came, or is in one call to the end; what it calls is \
+                           counted"
+                        .to_owned(),
+                share: Some(share),
+            });
+        }
+    }
+    found.sort_by(|a, b| {
+        b.share
+            .unwrap_or(0.0)
+            .total_cmp(&a.share.unwrap_or(0.0))
+            .then_with(|| a.not_measured.cmp(&b.not_measured))
+    });
+    found.truncate(MOST_OF_A_KIND);
+    found
+}
