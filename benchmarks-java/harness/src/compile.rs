@@ -7,6 +7,9 @@ use crate::error::{Error, Result, io};
 use crate::workload::{self, APPS};
 use crate::workspace::{Jdk, Workspace};
 
+/// The driver whose program has several files.
+const HTTP: &str = "HttpDriver";
+
 /// Compiles the kernels, and every driver whose jars are there. Returns what was left out, with the reason.
 ///
 /// # Errors
@@ -24,12 +27,13 @@ pub fn build(workspace: &Workspace, jdk: &Jdk) -> Result<Vec<String>> {
     for app in APPS {
         match workload::libraries(workspace, app) {
             Ok(jars) => {
-                let sources = [
-                    drivers.join("Driver.java"),
-                    drivers.join("Sources.java"),
-                    drivers.join("JavaCompilerDriver.java"),
-                    drivers.join(format!("{}.java", app.driver)),
-                ];
+                let mut sources = ["Driver", "Sources", "JavaCompilerDriver", app.driver]
+                    .map(|class| drivers.join(format!("{class}.java")))
+                    .to_vec();
+                if app.driver == HTTP {
+                    let classes = ["HttpService", "HttpConnection", "HttpClient", "HttpLoad"];
+                    sources.extend(classes.map(|class| drivers.join(format!("{class}.java"))));
+                }
                 compile(
                     jdk,
                     &sources,

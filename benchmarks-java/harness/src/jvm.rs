@@ -158,14 +158,8 @@ impl Launch<'_> {
         }
     }
 
-    /// Runs a JVM with these arguments after the JVM's own options.
-    ///
-    /// # Errors
-    /// If it cannot be started, fails, or hangs; with the end of its standard error.
-    pub fn run(&self, program: &str, arguments: &[OsString]) -> Result<Outcome> {
-        let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
-        // Into files, not pipes: nobody has to run beside the JVM to read them.
-        let (out, err) = (folder.path().join("out"), folder.path().join("err"));
+    /// The command that starts a JVM in a folder, with these arguments after the JVM's own options.
+    pub fn command(&self, arguments: &[OsString], folder: &Path) -> Command {
         let mut words: Vec<OsString> = Vec::new();
         if let Some(processor) = self.processor {
             words.extend(["taskset".into(), "-c".into(), processor.to_string().into()]);
@@ -178,9 +172,22 @@ impl Launch<'_> {
             .args(self.jvm_options)
             .args(&self.agent)
             .args(arguments)
-            .current_dir(folder.path())
+            .current_dir(folder)
             .env_remove("JAVA_TOOL_OPTIONS")
-            .env_remove("JDK_JAVA_OPTIONS")
+            .env_remove("JDK_JAVA_OPTIONS");
+        command
+    }
+
+    /// Runs a JVM with these arguments after the JVM's own options.
+    ///
+    /// # Errors
+    /// If it cannot be started, fails, or hangs; with the end of its standard error.
+    pub fn run(&self, program: &str, arguments: &[OsString]) -> Result<Outcome> {
+        let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
+        // Into files, not pipes: nobody has to run beside the JVM to read them.
+        let (out, err) = (folder.path().join("out"), folder.path().join("err"));
+        let mut command = self.command(arguments, folder.path());
+        command
             .stdin(Stdio::null())
             .stdout(File::create(&out).map_err(io("create", &out))?)
             .stderr(File::create(&err).map_err(io("create", &err))?);

@@ -144,6 +144,13 @@ pub const APPS: &[App] = &[
         inputs: &["sources/commons-lang3"],
         include: None,
     },
+    App {
+        name: "http",
+        driver: "HttpDriver",
+        sets: &[],
+        inputs: &[],
+        include: None,
+    },
 ];
 
 /// Something that can be run in a JVM and prints a line per iteration.
