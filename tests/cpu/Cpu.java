@@ -36,14 +36,19 @@ public final class Cpu {
         return x;
     }
 
-    /** Two methods of the program, three to one. */
+    /**
+     * Two methods of the program, three to one. Rounds have different lengths: with a period of its own the program would keep
+     * step with the system's clock, whose ticks are the samples.
+     */
     private static void shares() {
+        Random random = new Random(11);
         long[] spent = new long[2];
         for (long begin = cpu(); cpu() - begin < LONG;) {
+            int n = 200_000 + random.nextInt(2_000_000);
             long at = cpu();
-            sink += first(3_000_000);
+            sink += first(3 * n);
             long between = cpu();
-            sink += second(1_000_000);
+            sink += second(n);
             spent[0] += between - at;
             spent[1] += cpu() - between;
         }

@@ -61,10 +61,12 @@ fn method(cpu: &CpuSamples, class: &str, name: &str) -> MethodTime {
     found.next().map(|(_, time)| time).unwrap_or_default()
 }
 
-/// Within four standard errors of a draw of so many samples, and what the program's own measuring takes.
+/// Within five standard errors of a draw of so many samples, and what the program's own measuring takes. The
+/// clock's ticks and the program's rounds are not quite independent, so the spread is greater than that of
+/// draws.
 fn assert_share(found: f64, expected: f64, samples: u64, what: &str) {
     let error = (expected * (1.0 - expected) / samples as f64).sqrt();
-    let most = 4.0 * error + 0.02;
+    let most = 5.0 * error + 0.02;
     assert!(
         (found - expected).abs() <= most,
         "{what}: {found:.3}, expected {expected:.3} ± {most:.3} ({samples} samples)"

@@ -58,6 +58,7 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
             thousands(work.total),
             match partly {
                 0 => String::new(),
+                1 => "; loops that are not counted, of 1 method, are not in it".to_owned(),
                 partly => format!(
                     "; loops that are not counted, of {} methods, are not in it",
                     thousands(partly)
