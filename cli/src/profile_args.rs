@@ -84,8 +84,8 @@ pub enum Production {
     Prefixes,
 }
 
-/// What production makes of options: nothing happens but sampling, or little, and the profile is written every
-/// minute. Checks them, without it too.
+/// What production makes of options: nothing happens but sampling, or little, and the profile is written
+/// every minute. Checks them, without it too.
 ///
 /// # Errors
 /// If they ask for what production excludes.

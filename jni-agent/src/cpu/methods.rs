@@ -6,7 +6,8 @@
 //! else's by then. So each id is remembered with a weak reference to its class: it is looked up only while a
 //! strong one, made of that, keeps the class alive.
 //!
-//! A class that is redefined or retransformed while one of its methods runs goes on in the old version of that,
+//! A class that is redefined or retransformed while one of its methods runs goes on in the old version of
+//! that,
 //! which has no id: a `main` that loops for ever does so after an attach, for ever. It gets one when somebody
 //! asks for the stack of its thread ([`Methods::register_running`]).
 
@@ -118,7 +119,8 @@ impl Methods {
         known.news += 1;
     }
 
-    /// Gives ids to the old versions of methods that run, and learns them. Reads the stacks of all threads twice.
+    /// Gives ids to the old versions of methods that run, and learns them. Reads the stacks of all threads
+    /// twice.
     pub fn register_running(&self, jvmti: Jvmti, jni: Jni<'_>) {
         let before = self.unknown_running(jvmti, jni);
         if before.is_empty() || jni.push_frame(ROOM).is_err() {

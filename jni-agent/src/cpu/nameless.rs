@@ -1,5 +1,5 @@
-//! When the stacks of all threads are read for the names of old versions: that stops each thread, so that it is
-//! done after classes were changed, and then more and more rarely.
+//! When the stacks of all threads are read for the names of old versions: that stops each thread, so that it
+//! is done after classes were changed, and then more and more rarely.
 
 use std::time::{Duration, Instant};
 

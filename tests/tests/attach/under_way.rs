@@ -1,5 +1,5 @@
-//! A method that is under way when its probes come stays in its old version, which the JVM has no id for: its time
-//! is known all the same.
+//! A method that is under way when its probes come stays in its old version, which the JVM has no id for: its
+//! time is known all the same.
 
 use std::fs;
 use std::process::Command;
@@ -67,7 +67,8 @@ fn a_main_that_loops_for_ever_has_its_time_by_line() -> Result<()> {
             let of = |name: &str| cpu.frames.iter().position(|frame| frame.name == name);
             let main = &methods[of("main").expect("main")];
             assert!(total >= 50, "{what}: {total}");
-            // Samples from before the first look for its name have none: 50 of 3,000 ms, and what a busy machine adds.
+            // Samples from before the first look for its name have none: 50 of 3,000 ms, and what a busy
+            // machine adds.
             assert!(
                 main.all.own.samples * 10 >= total * 8,
                 "{what}: {:?} of {total}",
