@@ -72,7 +72,7 @@ pub fn clear_leftovers(folder: &Path) {
     }
     for old in found.outputs {
         complain(&format!(
-            "an earlier 'instrument' was killed as it replaced a folder; the old folder is kept: {}",
+            "an earlier command was killed as it replaced a folder; the old folder is kept: {}",
             old.display()
         ));
     }

@@ -169,6 +169,16 @@ fn roots(place: &Path) -> Vec<Root> {
     roots.map(Root::Folder).collect()
 }
 
+/// The folders among the places, and in them, below which packages begin.
+pub(crate) fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
+    let folder = |root| match root {
+        Root::Folder(folder) => Some(folder),
+        Root::Archive(..) => None,
+    };
+    let roots = places.iter().flat_map(|place| roots(place));
+    roots.filter_map(folder).collect()
+}
+
 /// A line of source, with tabs as spaces: an editor hides as little of it as a compiler.
 fn line(text: &str) -> String {
     printable(&text.replace('\t', "    ")).into_owned()

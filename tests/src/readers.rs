@@ -1,4 +1,5 @@
-//! Tools from npm that read what we write. Where they cannot be had, that is said and nothing is checked.
+//! Tools from npm and PyPI that read what we write. Where they cannot be had, that is said and nothing is
+//! checked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,6 +37,41 @@ fn installed() -> Result<PathBuf> {
         npm.current_dir(out)
             .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
         process::run(&mut npm, LIMIT)?.success()?;
+        Ok(())
+    })
+}
+
+/// The folder with the commands of Python's readers of coverage (`diff-cover`, `pycobertura`); `None`, with
+/// the reason printed, if they cannot be had.
+pub fn from_pypi() -> Option<PathBuf> {
+    static TOOLS: OnceLock<std::result::Result<PathBuf, String>> = OnceLock::new();
+    let tools = TOOLS.get_or_init(|| environment().map_err(|e| e.to_string()));
+    match tools {
+        Ok(folder) => Some(folder.join("bin")),
+        Err(why) => {
+            println!("skipped: diff-cover and pycobertura cannot be had from PyPI: {why}");
+            None
+        }
+    }
+}
+
+/// A virtual environment. Its programs name its folder, which gets its name only when it is complete: they
+/// are run by its interpreter, as modules.
+fn environment() -> Result<PathBuf> {
+    let wanted = Path::new(build::ROOT).join("coverage/requirements.txt");
+    build::cached("readers-of-coverage", std::slice::from_ref(&wanted), &[], |out| {
+        let mut python = Command::new("python3");
+        process::run(python.args(["-m", "venv"]).arg(out), LIMIT)?.success()?;
+        let mut pip = Command::new(out.join("bin/python"));
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "-r",
+        ]);
+        process::run(pip.arg(&wanted), LIMIT)?.success()?;
         Ok(())
     })
 }

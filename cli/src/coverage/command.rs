@@ -16,10 +16,11 @@ pub struct CoverageCommand {
     /// Profiles (.trodden); of several it is shown what ran in any of them.
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Output format [default: what the output's extension says (.json, .info, .xml), else text].
+    /// Output format [default: what the output's name says (.json, .info, .xml; a folder, or its index.html),
+    /// else text].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// Output file [default: standard output].
+    /// Output file, for HTML a folder [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only these methods: Class#method with * and ?, or a class alone.
@@ -47,6 +48,12 @@ enum Format {
     Lcov,
     /// JaCoCo's XML.
     Jacoco,
+    /// Cobertura's XML, for GitLab, Jenkins and others.
+    Cobertura,
+    /// SonarQube's generic format.
+    Sonar,
+    /// Pages for a browser, in a folder: packages, classes, sources, what is worst first.
+    Html,
 }
 
 impl From<Format> for CoverageFormat {
@@ -56,25 +63,39 @@ impl From<Format> for CoverageFormat {
             Format::Json => CoverageFormat::Json,
             Format::Lcov => CoverageFormat::Lcov,
             Format::Jacoco => CoverageFormat::Jacoco,
+            Format::Cobertura => CoverageFormat::Cobertura,
+            Format::Sonar => CoverageFormat::Sonar,
+            Format::Html => CoverageFormat::Html,
         }
     }
 }
 
 /// The format of a file's name.
-fn by_name(file: &Path) -> Format {
-    match file.extension().and_then(|extension| extension.to_str()) {
+fn by_name(file: &Path) -> Result<Format, CliError> {
+    let is_folder = file.is_dir() || file.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if is_folder || file.file_name().is_some_and(|name| name == "index.html") {
+        return Ok(Format::Html);
+    }
+    Ok(match file.extension().and_then(|extension| extension.to_str()) {
         Some("json") => Format::Json,
         Some("info" | "lcov") => Format::Lcov,
         Some("xml") => Format::Jacoco,
+        Some("html" | "htm") => {
+            let wanted = "error: HTML is a folder of pages: name it by -o FOLDER --format html, or -o FOLDER/index.html";
+            return Err(CliError::Usage(wanted.to_owned()));
+        }
         _ => Format::Text,
-    }
+    })
 }
 
 /// Does it.
 pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
     let profile = load_merged(&args.files)?;
-    let format = args.format.or_else(|| args.output.as_deref().map(by_name));
+    let format = match (args.format, args.output.as_deref()) {
+        (None, Some(file)) => Some(by_name(file)?),
+        (given, _) => given,
+    };
     let method = args.method.as_deref();
     let coverage = args
         .coverage

@@ -2,6 +2,7 @@
 
 mod classes;
 mod command;
+mod folder;
 
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,9 @@ pub enum CoverageFormat {
     Json,
     Lcov,
     Jacoco,
+    Cobertura,
+    Sonar,
+    Html,
 }
 
 impl CoverageArgs {
@@ -103,7 +107,16 @@ fn split(patterns: &[String]) -> Vec<String> {
     parts.filter(|p| !p.is_empty()).map(str::to_owned).collect()
 }
 
-/// Writes coverage in a format. LCOV and JaCoCo's XML know no paths: those go into a file beside.
+/// Pages go into a folder.
+fn pages(coverage: &Coverage, target: Option<&Path>) -> Result<(), CliError> {
+    let Some(target) = target else {
+        let wanted = "error: HTML is a folder of pages: name it by -o FOLDER";
+        return Err(CliError::Usage(wanted.to_owned()));
+    };
+    folder::write(&folder::wanted(target), &coverage.site())
+}
+
+/// Writes coverage in a format. LCOV and the kinds of XML know no paths: those go into a file beside.
 pub fn write(
     coverage: &Coverage,
     format: CoverageFormat,
@@ -116,9 +129,12 @@ pub fn write(
         CoverageFormat::Json => coverage.json().map_err(CliError::failed)?,
         CoverageFormat::Lcov => coverage.lcov(),
         CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,
+        CoverageFormat::Cobertura => coverage.cobertura(),
+        CoverageFormat::Sonar => coverage.sonar(),
+        CoverageFormat::Html => return pages(coverage, target),
     };
-    let paths_beside =
-        coverage.has_paths() && matches!(format, CoverageFormat::Lcov | CoverageFormat::Jacoco);
+    let knows_paths = matches!(format, CoverageFormat::Text | CoverageFormat::Json);
+    let paths_beside = coverage.has_paths() && !knows_paths;
     // Beside a device or a pipe there is no place for a file.
     let file = target.filter(|target| paths_beside && !output::is_stream(target));
     let Some(target) = file else {

@@ -7,8 +7,9 @@
 //! strong one, made of that, keeps the class alive.
 //!
 //! A class that is redefined or retransformed while one of its methods runs goes on in the old version of
-//! that, which has no id: a `main` that loops for ever does so after an attach, for ever. It gets one when
-//! somebody asks for the stack of its thread ([`Methods::register_running`]).
+//! that,
+//! which has no id: a `main` that loops for ever does so after an attach, for ever. It gets one when somebody
+//! asks for the stack of its thread ([`Methods::register_running`]).
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -6,10 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, BytesText, Event};
 use trodden_profile::printable;
 
+use super::xml::Xml;
 use super::{BranchCoverage, Coverage, CoverageError, Line, MethodCoverage, Ratio};
 
 /// JaCoCo's counters.
@@ -132,7 +131,9 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
         let classes = packages.entry(package).or_default();
         classes.entry(class).or_default().push(method);
     }
-    let mut out = Xml::new();
+    let mut out = Xml::new(Some(
+        "report PUBLIC \"-//JACOCO//DTD Report 1.1//EN\" \"report.dtd\"",
+    ));
     out.start("report", &[("name", &printable(&coverage.options.name))]);
     let run = &coverage.run;
     let start = run.started_ms.to_string();
@@ -210,44 +211,4 @@ fn source_file(out: &mut Xml, name: &str, sums: &Sums) {
     }
     sums.counters(out);
     out.end("sourcefile");
-}
-
-/// Writes the document's elements into memory, which cannot fail.
-struct Xml(Writer<Vec<u8>>);
-
-impl Xml {
-    fn new() -> Self {
-        let mut xml = Xml(Writer::new(Vec::new()));
-        xml.event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), Some("yes"))));
-        let kind = "report PUBLIC \"-//JACOCO//DTD Report 1.1//EN\" \"report.dtd\"";
-        xml.event(Event::DocType(BytesText::from_escaped(kind)));
-        xml
-    }
-
-    fn start(&mut self, name: &str, attributes: &[(&str, &str)]) {
-        self.event(Event::Start(element(name, attributes)));
-    }
-
-    fn empty(&mut self, name: &str, attributes: &[(&str, &str)]) {
-        self.event(Event::Empty(element(name, attributes)));
-    }
-
-    fn end(&mut self, name: &str) {
-        self.event(Event::End(BytesEnd::new(name)));
-    }
-
-    fn event(&mut self, event: Event) {
-        let written = self.0.write_event(event);
-        debug_assert!(written.is_ok());
-    }
-
-    fn text(self) -> String {
-        let mut text = String::from_utf8_lossy(&self.0.into_inner()).into_owned();
-        text.push('\n');
-        text
-    }
-}
-
-fn element<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
-    BytesStart::new(name).with_attributes(attributes.iter().copied())
 }

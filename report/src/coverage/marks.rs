@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
+use trodden_profile::Place;
 
 use super::text::of;
 use super::{BranchCoverage, Coverage, MethodCoverage, Ratio};
@@ -73,30 +74,65 @@ fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) 
         page.wrapped(6, "did not run");
         return;
     }
-    let never = never_gone(method);
-    for text in never.iter().take(MOST_WAYS) {
-        let text = page.styled(DECISION, text);
+    let all = never_gone(method);
+    for never in all.iter().take(MOST_WAYS) {
+        let text = page.styled(DECISION, &never.text_with_place());
         page.line(&format!("      {text}"));
     }
-    if never.len() > MOST_WAYS {
+    if all.len() > MOST_WAYS {
         page.line(&format!(
             "      and {} more",
-            thousands((never.len() - MOST_WAYS) as u64)
+            thousands((all.len() - MOST_WAYS) as u64)
         ));
     }
 }
 
-/// The ways that decisions of a method never went, of those that were decided at all.
-pub(super) fn never_gone(method: &MethodCoverage) -> Vec<String> {
-    let branches = method.branches();
-    let reached = branches
-        .iter()
-        .filter(|branch| branch.outcomes.iter().any(|&count| count > 0));
-    reached.filter_map(|branch| never(method, branch)).collect()
+/// A decision that never went some of its ways.
+pub(super) struct Never {
+    /// Where it is.
+    pub at: Place,
+    /// What is decided, in the source's words, if that is known.
+    asked: Option<String>,
+    /// The ways, or how many they are; nothing if it was never decided at all.
+    ways: Option<String>,
 }
 
-/// `line 4: age < 12 → never yes`; nothing if it went every way.
-fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<String> {
+impl Never {
+    /// `age < 12 → never yes`.
+    pub fn text(&self) -> String {
+        let ways = match &self.ways {
+            Some(ways) => format!("never {ways}"),
+            None => "never decided".to_owned(),
+        };
+        match &self.asked {
+            Some(asked) => format!("{asked} → {ways}"),
+            None => ways,
+        }
+    }
+
+    /// `line 4: age < 12 → never yes`.
+    pub fn text_with_place(&self) -> String {
+        match &self.asked {
+            Some(_) => format!("{}: {}", place(self.at), self.text()),
+            None => format!("{} → {}", place(self.at), self.text()),
+        }
+    }
+}
+
+/// The ways that decisions of a method never went, of those that were decided at all.
+pub(super) fn never_gone(method: &MethodCoverage) -> Vec<Never> {
+    let all = all_never_gone(method);
+    all.filter(|never| never.ways.is_some()).collect()
+}
+
+/// The same, with decisions that were not reached.
+pub(super) fn all_never_gone(method: &MethodCoverage) -> impl Iterator<Item = Never> {
+    let branches = method.branches().into_iter();
+    branches.filter_map(|branch| never(method, &branch))
+}
+
+/// Nothing if it went every way.
+fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<Never> {
     let map = method.map();
     let missed: Vec<usize> = (0..branch.outcomes.len())
         .filter(|&at| branch.outcomes[at] == 0)
@@ -105,7 +141,8 @@ fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<String> {
         return None;
     }
     let from = BlockId::new(branch.block);
-    let at = place(crate::view::place(map, map.blocks[branch.block].last));
+    let at = crate::view::place(map, map.blocks[branch.block].last);
+    let reached = missed.len() < branch.outcomes.len();
     let ways = match map.graph.successors(from).len() == branch.outcomes.len() {
         true => {
             let way = |&index: &usize| {
@@ -121,8 +158,9 @@ fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<String> {
         false => format!("{} of {} ways", missed.len(), branch.outcomes.len()),
     };
     let asked = method.decisions.asked(map, branch.block);
-    Some(match asked.as_str() {
-        asked if asked == at => format!("{at} → never {ways}"),
-        asked => format!("{at}: {asked} → never {ways}"),
+    Some(Never {
+        at,
+        asked: (asked != place(at)).then_some(asked),
+        ways: reached.then_some(ways),
     })
 }

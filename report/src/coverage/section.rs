@@ -109,7 +109,7 @@ fn one(method: &MethodCoverage) -> Markup {
                 span.badge { (text::of(sums.branches)) " branches, " (text::of(sums.lines)) " lines" }
             }
             @if !method.ran() { p.note { "Did not run." } }
-            @if !never.is_empty() { ul { @for way in &never { li { (way) } } } }
+            @if !never.is_empty() { ul { @for way in &never { li { (way.text_with_place()) } } } }
         }
     }
 }

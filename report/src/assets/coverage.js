@@ -1,0 +1,2 @@
+  // Begins.
+  document.querySelectorAll("table.sortable").forEach(sortableTable);

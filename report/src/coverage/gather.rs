@@ -1,0 +1,350 @@
+//! From a profile, and the classes of the program, to what of each method ran.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use trodden_numbering::BlockId;
+use trodden_profile::{
+    ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, Profile,
+};
+
+use super::lines::Made;
+use super::{Coverage, CoverageError, CoverageOptions, KnownClass, MethodCoverage, Ratio, Uncounted};
+use crate::decisions::Decisions;
+use crate::source::{SourceText, Sources, folders};
+use crate::view::damage;
+
+/// Coverage that is being put together.
+struct Gathering {
+    coverage: Coverage,
+    sources: Sources,
+}
+
+impl Coverage {
+    /// Finds out what ran. `keep` chooses methods by internal class name, name and descriptor.
+    ///
+    /// # Errors
+    /// If the profile was sampled, or leaves paths uncounted.
+    pub fn new(
+        profile: &Profile,
+        known: Option<&[KnownClass]>,
+        keep: impl Fn(&str, &str, &str) -> bool,
+        options: &CoverageOptions,
+    ) -> Result<Self, CoverageError> {
+        let has_paths = profile.coverage.is_none();
+        if has_paths && !profile.run.exact {
+            return Err(CoverageError::Sampled);
+        }
+        let unobserved = |class: &ClassProfile| class.map.methods.iter().any(|m| !m.unobserved.is_empty());
+        if has_paths && profile.classes.iter().any(unobserved) {
+            return Err(CoverageError::Unobserved);
+        }
+        // The same class may be there more than once, from several loaders.
+        let profile = trodden_profile::merge([profile])?;
+        let mut gathering = Gathering {
+            coverage: Coverage {
+                run: profile.run.clone(),
+                methods: Vec::new(),
+                uncounted: Vec::new(),
+                other_bytes: Vec::new(),
+                has_paths,
+                folders: folders(&options.sources),
+                options: options.clone(),
+            },
+            sources: Sources::new(&options.sources),
+        };
+        match known {
+            Some(known) => gathering.add_known(&profile, known, &keep),
+            None => gathering.add_loaded(&profile, &keep),
+        }
+        let Gathering { mut coverage, .. } = gathering;
+        coverage.bring_home();
+        coverage.methods.sort_by(|a, b| {
+            let key = |m: &MethodCoverage| (m.class.name.clone(), m.class.sha256, m.index);
+            key(a).cmp(&key(b))
+        });
+        coverage.uncounted.sort();
+        coverage.uncounted.dedup();
+        Ok(coverage)
+    }
+
+    /// Code that was inlined counts for the function that it comes from, if that is among the methods.
+    fn bring_home(&mut self) {
+        let mut homes: HashMap<&str, BTreeMap<u32, u64>> = HashMap::new();
+        for method in &self.methods {
+            for (class, line, count) in method.inlined_lines() {
+                let most = homes.entry(class).or_default().entry(line).or_default();
+                *most = count.max(*most);
+            }
+        }
+        let of_method = |method: &MethodCoverage| homes.get(method.class()).cloned().unwrap_or_default();
+        let all: Vec<_> = match homes.is_empty() {
+            true => return,
+            false => self.methods.iter().map(of_method).collect(),
+        };
+        for (method, lines) in self.methods.iter_mut().zip(all) {
+            method.elsewhere = lines;
+        }
+    }
+}
+
+impl Gathering {
+    /// The classes of the profile, whatever they are.
+    fn add_loaded(&mut self, profile: &Profile, keep: &impl Fn(&str, &str, &str) -> bool) {
+        for (position, class) in profile.classes.iter().enumerate() {
+            for (index, method) in class.map.methods.iter().enumerate() {
+                if keep(&class.map.name, &method.name, &method.descriptor) {
+                    let place = (position as u32, index as u32);
+                    let conditions = profile.conditions.get(&place);
+                    let ran = recorded(profile, place);
+                    self.add(&class.map, index, ran, (conditions, conditions), None, None);
+                }
+            }
+        }
+        for skipped in profile.left_alone() {
+            let method = skipped.method.clone().unwrap_or_else(|| "*".to_owned());
+            let (name, descriptor) = method.split_at(method.find('(').unwrap_or(method.len()));
+            if keep(&skipped.class, name, descriptor) {
+                self.coverage.uncounted.push(Uncounted {
+                    class: skipped.class.clone(),
+                    method,
+                    reason: skipped.reason.clone(),
+                });
+            }
+        }
+    }
+
+    /// The known classes, with the profile's counts where they were loaded.
+    fn add_known(
+        &mut self,
+        profile: &Profile,
+        known: &[KnownClass],
+        keep: &impl Fn(&str, &str, &str) -> bool,
+    ) {
+        let mut loaded: HashMap<&str, Vec<Loaded>> = HashMap::new();
+        for (position, class) in profile.classes.iter().enumerate() {
+            let position = position as u32;
+            loaded
+                .entry(&class.map.name)
+                .or_default()
+                .push(Loaded { position, class });
+        }
+        let conditions = |of: &Loaded, at: usize| profile.conditions.get(&(of.position, at as u32));
+        let reasons: HashMap<(&str, Option<&str>), &str> = profile
+            .left_alone()
+            .map(|s| ((s.class.as_str(), s.method.as_deref()), s.reason.as_str()))
+            .collect();
+        // Where methods with a single path went without probes, nobody knows which of them ran.
+        let single = |class: &ClassProfile| class.map.methods.iter().any(|m| m.num_paths() < 2);
+        let single_counted = !self.coverage.has_paths
+            || profile.run.options.contains("single-path-methods=probe")
+            || profile.classes.iter().any(single);
+        for class in versions(known, &loaded) {
+            let name = class.map.name.as_str();
+            let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
+            let same = candidates.iter().find(|c| c.class.map.sha256 == class.map.sha256);
+            let others = match same {
+                Some(_) => &[][..],
+                None => candidates,
+            };
+            if !others.is_empty() {
+                self.coverage.other_bytes.push(name.to_owned());
+            }
+            let whole_class = reasons.get(&(name, None)).copied();
+            for method in &class.methods {
+                if !keep(name, &method.name, &method.descriptor) {
+                    continue;
+                }
+                let position = |map: &ClassMap| {
+                    let mut methods = map.methods.iter();
+                    methods.position(|m| m.name == method.name && m.descriptor == method.descriptor)
+                };
+                let signature = format!("{}{}", method.name, method.descriptor);
+                let reason = reasons
+                    .get(&(name, Some(signature.as_str())))
+                    .copied()
+                    .or(whole_class);
+                let in_file = position(&class.map);
+                let of_file = in_file.and_then(|at| class.conditions.get(at));
+                // A lambda's body is the programmer's; what else the compiler has made is not.
+                let made = |of: &MethodConditions| of.method.is_some();
+                if method.synthetic && !method.name.starts_with("lambda$") && of_file.is_none_or(made) {
+                    continue;
+                }
+                let single = in_file.is_some_and(|at| class.map.methods[at].num_paths() < 2);
+                let mut found = false;
+                for other in others {
+                    if let Some(at) = position(&other.class.map) {
+                        self.add(
+                            &other.class.map,
+                            at,
+                            recorded(profile, (other.position, at as u32)),
+                            (conditions(other, at), conditions(other, at)),
+                            None,
+                            class.release,
+                        );
+                        found = true;
+                    }
+                }
+                let instructions = || Some(method.instructions.clone());
+                if let Some(same) = same
+                    && let Some(at) = position(&same.class.map)
+                {
+                    self.add(
+                        &same.class.map,
+                        at,
+                        recorded(profile, (same.position, at as u32)),
+                        // The file tells all of methods that did not run, too.
+                        (conditions(same, at).or(of_file), of_file.or(conditions(same, at))),
+                        instructions(),
+                        class.release,
+                    );
+                    found = true;
+                } else if let (Some(at), true) = (in_file, candidates.is_empty())
+                    && reason.is_none()
+                    && (single_counted || !single)
+                {
+                    // Never loaded.
+                    self.add(
+                        &class.map,
+                        at,
+                        Recorded::default(),
+                        (of_file, of_file),
+                        instructions(),
+                        class.release,
+                    );
+                    found = true;
+                }
+                if !found {
+                    let reason = match (reason, single) {
+                        (Some(reason), _) => reason,
+                        (None, true) => "has a single path, and those were not counted",
+                        (None, false) => "has no probes",
+                    };
+                    self.coverage.uncounted.push(Uncounted {
+                        class: name.to_owned(),
+                        method: signature,
+                        reason: reason.to_owned(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        class: &Arc<ClassMap>,
+        index: usize,
+        ran: Recorded,
+        // What is told of its decisions, and what says which of them count.
+        (conditions, made): (Option<&MethodConditions>, Option<&MethodConditions>),
+        instructions: Option<Vec<u32>>,
+        release: Option<u32>,
+    ) {
+        let map = &class.methods[index];
+        let made = match made {
+            Some(conditions) if !self.coverage.options.compiler_made => Made::of(conditions),
+            _ => Made::default(),
+        };
+        if made.whole {
+            return;
+        }
+        if let Some(damage) = damage(map) {
+            self.coverage.uncounted.push(Uncounted {
+                class: class.name.clone(),
+                method: format!("{}{}", map.name, map.descriptor),
+                reason: damage,
+            });
+            return;
+        }
+        let Recorded { counts, marks } = ran;
+        let mut edges = match marks {
+            Some(marks) => marks.edge_profile(map),
+            None => EdgeProfile::new(map),
+        };
+        let mut covered = 0;
+        for (&number, &count) in counts.paths.iter().filter(|&(_, &count)| count > 0) {
+            if let Ok(path) = map.dag.regenerate(&map.graph, number) {
+                edges.add(map, &path, count);
+                covered += 1;
+            }
+        }
+        for (&(block, number), &count) in counts.partial.iter().filter(|&(_, &count)| count > 0) {
+            let stopped = BlockId::new(block as usize);
+            if let Ok(prefix) = map.dag.regenerate_partial(&map.graph, number, stopped) {
+                edges.add(map, &prefix, count);
+            }
+        }
+        self.coverage.methods.push(MethodCoverage {
+            paths: match self.coverage.has_paths {
+                true => Ratio {
+                    covered,
+                    total: map.num_paths(),
+                },
+                false => Ratio::default(),
+            },
+            has_paths: self.coverage.has_paths,
+            class: class.clone(),
+            index,
+            counts,
+            edges,
+            instructions,
+            release,
+            decisions: match conditions {
+                Some(conditions) => {
+                    let source = self.sources.find(&class.name, class.source_file.as_deref());
+                    Decisions::new(map, conditions, source.as_deref().map(SourceText::file))
+                }
+                None => Decisions::default(),
+            },
+            made,
+            elsewhere: BTreeMap::new(),
+        });
+    }
+}
+
+/// What was recorded of a method.
+#[derive(Default)]
+struct Recorded<'p> {
+    counts: MethodCounts,
+    marks: Option<&'p MethodCovered>,
+}
+
+/// What a profile has of a method, by the positions of class and method.
+fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
+    let class = profile.classes.get(place.0 as usize);
+    let counts = class.and_then(|class| class.counts.get(place.1 as usize));
+    let coverage = profile.coverage.as_ref();
+    Recorded {
+        counts: counts.cloned().unwrap_or_default(),
+        marks: coverage.and_then(|coverage| coverage.methods.get(&place)),
+    }
+}
+
+/// A class of the profile, and where it stands there.
+struct Loaded<'p> {
+    position: u32,
+    class: &'p ClassProfile,
+}
+
+/// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
+fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<Loaded>>) -> Vec<&'k KnownClass> {
+    let mut by_name: BTreeMap<&str, Vec<&KnownClass>> = BTreeMap::new();
+    for class in known {
+        let versions = by_name.entry(&class.map.name).or_default();
+        if versions.iter().all(|v| v.map.sha256 != class.map.sha256) {
+            versions.push(class);
+        }
+    }
+    let mut chosen = Vec::with_capacity(by_name.len());
+    for (name, versions) in by_name {
+        let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
+        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.class.map.sha256 == v.map.sha256);
+        let before = chosen.len();
+        chosen.extend(versions.iter().filter(is_loaded).copied());
+        if chosen.len() == before {
+            chosen.extend(versions.first().copied());
+        }
+    }
+    chosen
+}
