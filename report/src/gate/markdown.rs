@@ -58,6 +58,7 @@ fn row(test: &TestChange) -> String {
             Some(limit) => format!("**{}** (allowed: {})", signed(change), limit_words(limit)),
             None => format!("**{}**", signed(change)),
         },
+        (Verdict::Unsure, Some(change)) => format!("{} (not the same twice)", signed(change)),
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };

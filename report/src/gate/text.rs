@@ -36,6 +36,7 @@ impl GateComparison {
                 },
             ),
             (Verdict::Same, "the same"),
+            (Verdict::Unsure, "not the same twice, and outside of the range before"),
             (Verdict::New, "new"),
             (Verdict::Gone, "gone"),
         ] {
@@ -79,7 +80,7 @@ impl GateComparison {
         }
         let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
         if !unstable.is_empty() {
-            out += "\nNot the same in each run, so held against the whole range of the runs before:\n";
+            out += "\nNot the same in each run, so nothing fails by them but a limit of their own (@Gate), held against the whole range of the runs before:\n";
         }
         for test in unstable {
             let reason = test.unstable.as_deref().unwrap_or_default();
@@ -120,6 +121,7 @@ fn line(test: &TestChange, colour: bool) -> String {
     };
     let allowed = match (test.own_limit, test.limit) {
         (true, Some(limit)) => format!(", it says itself that {} more are allowed", limit_words(limit)),
+        _ if test.verdict == Verdict::Unsure => ", but it is not the same twice".to_owned(),
         _ => String::new(),
     };
     let _ = writeln!(
