@@ -126,7 +126,11 @@ impl GateComparison {
         let mut tests: Vec<&TestChange> = self.tests.iter().filter(|t| t.verdict != Verdict::Same).collect();
         let rank = |test: &TestChange| {
             let verdict = test.verdict;
-            (verdict != Verdict::Broken, verdict == Verdict::Unsure, test.change.is_none())
+            (
+                verdict != Verdict::Broken,
+                verdict == Verdict::Unsure,
+                test.change.is_none(),
+            )
         };
         tests.sort_by(|a, b| {
             let change = |test: &TestChange| test.change.unwrap_or(0.0);
@@ -136,6 +140,23 @@ impl GateComparison {
                 .then(a.name.cmp(&b.name))
         });
         tests
+    }
+
+    /// Methods that grew most in tests that do more work: method, tests, and how many of these are broken. Those that
+    /// break tests first, then those of most tests.
+    pub(super) fn grown_methods(&self) -> Vec<(String, usize, usize)> {
+        let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let known = [Verdict::Broken, Verdict::Changed];
+        for test in self.tests.iter().filter(|test| known.contains(&test.verdict)) {
+            if let Some(grew) = test.grew() {
+                let (tests, broken) = found.entry(grew.title()).or_default();
+                *tests += 1;
+                *broken += usize::from(test.verdict == Verdict::Broken);
+            }
+        }
+        let mut methods: Vec<_> = found.into_iter().map(|(title, (n, b))| (title, n, b)).collect();
+        methods.sort_by(|a, b| (b.2, b.1).cmp(&(a.2, a.1)).then(a.0.cmp(&b.0)));
+        methods
     }
 }
 
