@@ -133,6 +133,8 @@ fn row(test: &TestChange) -> String {
         )
     });
     let [before, after] = test.instructions.map(count);
+    // No line ends before a per cent sign.
+    let change = change.replace(" %", "\u{a0}%");
     format!(
         "| {change} | {}<br>{before} → {after} | {what} |\n",
         in_two_lines(&test.name)
