@@ -179,8 +179,9 @@ fn instructions_are_those_of_a_block_counter() {
             let what = format!("{main} on JDK {}", place.jdk.feature);
             assert_eq!(columns(&text, "test")[1], expected.to_string(), "{what}");
             assert!(expected > 900, "{main} does too little: {expected}");
-            // One sum could hide two errors: each method that the file names has its own. Overloads of which
-            // one is too small to be named are short of it, so most are held to be equal, and none to be more.
+            // One sum could hide two errors: each method that the file names has its own. Overloads of
+            // which one is too small to be named are short of it, so most are held to be equal, and none to
+            // be more.
             let methods = methods(&text);
             let mut equal = 0;
             for (name, &instructions) in &methods {

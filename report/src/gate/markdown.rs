@@ -31,8 +31,13 @@ impl GateComparison {
         };
         table(&mut out, open);
         if !folded.is_empty() {
-            out += "\n<details><summary>Other tests that changed</summary>\n";
-            table(&mut out, folded);
+            out += "\n<details><summary>Other tests that changed</summary>\n\n";
+            for test in folded.iter().take(MOST_ROWS) {
+                out += &item(test);
+            }
+            if folded.len() > MOST_ROWS {
+                let _ = writeln!(out, "- … and {} more", folded.len() - MOST_ROWS);
+            }
             out += "\n</details>\n";
         }
         let calls = self.calling_more();
@@ -110,16 +115,34 @@ fn in_two_lines(name: &str) -> String {
     }
 }
 
+/// A test in a list: one line.
+fn item(test: &TestChange) -> String {
+    let count = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), thousands);
+    let change = match (test.verdict, test.change) {
+        (Verdict::New, _) => "new".to_owned(),
+        (Verdict::Gone, _) => "gone".to_owned(),
+        (Verdict::Unsure, Some(change)) => format!("{}, not the same twice", signed(change)),
+        (_, Some(change)) => signed(change),
+        (_, None) => "?".to_owned(),
+    };
+    let [before, after] = test.instructions.map(count);
+    let what = test.moved.as_ref().map_or_else(String::new, |moved| {
+        format!(", most in {}", escape(&without_package(&moved.title())))
+    });
+    let name = escape(&without_package(&test.name));
+    format!("- {change}: {name}, {before} → {after}{what}\n")
+}
+
 fn row(test: &TestChange) -> String {
     let count = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), thousands);
     let change = match (test.verdict, test.change) {
         (Verdict::New, _) => "new".to_owned(),
         (Verdict::Gone, _) => "gone".to_owned(),
         (Verdict::Broken, Some(change)) => match test.limit.filter(|_| test.own_limit) {
-            Some(limit) => format!("**{}** (allowed: {})", signed(change), limit_words(limit)),
+            Some(limit) => format!("**{}**<br>allowed: {}", signed(change), limit_words(limit)),
             None => format!("**{}**", signed(change)),
         },
-        (Verdict::Unsure, Some(change)) => format!("{} (not the same twice)", signed(change)),
+        (Verdict::Unsure, Some(change)) => format!("{}<br>not the same twice", signed(change)),
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };
@@ -133,10 +156,10 @@ fn row(test: &TestChange) -> String {
         )
     });
     let [before, after] = test.instructions.map(count);
-    // No line ends before a per cent sign.
+    // No line ends before a per cent sign, and none between two numbers.
     let change = change.replace(" %", "\u{a0}%");
     format!(
-        "| {change} | {}<br>{before} → {after} | {what} |\n",
+        "| {change} | {}<br>{before}\u{a0}→\u{a0}{after} | {what} |\n",
         in_two_lines(&test.name)
     )
 }
