@@ -1,7 +1,7 @@
 import java.util.Random;
 import java.util.Set;
 
-/** Three methods whose work is another in each run, each for a reason of its own; the argument says which one runs. */
+/** Methods whose work is another in each run, each for a reason of its own; the argument says which one runs. */
 public class Drifts {
     static int sink;
 
@@ -28,8 +28,18 @@ public class Drifts {
         spin(1_000 + n);
     }
 
+    static int drawn() {
+        return 1_000 + new Random().nextInt(1_000);
+    }
+
+    /** What drifts is called by nobody who takes the random number. */
+    static void far() {
+        spin(drawn());
+    }
+
     public static void main(String[] args) {
         switch (args[0]) {
+            case "far" -> far();
             case "clock" -> clock();
             case "random" -> random();
             default -> order();

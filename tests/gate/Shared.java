@@ -24,12 +24,30 @@ public class Shared {
         }
     }
 
+    static Thread started(boolean virtual, Runnable work) {
+        if (virtual) {
+            try {
+                return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, work);
+            } catch (ReflectiveOperationException e) {
+                // An older JDK.
+            }
+        }
+        Thread thread = new Thread(work);
+        thread.start();
+        return thread;
+    }
+
     public static void main(String[] args) throws InterruptedException {
         CountDownLatch done = new CountDownLatch(16);
-        for (int i = 0; i < 16; i++) {
+        Thread[] threads = new Thread[16];
+        for (int i = 0; i < threads.length; i++) {
             int n = i;
-            new Thread(() -> run(n, done)).start();
+            threads[i] = started(n % 2 == 0, () -> run(n, done));
         }
         done.await();
+        // Virtual threads are daemons: the JVM would not wait for what they do after that.
+        for (Thread thread : threads) {
+            thread.join();
+        }
     }
 }

@@ -48,6 +48,9 @@ pub struct RecordArgs {
     command: Vec<OsString>,
 }
 
+/// JVMs in which builds run tests.
+const TESTS: [&str; 2] = ["tests (Surefire)", "tests (Gradle)"];
+
 /// Does it.
 pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
     check_place(&args.output).map_err(CliError::failed)?;
@@ -70,6 +73,17 @@ pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -
         if tests == 1 { "test" } else { "tests" },
         if runs == 1 { "run" } else { "runs" },
     ));
+    for test in made
+        .tests
+        .iter()
+        .filter(|test| TESTS.contains(&test.name.as_str()))
+    {
+        output::complain(&format!(
+            "{} is one line for all of its tests: JUnit 5's launcher alone tells them apart (JUnit 4 by its \
+             vintage engine; Gradle's useJUnitPlatform())",
+            test.name
+        ));
+    }
     for test in &made.tests {
         if let Some(reason) = &test.unstable {
             output::complain(&format!("unstable: {} {reason}", test.name));
@@ -240,9 +254,9 @@ fn name(command: &str) -> String {
     };
     match first {
         "" => "unnamed".to_owned(),
-        jar if jar.starts_with("surefire") && jar.ends_with(".jar") => "tests (Surefire)".to_owned(),
-        "org.apache.maven.surefire.booter.ForkedBooter" => "tests (Surefire)".to_owned(),
-        "worker.org.gradle.process.internal.worker.GradleWorkerMain" => "tests (Gradle)".to_owned(),
+        jar if jar.starts_with("surefire") && jar.ends_with(".jar") => TESTS[0].to_owned(),
+        "org.apache.maven.surefire.booter.ForkedBooter" => TESTS[0].to_owned(),
+        "worker.org.gradle.process.internal.worker.GradleWorkerMain" => TESTS[1].to_owned(),
         name => name.to_owned(),
     }
 }

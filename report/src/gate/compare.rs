@@ -33,6 +33,9 @@ pub enum Verdict {
     Changed,
     /// It does the same work; if it is unstable, no other work than before.
     Same,
+    /// It is unstable, and did more in each run than in any before, or less: no proof of a change, so nothing fails
+    /// by it but its own limit.
+    Unsure,
     /// It was not there before.
     New,
     /// It is not there any more.
@@ -121,7 +124,14 @@ impl GateComparison {
     /// Those that are worth a word, the largest growth first.
     pub(super) fn worth_a_word(&self) -> Vec<&TestChange> {
         let mut tests: Vec<&TestChange> = self.tests.iter().filter(|t| t.verdict != Verdict::Same).collect();
-        let rank = |test: &TestChange| (test.verdict != Verdict::Broken, test.change.is_none());
+        let rank = |test: &TestChange| {
+            let verdict = test.verdict;
+            (
+                verdict != Verdict::Broken,
+                verdict == Verdict::Unsure,
+                test.change.is_none(),
+            )
+        };
         tests.sort_by(|a, b| {
             let change = |test: &TestChange| test.change.unwrap_or(0.0);
             rank(a)
@@ -130,6 +140,23 @@ impl GateComparison {
                 .then(a.name.cmp(&b.name))
         });
         tests
+    }
+
+    /// Methods that grew most in tests that do more work: method, tests, and how many of these are broken. Those that
+    /// break tests first, then those of most tests.
+    pub(super) fn grown_methods(&self) -> Vec<(String, usize, usize)> {
+        let mut found: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        let known = [Verdict::Broken, Verdict::Changed];
+        for test in self.tests.iter().filter(|test| known.contains(&test.verdict)) {
+            if let Some(grew) = test.grew() {
+                let (tests, broken) = found.entry(grew.title()).or_default();
+                *tests += 1;
+                *broken += usize::from(test.verdict == Verdict::Broken);
+            }
+        }
+        let mut methods: Vec<_> = found.into_iter().map(|(title, (n, b))| (title, n, b)).collect();
+        methods.sort_by(|a, b| (b.2, b.1).cmp(&(a.2, a.1)).then(a.0.cmp(&b.0)));
+        methods
     }
 }
 
@@ -197,13 +224,15 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
 }
 
 /// A test that differs from itself has done other work only if none of the runs of one side did as much as one of the
-/// other's.
+/// other's. Of two runs each that is so by chance once in three times, so only a limit of its own lets such a test fail.
 fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> Verdict {
     if after.instructions <= before.most && before.instructions <= after.most {
         return Verdict::Same;
     }
+    let unstable = before.unstable.is_some() || after.unstable.is_some();
     let more = after.instructions as f64 - before.most as f64;
     match fail_on {
+        _ if unstable && after.limit.is_none() => Verdict::Unsure,
         Some(limit) if more > limit * before.most as f64 => Verdict::Broken,
         _ => Verdict::Changed,
     }
@@ -372,6 +401,32 @@ mod tests {
         let words = without_lines("17 · 22–23 hit != null → no · bytecode 5 taken · 30");
         assert_eq!(words, [" hit != null → no", " taken"]);
         assert_eq!(first_line("22–23 hit"), Some(22));
+    }
+
+    #[test]
+    fn by_what_differs_from_itself_nothing_fails_but_its_own_limit() {
+        let test = |least, most, limit: Option<f64>| GateTest {
+            instructions: least,
+            most,
+            limit,
+            unstable: (least != most).then(|| "differs from itself".to_owned()),
+            ..GateTest::default()
+        };
+        let stable = test(1_000, 1_000, None);
+        for (before, after, expected) in [
+            (&stable, test(1_004, 1_004, None), Verdict::Changed),
+            (&stable, test(1_006, 1_006, None), Verdict::Broken),
+            (&stable, test(990, 1_001, None), Verdict::Same),
+            (&stable, test(1_100, 1_200, None), Verdict::Unsure),
+            (&stable, test(1_100, 1_200, Some(0.2)), Verdict::Changed),
+            (&stable, test(1_100, 1_200, Some(0.05)), Verdict::Broken),
+            // It drifts, and was the same twice by chance.
+            (&test(900, 1_000, None), test(1_100, 1_100, None), Verdict::Unsure),
+            (&test(900, 1_000, None), test(800, 800, None), Verdict::Unsure),
+        ] {
+            let limit = after.limit.or(Some(0.005));
+            assert_eq!(verdict(before, &after, limit), expected, "{after:?}");
+        }
     }
 
     #[test]

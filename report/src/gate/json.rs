@@ -47,6 +47,7 @@ impl Verdict {
             Verdict::Broken => "broken",
             Verdict::Changed => "changed",
             Verdict::Same => "same",
+            Verdict::Unsure => "unsure",
             Verdict::New => "new",
             Verdict::Gone => "gone",
         }

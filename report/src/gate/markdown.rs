@@ -7,28 +7,49 @@ use super::text::{limit_words, of_method, of_path, signed};
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
 
-/// Rows of the table.
+/// Rows of a table or list.
 const MOST_ROWS: usize = 50;
 
+/// Tests that are within the limit are folded if there are more of them than this.
+const MOST_OPEN: usize = 5;
+
 impl GateComparison {
-    /// Markdown: a sentence, a table of tests, what is unstable folded.
+    /// Markdown: a sentence, a table of tests that are broken, the others folded if they are many.
     pub fn markdown(&self) -> String {
         let mut out = format!("**{}**\n", escape(&self.headline()));
+        if let Some(said) = self.grown(without_package) {
+            let _ = writeln!(out, "\nGrew most: {}.", escape(&said));
+        }
         let listed = self.worth_a_word();
-        if !listed.is_empty() {
-            out += "\n| test | change | before | after | what grew |\n| --- | ---: | ---: | ---: | --- |\n";
-        }
-        for test in listed.iter().take(MOST_ROWS) {
-            out += &row(test);
-        }
-        if listed.len() > MOST_ROWS {
-            let _ = writeln!(out, "\n… and {} more.", listed.len() - MOST_ROWS);
+        let broken = listed
+            .iter()
+            .filter(|test| test.verdict == Verdict::Broken)
+            .count();
+        let (open, folded) = match listed.len() - broken > MOST_OPEN {
+            true => listed.split_at(broken),
+            false => (&listed[..], &[][..]),
+        };
+        table(&mut out, open);
+        if !folded.is_empty() {
+            out += "\n<details><summary>Other tests that changed</summary>\n\n";
+            for test in folded.iter().take(MOST_ROWS) {
+                out += &item(test);
+            }
+            if folded.len() > MOST_ROWS {
+                let _ = writeln!(out, "- … and {} more", folded.len() - MOST_ROWS);
+            }
+            out += "\n</details>\n";
         }
         let calls = self.calling_more();
         if !calls.is_empty() {
             out += "\n<details><summary>Tests that call more code that is not counted (the JDK, libraries)</summary>\n\n";
             for (test, said) in calls.iter().take(MOST_ROWS) {
-                let _ = writeln!(out, "- {}: {}", escape(&test.name), escape(said));
+                let _ = writeln!(
+                    out,
+                    "- {}: {}",
+                    escape(&without_package(&test.name)),
+                    escape(said)
+                );
             }
             if calls.len() > MOST_ROWS {
                 let _ = writeln!(out, "- … and {} more", calls.len() - MOST_ROWS);
@@ -40,7 +61,12 @@ impl GateComparison {
             out += "\n<details><summary>Tests whose work is not the same in each run</summary>\n\n";
             for test in unstable {
                 let reason = test.unstable.as_deref().unwrap_or_default();
-                let _ = writeln!(out, "- {}: {}", escape(&test.name), escape(reason));
+                let _ = writeln!(
+                    out,
+                    "- {}: {}",
+                    escape(&without_package(&test.name)),
+                    escape(reason)
+                );
             }
             out += "\n</details>\n";
         }
@@ -49,30 +75,114 @@ impl GateComparison {
     }
 }
 
+fn table(out: &mut String, tests: &[&TestChange]) {
+    if tests.is_empty() {
+        return;
+    }
+    *out += "\n| change | test | what grew |\n| ---: | --- | --- |\n";
+    for test in tests.iter().take(MOST_ROWS) {
+        *out += &row(test);
+    }
+    if tests.len() > MOST_ROWS {
+        let _ = writeln!(out, "\n… and {} more.", tests.len() - MOST_ROWS);
+    }
+}
+
+/// A name without the package in front: code hosts cut what is wider than their column.
+fn without_package(name: &str) -> String {
+    let upper = |word: &str| word.starts_with(|c: char| c.is_uppercase());
+    let head = name.split(['(', ' ']).next().unwrap_or_default();
+    let mut at = 0;
+    for word in head.split('.') {
+        if upper(word) {
+            return name[at..].to_owned();
+        }
+        at += word.len() + 1;
+    }
+    name.to_owned()
+}
+
+/// `Class.name(…)` in two lines.
+fn in_two_lines(name: &str) -> String {
+    let name = without_package(name);
+    let head = name.split(['(', ' ']).next().unwrap_or_default();
+    match head
+        .rfind('.')
+        .filter(|_| head.starts_with(|c: char| c.is_uppercase()))
+    {
+        Some(at) => format!("{}<br>{}", escape(&name[..at]), escape(&name[at + 1..])),
+        None => escape(&name),
+    }
+}
+
+/// A test in a list: one line.
+fn item(test: &TestChange) -> String {
+    let count = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), thousands);
+    let change = match (test.verdict, test.change) {
+        (Verdict::New, _) => "new".to_owned(),
+        (Verdict::Gone, _) => "gone".to_owned(),
+        (Verdict::Unsure, Some(change)) => format!("{}, not the same twice", signed(change)),
+        (_, Some(change)) => signed(change),
+        (_, None) => "?".to_owned(),
+    };
+    let [before, after] = test.instructions.map(count);
+    let what = test.moved.as_ref().map_or_else(String::new, |moved| {
+        format!(", most in {}", escape(&without_package(&moved.title())))
+    });
+    let name = escape(&without_package(&test.name));
+    format!("- {change}: {name}, {before} → {after}{what}\n")
+}
+
 fn row(test: &TestChange) -> String {
     let count = |n: Option<u64>| n.map_or_else(|| "–".to_owned(), thousands);
     let change = match (test.verdict, test.change) {
         (Verdict::New, _) => "new".to_owned(),
         (Verdict::Gone, _) => "gone".to_owned(),
         (Verdict::Broken, Some(change)) => match test.limit.filter(|_| test.own_limit) {
-            Some(limit) => format!("**{}** (allowed: {})", signed(change), limit_words(limit)),
+            Some(limit) => format!("**{}**<br>allowed: {}", signed(change), limit_words(limit)),
             None => format!("**{}**", signed(change)),
         },
+        (Verdict::Unsure, Some(change)) => format!("{}<br>not the same twice", signed(change)),
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };
     let what = test.moved.as_ref().map_or_else(String::new, |moved| {
         let word = if test.grew().is_some() { "" } else { "shrank: " };
-        let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path {}", escape(&path)));
+        let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path: {}", escape(&path)));
         format!(
-            "{word}{}: {}{path}",
-            escape(&moved.title()),
+            "{word}**{}**<br>{}{path}",
+            escape(&without_package(&moved.title())),
             escape(&of_method(moved))
         )
     });
     let [before, after] = test.instructions.map(count);
+    // No line ends before a per cent sign, and none between two numbers.
+    let change = change.replace(" %", "\u{a0}%");
     format!(
-        "| {} | {change} | {before} | {after} | {what} |\n",
-        escape(&test.name)
+        "| {change} | {}<br>{before}\u{a0}→\u{a0}{after} | {what} |\n",
+        in_two_lines(&test.name)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lose_their_package_alone() {
+        for (name, short, lines) in [
+            ("a.b.CTest.d(File)", "CTest.d(File)", "CTest<br>d(File)"),
+            ("a.B$C.d(int, a.E)", "B$C.d(int, a.E)", "B$C<br>d(int, a.E)"),
+            ("a.b.Main", "Main", "Main"),
+            ("app-1.0.jar", "app-1.0.jar", "app-1.0.jar"),
+            ("(between tests)", "(between tests)", "(between tests)"),
+            ("tests (Surefire)", "tests (Surefire)", "tests (Surefire)"),
+            ("", "", ""),
+        ] {
+            assert_eq!(
+                (without_package(name).as_str(), in_two_lines(name).as_str()),
+                (short, lines)
+            );
+        }
+    }
 }

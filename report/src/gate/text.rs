@@ -1,5 +1,6 @@
 //! For the terminal.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::compare::{GateComparison, Grew, TestChange, Verdict};
@@ -7,6 +8,9 @@ use crate::words::thousands;
 
 /// Tests shown that are neither broken nor unstable.
 const MOST: usize = 20;
+
+/// Methods named as those that grew in several tests.
+const MOST_GROWN: usize = 3;
 
 impl GateComparison {
     /// What happened, in one sentence.
@@ -36,6 +40,10 @@ impl GateComparison {
                 },
             ),
             (Verdict::Same, "the same"),
+            (
+                Verdict::Unsure,
+                "not the same twice, and outside of the range before",
+            ),
             (Verdict::New, "new"),
             (Verdict::Gone, "gone"),
         ] {
@@ -50,7 +58,11 @@ impl GateComparison {
     /// Text for the terminal.
     pub fn text(&self, colour: bool) -> String {
         let mut out = format!("{}\n", self.headline());
+        if let Some(said) = self.grown(|title| title.to_owned()) {
+            let _ = writeln!(out, "Grew most: {said}.");
+        }
         let listed = self.worth_a_word();
+        let mut told = HashSet::new();
         for (shown, test) in listed.iter().enumerate() {
             if shown >= MOST && test.verdict != Verdict::Broken {
                 let _ = writeln!(
@@ -60,7 +72,7 @@ impl GateComparison {
                 );
                 break;
             }
-            out += &line(test, colour);
+            out += &line(test, colour, &mut told);
         }
         let calls = self.calling_more();
         if !calls.is_empty() {
@@ -79,7 +91,7 @@ impl GateComparison {
         }
         let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
         if !unstable.is_empty() {
-            out += "\nNot the same in each run, so held against the whole range of the runs before:\n";
+            out += "\nNot the same in each run, so nothing fails by them but a limit of their own (@Gate), held against the whole range of the runs before:\n";
         }
         for test in unstable {
             let reason = test.unstable.as_deref().unwrap_or_default();
@@ -90,6 +102,31 @@ impl GateComparison {
 }
 
 impl GateComparison {
+    /// In which methods tests do more work, if it is more than one test that does: `a.B.c() in 12 tests (3 of them over
+    /// the limit)`.
+    pub(super) fn grown(&self, name: fn(&str) -> String) -> Option<String> {
+        let methods = self.grown_methods();
+        if methods.iter().map(|(_, tests, _)| tests).sum::<usize>() < 2 {
+            return None;
+        }
+        let mut said: Vec<String> = Vec::new();
+        for (title, tests, broken) in methods.iter().take(MOST_GROWN) {
+            let plural = if *tests == 1 { "test" } else { "tests" };
+            let over = match *broken {
+                0 => String::new(),
+                broken if broken == *tests => " (over the limit)".to_owned(),
+                broken => format!(" ({broken} of them over the limit)"),
+            };
+            said.push(format!("{} in {tests} {plural}{over}", name(title)));
+        }
+        match methods.len().saturating_sub(MOST_GROWN) {
+            0 => {}
+            1 => said.push("1 more method".to_owned()),
+            n => said.push(format!("{n} more methods")),
+        }
+        Some(said.join("; "))
+    }
+
     /// Tests that call more of what is not counted, in words, the largest growth first.
     pub(super) fn calling_more(&self) -> Vec<(&TestChange, String)> {
         let mut found: Vec<(f64, &TestChange, String)> = Vec::new();
@@ -107,7 +144,8 @@ impl GateComparison {
     }
 }
 
-fn line(test: &TestChange, colour: bool) -> String {
+/// A test, and what grew; not again what was told of another test, unless this one is broken.
+fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<String>)>) -> String {
     let mut out = String::new();
     let change = match test.verdict {
         Verdict::New => "new".to_owned(),
@@ -120,6 +158,7 @@ fn line(test: &TestChange, colour: bool) -> String {
     };
     let allowed = match (test.own_limit, test.limit) {
         (true, Some(limit)) => format!(", it says itself that {} more are allowed", limit_words(limit)),
+        _ if test.verdict == Verdict::Unsure => ", but it is not the same twice".to_owned(),
         _ => String::new(),
     };
     let _ = writeln!(
@@ -129,6 +168,11 @@ fn line(test: &TestChange, colour: bool) -> String {
         numbers(test)
     );
     if let Some(moved) = &test.moved {
+        let new = told.insert((moved.title(), moved.path.clone()));
+        if !new && test.verdict != Verdict::Broken {
+            out.truncate(out.trim_end().len());
+            return out + ", on a path named above\n";
+        }
         let word = if test.grew().is_some() { "grew" } else { "shrank" };
         let _ = writeln!(
             out,
@@ -164,7 +208,7 @@ pub(super) fn of_method(grew: &Grew) -> String {
         let (each, each_now) = (b as f64 / calls as f64, a as f64 / now as f64);
         let _ = match (calls == now, (each_now / each.max(1e-9) - 1.0).abs() < 0.005) {
             (false, true) => write!(said, ", called {} → {} times", thousands(calls), thousands(now)),
-            (true, _) => write!(said, ", called {} times as before", thousands(now)),
+            (true, _) => write!(said, ", called {} as before", times(now)),
             (false, false) => write!(
                 said,
                 ", called {} → {} times, each {each:.1} → {each_now:.1} instructions",
@@ -179,16 +223,23 @@ pub(super) fn of_method(grew: &Grew) -> String {
 /// `22 hit != null → yes · 24, 20 → 40 times, 17 instructions each`.
 pub(super) fn of_path(grew: &Grew) -> Option<String> {
     let words = grew.path.as_ref()?;
-    let times = match grew.count {
+    let often = match grew.count {
         [Some(b), Some(a)] => format!("{} → {} times", thousands(b), thousands(a)),
-        [None, Some(a)] => format!("{} times, new", thousands(a)),
-        [Some(b), None] => format!("{} times, gone", thousands(b)),
+        [None, Some(a)] => format!("{}, new", times(a)),
+        [Some(b), None] => format!("{}, gone", times(b)),
         [None, None] => return None,
     };
     Some(format!(
-        "{words}  ({times}, {} instructions each)",
+        "{words}  ({often}, {} instructions each)",
         thousands(grew.length)
     ))
+}
+
+fn times(n: u64) -> String {
+    match n {
+        1 => "once".to_owned(),
+        n => format!("{} times", thousands(n)),
+    }
 }
 
 /// `+1.02 %`, with as many digits as it takes to see it.

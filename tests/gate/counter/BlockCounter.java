@@ -3,6 +3,7 @@ import java.lang.instrument.ClassFileTransformer;
 import java.lang.instrument.Instrumentation;
 import java.nio.charset.StandardCharsets;
 import java.security.ProtectionDomain;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -111,6 +112,33 @@ public final class BlockCounter implements ClassFileTransformer {
                     || opcode >= Opcodes.IRETURN && opcode <= Opcodes.RETURN
                     || opcode == Opcodes.ATHROW;
         }
+        for (AbstractInsnNode insn : method.instructions.toArray()) {
+            if (insn instanceof FrameNode frame) {
+                frame.local = exact(method.instructions, frame.local);
+                frame.stack = exact(method.instructions, frame.stack);
+            }
+        }
+    }
+
+    /** Frames name an object that is not yet made by its `new`; where that begins a block, there is a call before it now. */
+    private static List<Object> exact(InsnList code, List<Object> types) {
+        if (types == null) {
+            return null;
+        }
+        List<Object> exact = new ArrayList<>(types);
+        exact.replaceAll(type -> {
+            if (!(type instanceof LabelNode label)) {
+                return type;
+            }
+            AbstractInsnNode made = label;
+            while (made.getOpcode() != Opcodes.NEW) {
+                made = made.getNext();
+            }
+            LabelNode before = new LabelNode();
+            code.insertBefore(made, before);
+            return before;
+        });
+        return exact;
     }
 
     /** Counters of all blocks. */

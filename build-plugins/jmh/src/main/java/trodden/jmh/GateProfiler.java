@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -51,8 +52,8 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
     private final Path out;
     private final Path base;
     private final Map<String, Object> options = new LinkedHashMap<>();
-    /** What all forks so far have written. */
-    private final List<String> files = new ArrayList<>();
+    /** What all forks so far have written, by gate file: JMH makes an instance for each benchmark. */
+    private static final Map<Path, List<String>> FILES = new HashMap<>();
     private Path file;
 
     /** @param line {@code name=value;name=value…} */
@@ -163,8 +164,11 @@ public final class GateProfiler implements ExternalProfiler, InternalProfiler {
             }
             String name = name(result.getParams());
             double own = instructions(Collections.singletonList(file.toString()), newFile("fork"), name, true);
-            files.add(file.toString());
-            instructions(files, out, name, false);
+            synchronized (FILES) {
+                List<String> files = FILES.computeIfAbsent(out, none -> new ArrayList<>());
+                files.add(file.toString());
+                instructions(files, out, name, false);
+            }
             List<Result> results = new ArrayList<>();
             results.add(new ScalarResult("trodden.instructions", own / OPERATIONS, "#/op", AggregationPolicy.AVG));
             results.addAll(text(said(name, own)));
