@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{CoverageArgs, CoverageFormat, write};
+use super::{CoverageArgs, CoverageFormat, since, write};
 use crate::error::CliError;
 use crate::merge::load_merged;
 use crate::{output, sources};
@@ -13,9 +13,13 @@ use crate::{output, sources};
 /// Shows what ran and what did not: lines, branches and, where paths were counted, paths.
 #[derive(Args)]
 pub struct CoverageCommand {
-    /// Profiles (.trodden); of several it is shown what ran in any of them.
+    /// Profiles (.trodden), or folders that have some; of several it is shown what ran in any of them.
     #[arg(required = true)]
     files: Vec<PathBuf>,
+    /// Only runs that ended in this time before now (30d, 12h, 2w), of the newest build: what earlier builds
+    /// ran counts for code that is the same. Wants profiles of --profile coverage; others are left out.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
     /// Output format [default: what the output's name says (.json, .info, .xml; a folder, or its index.html),
     /// else text].
     #[arg(long, value_enum)]
@@ -91,7 +95,12 @@ fn by_name(file: &Path) -> Result<Format, CliError> {
 /// Does it.
 pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
-    let profile = load_merged(&args.files)?;
+    let known = args.coverage.known()?;
+    let files = since::files(&args.files)?;
+    let profile = match &args.since {
+        None => load_merged(&files)?,
+        Some(time) => since::load(&files, time, known.as_deref())?,
+    };
     let format = match (args.format, args.output.as_deref()) {
         (None, Some(file)) => Some(by_name(file)?),
         (given, _) => given,
@@ -99,7 +108,7 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let method = args.method.as_deref();
     let coverage = args
         .coverage
-        .coverage(&args.files[0], &profile, method, &places)?;
+        .with_classes(&args.files[0], &profile, method, &places, known.as_deref())?;
     let colour = args.output.is_none() && output::colour(&io::stdout());
     let format = format.unwrap_or(Format::Text).into();
     write(&coverage, format, args.top, args.output.as_deref(), colour)

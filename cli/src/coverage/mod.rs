@@ -3,6 +3,7 @@
 mod classes;
 mod command;
 mod folder;
+mod since;
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use clap::Args;
 use trodden_instrumenter::Filter;
 use trodden_profile::Profile;
 use trodden_report::MethodPattern;
-use trodden_report::coverage::{Coverage, CoverageOptions};
+use trodden_report::coverage::{Coverage, CoverageOptions, KnownClass};
 
 use crate::error::CliError;
 use crate::output::{self, NewFile};
@@ -61,6 +62,14 @@ impl CoverageArgs {
         !self.classes.is_empty() || !self.include.is_empty() || !self.exclude.is_empty() || self.compiler_made
     }
 
+    /// The program's classes, if they are named.
+    pub fn known(&self) -> Result<Option<Vec<KnownClass>>, CliError> {
+        match self.classes.as_slice() {
+            [] => Ok(None),
+            paths => classes::read(paths).map(Some),
+        }
+    }
+
     /// The coverage in a profile.
     pub fn coverage(
         &self,
@@ -68,6 +77,18 @@ impl CoverageArgs {
         profile: &Profile,
         method: Option<&str>,
         sources: &[PathBuf],
+    ) -> Result<Coverage, CliError> {
+        self.with_classes(file, profile, method, sources, self.known()?.as_deref())
+    }
+
+    /// The same, with classes that were read before.
+    pub fn with_classes(
+        &self,
+        file: &Path,
+        profile: &Profile,
+        method: Option<&str>,
+        sources: &[PathBuf],
+        known: Option<&[KnownClass]>,
     ) -> Result<Coverage, CliError> {
         crate::memory::warn_if_partial(profile, &file.display().to_string());
         if profile.run.has_time_only() {
@@ -80,10 +101,6 @@ impl CoverageArgs {
             .map(MethodPattern::new)
             .transpose()
             .map_err(CliError::failed)?;
-        let known = match self.classes.as_slice() {
-            [] => None,
-            paths => Some(classes::read(paths)?),
-        };
         let keep = |class: &str, name: &str, descriptor: &str| {
             filter.class(class)
                 && filter.method(class, name)
@@ -97,7 +114,7 @@ impl CoverageArgs {
             name: self.name.clone(),
             compiler_made: self.compiler_made,
         };
-        Coverage::new(profile, known.as_deref(), keep, &options).map_err(|e| CliError::file(file, e))
+        Coverage::new(profile, known, keep, &options).map_err(|e| CliError::file(file, e))
     }
 }
 

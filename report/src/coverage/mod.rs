@@ -10,6 +10,7 @@
 //! the report says that it is missing. Of `profile=coverage` it is known which blocks and which ways of decisions ran, how
 //! often is not, and nothing is known of paths.
 
+mod builds;
 mod cobertura;
 mod counters;
 mod gather;
@@ -35,6 +36,7 @@ use trodden_profile::{
     printable,
 };
 
+pub use builds::newest_build;
 pub use counters::{Counters, Ratio};
 pub use lines::{BranchCoverage, Line};
 pub use nearest::{Flip, Nearest, nearest};

@@ -122,3 +122,35 @@ fn without_paths(profile: &Profile) -> Option<&'static str> {
         () => None,
     }
 }
+
+/// A method of one version of a class, found again in another.
+pub(crate) struct Carried {
+    /// Its position in the earlier version.
+    pub before: usize,
+    /// Its position in the later one.
+    pub after: usize,
+    /// Per block of the later one: the same one in the earlier one.
+    pub blocks: Vec<Option<usize>>,
+}
+
+/// The methods of a class that are in a later version of it, too.
+pub(crate) fn carried(
+    before: &trodden_profile::ClassProfile,
+    after: &trodden_profile::ClassProfile,
+) -> Vec<Carried> {
+    let sides = |class| {
+        let class: &trodden_profile::ClassProfile = class;
+        let all = (0..class.map.methods.len()).filter_map(|at| Some((at, Side::new(class, at, 1.0)?)));
+        all.unzip::<usize, Side, Vec<_>, Vec<_>>()
+    };
+    let ((places_before, before), (places_after, after)) = (sides(before), sides(after));
+    let pairs = pairing::pair(&before, &after).into_iter();
+    let both = |pair: pairing::Pair| {
+        Some(Carried {
+            before: places_before[pair.before?],
+            after: places_after[pair.after?],
+            blocks: pair.blocks,
+        })
+    };
+    pairs.filter_map(both).collect()
+}
