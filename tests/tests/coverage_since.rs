@@ -31,7 +31,7 @@ fn source(second: bool) -> String {
             public static void main(String[] a) throws Exception {{
                 int n = Integer.parseInt(a[0]);
                 System.out.println(same(n) + (n == 99 ? changed(n) : 0));
-                Thread.sleep(n == 50 ? 600 : 0);
+                Thread.sleep(n == 50 ? 3000 : 0);
                 if (n == 50) {{ Runtime.getRuntime().halt(0); }}
             }}
         }}"

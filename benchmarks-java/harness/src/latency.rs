@@ -1,9 +1,9 @@
-//! What tools do to the latency of a small HTTP server under constant load: interleaved runs without a tool and
-//! with each, the server on one processor, its client on another.
+//! What tools do to the latency of a small HTTP server under constant load: interleaved runs without a tool
+//! and with each, the server on one processor, its client on another.
 //!
 //! Each request's latency counts from when it was due, so a server that stands still makes all requests late
-//! that were due meanwhile (`HttpLoad.java`). Absolute latencies mean nothing on a shared machine; ratios to the
-//! run without a tool in the same round do, if the spread between rounds is small.
+//! that were due meanwhile (`HttpLoad.java`). Absolute latencies mean nothing on a shared machine; ratios to
+//! the run without a tool in the same round do, if the spread between rounds is small.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
