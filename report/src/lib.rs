@@ -19,6 +19,7 @@ mod compare;
 mod contexts;
 pub mod coverage;
 mod cpu;
+mod criteria;
 mod decisions;
 mod diff;
 mod dot;

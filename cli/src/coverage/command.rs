@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{CoverageArgs, CoverageFormat, since, write};
+use super::{CoverageArgs, CoverageFormat, Wanted, since, write};
 use crate::error::CliError;
 use crate::merge::load_merged;
 use crate::{output, sources};
@@ -37,6 +37,14 @@ pub struct CoverageCommand {
     /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
+    /// MC/DC (masking): which outcomes of conditions decided on their own. Wants --probe counters; text and JSON
+    /// tell it.
+    #[arg(long)]
+    mcdc: bool,
+    /// Prime paths: those without repetition that are part of no longer one, as GCC 15 counts them. Wants
+    /// --profile kpaths where there are loops; text and JSON tell them.
+    #[arg(long)]
+    prime_paths: bool,
     #[command(flatten)]
     coverage: CoverageArgs,
 }
@@ -106,9 +114,17 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
         (given, _) => given,
     };
     let method = args.method.as_deref();
-    let coverage = args
-        .coverage
-        .with_classes(&args.files[0], &profile, method, &places, known.as_deref())?;
+    let wanted = Wanted {
+        mcdc: args.mcdc,
+        prime_paths: args.prime_paths,
+    };
+    let coverage = args.coverage.with_classes(
+        &args.files[0],
+        &profile,
+        (method, wanted),
+        &places,
+        known.as_deref(),
+    )?;
     let colour = args.output.is_none() && output::colour(&io::stdout());
     let format = format.unwrap_or(Format::Text).into();
     write(&coverage, format, args.top, args.output.as_deref(), colour)

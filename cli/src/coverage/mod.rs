@@ -39,9 +39,19 @@ pub struct CoverageArgs {
     /// Most paths of a method that are counted into sums.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     path_cap: u64,
+    /// Methods with more prime paths than this are left out, and listed.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    prime_path_cap: u32,
     /// Name of the whole, in JaCoCo's XML.
     #[arg(long, value_name = "NAME", default_value = "trodden")]
     name: String,
+}
+
+/// Criteria that are looked at only where they are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub mcdc: bool,
+    pub prime_paths: bool,
 }
 
 /// Formats that tell coverage.
@@ -78,15 +88,16 @@ impl CoverageArgs {
         method: Option<&str>,
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
-        self.with_classes(file, profile, method, sources, self.known()?.as_deref())
+        let wanted = Wanted::default();
+        self.with_classes(file, profile, (method, wanted), sources, self.known()?.as_deref())
     }
 
-    /// The same, with classes that were read before.
+    /// The same, with classes that were read before, and more criteria.
     pub fn with_classes(
         &self,
         file: &Path,
         profile: &Profile,
-        method: Option<&str>,
+        (method, wanted): (Option<&str>, Wanted),
         sources: &[PathBuf],
         known: Option<&[KnownClass]>,
     ) -> Result<Coverage, CliError> {
@@ -113,6 +124,8 @@ impl CoverageArgs {
             sources: sources.to_vec(),
             name: self.name.clone(),
             compiler_made: self.compiler_made,
+            mcdc: wanted.mcdc,
+            prime_paths: wanted.prime_paths.then_some(self.prime_path_cap as usize),
         };
         Coverage::new(profile, known, keep, &options).map_err(|e| CliError::file(file, e))
     }

@@ -10,6 +10,7 @@ use trodden_profile::{
 
 use super::lines::Made;
 use super::{Coverage, CoverageError, CoverageOptions, KnownClass, MethodCoverage, Ratio, Uncounted};
+use crate::criteria::Followed;
 use crate::decisions::Decisions;
 use crate::source::{SourceText, Sources, folders};
 use crate::view::damage;
@@ -32,6 +33,9 @@ impl Coverage {
         options: &CoverageOptions,
     ) -> Result<Self, CoverageError> {
         let has_paths = profile.coverage.is_none();
+        if !has_paths && (options.mcdc || options.prime_paths.is_some()) {
+            return Err(CoverageError::NoPaths);
+        }
         if has_paths && !profile.run.exact {
             return Err(CoverageError::Sampled);
         }
@@ -208,7 +212,7 @@ impl Gathering {
                     self.add(
                         &class.map,
                         at,
-                        Recorded::default(),
+                        Recorded::nothing(),
                         (of_file, of_file),
                         instructions(),
                         class.release,
@@ -257,7 +261,11 @@ impl Gathering {
             });
             return;
         }
-        let Recorded { counts, marks } = ran;
+        let Recorded {
+            counts,
+            marks,
+            followed,
+        } = ran;
         let mut edges = match marks {
             Some(marks) => marks.edge_profile(map),
             None => EdgeProfile::new(map),
@@ -275,7 +283,7 @@ impl Gathering {
                 edges.add(map, &prefix, count);
             }
         }
-        self.coverage.methods.push(MethodCoverage {
+        let mut method = MethodCoverage {
             paths: match self.coverage.has_paths {
                 true => Ratio {
                     covered,
@@ -299,15 +307,29 @@ impl Gathering {
             },
             made,
             elsewhere: BTreeMap::new(),
-        });
+            mcdc: None,
+            prime_paths: None,
+        };
+        method.judge(&self.coverage.options, followed);
+        self.coverage.methods.push(method);
     }
 }
 
 /// What was recorded of a method.
-#[derive(Default)]
 struct Recorded<'p> {
     counts: MethodCounts,
     marks: Option<&'p MethodCovered>,
+    followed: Followed<'p>,
+}
+
+impl Recorded<'_> {
+    fn nothing() -> Self {
+        Recorded {
+            counts: MethodCounts::default(),
+            marks: None,
+            followed: Followed::Unknown,
+        }
+    }
 }
 
 /// What a profile has of a method, by the positions of class and method.
@@ -315,9 +337,16 @@ fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
     let class = profile.classes.get(place.0 as usize);
     let counts = class.and_then(|class| class.counts.get(place.1 as usize));
     let coverage = profile.coverage.as_ref();
+    let followed = profile.kpaths.as_ref().map_or(Followed::Unknown, |kpaths| {
+        // What was pruned or recorded in windows says what ran, not what did not.
+        let all = kpaths.is_exact() && kpaths.bursts.is_none() && kpaths.orphans == 0;
+        let forest = kpaths.methods.get(&(place.0 as usize, place.1 as usize));
+        Followed::Forest(forest, if all { kpaths.k } else { 1 })
+    });
     Recorded {
         counts: counts.cloned().unwrap_or_default(),
         marks: coverage.and_then(|coverage| coverage.methods.get(&place)),
+        followed,
     }
 }
 
