@@ -36,6 +36,7 @@ mod one_method;
 mod overview;
 mod path_time;
 mod pattern;
+pub mod reach;
 mod section;
 mod source;
 mod structural;

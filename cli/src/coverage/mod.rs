@@ -17,6 +17,7 @@ use crate::error::CliError;
 use crate::output::{self, NewFile};
 
 pub use command::{CoverageCommand, coverage};
+pub use since::files as profiles;
 
 /// What coverage is about.
 #[derive(Args, Clone, Debug)]
@@ -146,16 +147,21 @@ fn pages(coverage: &Coverage, target: Option<&Path>) -> Result<(), CliError> {
     folder::write(&folder::wanted(target), &coverage.site())
 }
 
-/// Writes coverage in a format. LCOV and the kinds of XML know no paths: those go into a file beside.
+/// Writes coverage in a format; `never` adds to text what never ran, by class. LCOV and the kinds of XML know
+/// no paths: those go into a file beside.
 pub fn write(
     coverage: &Coverage,
     format: CoverageFormat,
-    top: Option<u32>,
+    (top, never): (Option<u32>, bool),
     target: Option<&Path>,
     colour: bool,
 ) -> Result<(), CliError> {
     let text = match format {
-        CoverageFormat::Text => coverage.text(top.map_or(20, |top| top as usize), colour),
+        CoverageFormat::Text => {
+            let top = top.map_or(20, |top| top as usize);
+            let never = never.then(|| coverage.never_ran(top, colour));
+            coverage.text(top, colour) + &never.unwrap_or_default()
+        }
         CoverageFormat::Json => coverage.json().map_err(CliError::failed)?,
         CoverageFormat::Lcov => coverage.lcov(),
         CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,

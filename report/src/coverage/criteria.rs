@@ -50,7 +50,8 @@ impl MethodCoverage {
         (ratio, paths.len() as u64 - ratio.total)
     }
 
-    /// The line of a decision, and its outcomes that never decided on their own: position of the condition, words.
+    /// The line of a decision, and its outcomes that never decided on their own: position of the condition,
+    /// words.
     fn undecided(&self) -> Vec<String> {
         let map = self.map();
         let mut told = Vec::new();
@@ -211,8 +212,8 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
 }
 
 impl Coverage {
-    /// How many prime paths there are of which it is not known whether they ran, and the length of sequences of paths that
-    /// would tell. `None` if all is known.
+    /// How many prime paths there are of which it is not known whether they ran, and the length of sequences
+    /// of paths that would tell. `None` if all is known.
     pub fn unknown_prime_paths(&self) -> Option<(u64, u32)> {
         let all = self
             .methods

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{
-    ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, Profile,
+    ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, MethodMap, Profile,
 };
 
 use super::lines::Made;
@@ -146,7 +146,7 @@ impl Gathering {
         for class in versions(known, &loaded) {
             let name = class.map.name.as_str();
             let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-            let same = candidates.iter().find(|c| c.class.map.sha256 == class.map.sha256);
+            let same = candidates.iter().find(|c| is_same(&c.class.map, &class.map));
             let others = match same {
                 Some(_) => &[][..],
                 None => candidates,
@@ -356,6 +356,24 @@ struct Loaded<'p> {
     class: &'p ClassProfile,
 }
 
+/// Are they of the same class file? Of a class that was loaded before the agent came, the JVM has put its
+/// bytes together anew, in another order: then all of its code has to be the same, instruction by instruction
+/// and line by line.
+fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
+    let same = |method: &MethodMap| {
+        let mut methods = known.methods.iter();
+        methods.any(|of| {
+            (&of.name, &of.descriptor, of.code_length)
+                == (&method.name, &method.descriptor, method.code_length)
+                && (&of.blocks, &of.graph, &of.lines) == (&method.blocks, &method.graph, &method.lines)
+                && of.shape.is_some()
+                && of.shape == method.shape
+        })
+    };
+    let all = || !loaded.methods.is_empty() && loaded.methods.iter().all(same);
+    loaded.sha256 == known.sha256 || (loaded.source_file == known.source_file && all())
+}
+
 /// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
 fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<Loaded>>) -> Vec<&'k KnownClass> {
     let mut by_name: BTreeMap<&str, Vec<&KnownClass>> = BTreeMap::new();
@@ -368,7 +386,7 @@ fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<Loaded>>) ->
     let mut chosen = Vec::with_capacity(by_name.len());
     for (name, versions) in by_name {
         let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.class.map.sha256 == v.map.sha256);
+        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| is_same(&c.class.map, &v.map));
         let before = chosen.len();
         chosen.extend(versions.iter().filter(is_loaded).copied());
         if chosen.len() == before {

@@ -21,6 +21,7 @@ mod lcov;
 mod lines;
 mod marks;
 mod nearest;
+mod never;
 mod section;
 mod site;
 mod sonar;

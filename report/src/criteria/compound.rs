@@ -1,9 +1,9 @@
 //! Which branches of the bytecode are one decision of the source: conditions joined by `&&` and `||`.
 //!
-//! A branch joins the one before if it is reached from that alone and one of its ways leads where the other way of the one
-//! before leads: `a && b` and `a || b` are compiled to that, and larger expressions to the same of larger pieces. Two `if`s inside
-//! of each other, with nothing between and no `else`, are the same code; they are told apart by the line that begins with the
-//! inner one.
+//! A branch joins the one before if it is reached from that alone and one of its ways leads where the other
+//! way of the one before leads: `a && b` and `a || b` are compiled to that, and larger expressions to the
+//! same of larger pieces. Two `if`s inside of each other, with nothing between and no `else`, are the same
+//! code; they are told apart by the line that begins with the inner one.
 
 use std::collections::BTreeSet;
 
@@ -98,8 +98,8 @@ fn joins(
     })
 }
 
-/// Does a statement of another line begin with the block? A condition that goes over several lines has their numbers only
-/// at calls within it.
+/// Does a statement of another line begin with the block? A condition that goes over several lines has their
+/// numbers only at calls within it.
 fn begins_a_line(map: &MethodMap, before: &Compound, block: usize) -> bool {
     let start = map.blocks[block].start;
     let has_entry = map.lines.iter().any(|entry| entry.bci == start);

@@ -1,4 +1,5 @@
-//! Blocks that are a `goto` and nothing else: compilers differ in whether they jump to them or to where they lead.
+//! Blocks that are a `goto` and nothing else: compilers differ in whether they jump to them or to where they
+//! lead.
 
 use trodden_numbering::{BlockId, FlowGraph};
 use trodden_profile::{BlockExit, MethodMap};

@@ -1,9 +1,11 @@
-//! Modified condition/decision coverage, masking form: which outcomes of conditions were seen to decide on their own.
+//! Modified condition/decision coverage, masking form: which outcomes of conditions were seen to decide on
+//! their own.
 //!
-//! An evaluation of a decision goes from its first condition to one of the two places behind it. An outcome of a condition counts
-//! if, with all other conditions that were evaluated as they were, and some values of those that were not, the other outcome
-//! of this condition would have led to the other place: else it is *masked* by what came after it. Java evaluates no condition
-//! twice, so the path tells the evaluation, and nothing else is needed.
+//! An evaluation of a decision goes from its first condition to one of the two places behind it. An outcome
+//! of a condition counts if, with all other conditions that were evaluated as they were, and some values of
+//! those that were not, the other outcome of this condition would have led to the other place: else it is
+//! *masked* by what came after it. Java evaluates no condition twice, so the path tells the evaluation, and
+//! nothing else is needed.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -120,7 +122,8 @@ impl<'m> Evaluations<'m> {
             if from == compound.root() {
                 open = Some((at, Vec::new()));
             }
-            // Without its beginning (the path began in the middle of a very large method), it is no evaluation.
+            // Without its beginning (the path began in the middle of a very large method), it is no
+            // evaluation.
             let Some((_, evaluation)) = open.as_mut().filter(|(of, _)| *of == at) else {
                 continue;
             };
@@ -241,8 +244,8 @@ mod tests {
         }
     }
 
-    /// The definition, on the expression: with other conditions as they were, and any values of those that were not
-    /// evaluated, does the value change with this one?
+    /// The definition, on the expression: with other conditions as they were, and any values of those that
+    /// were not evaluated, does the value change with this one?
     fn decides(expression: &Expression, values: u32, condition: usize, conditions: usize) -> bool {
         let mut evaluated = Vec::new();
         expression.evaluated(values, &mut evaluated);

@@ -1,5 +1,5 @@
-//! Prime paths of a flow graph: simple paths (no node twice, but that the first may be the last) that are part of no longer one
-//! (Ammann and Offutt, *Introduction to Software Testing*). GCC 15 counts the same.
+//! Prime paths of a flow graph: simple paths (no node twice, but that the first may be the last) that are
+//! part of no longer one (Ammann and Offutt, *Introduction to Software Testing*). GCC 15 counts the same.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,9 @@ use trodden_profile::MethodMap;
 
 use super::destinations;
 
-/// A method's blocks as prime paths see them: with a node in front of the entry, without blocks that are a mere `goto`, and
-/// blocks that only follow each other as one. How finely straight code is cut into blocks would otherwise change the number of paths around a loop.
+/// A method's blocks as prime paths see them: with a node in front of the entry, without blocks that are a
+/// mere `goto`, and blocks that only follow each other as one. How finely straight code is cut into blocks
+/// would otherwise change the number of paths around a loop.
 pub(super) struct Flow {
     /// Node of each block.
     pub node: Vec<usize>,

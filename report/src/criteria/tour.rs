@@ -1,7 +1,8 @@
 //! Which prime paths ran whole, one block after the other, in one call.
 //!
-//! A counted path ends at the top of a loop, a prime path may go on there. Which path came next is in the k-iteration
-//! path forest of the method: a prime path that passes `n` such tops ran if a sequence of `n + 1` paths has it in it.
+//! A counted path ends at the top of a loop, a prime path may go on there. Which path came next is in the
+//! k-iteration path forest of the method: a prime path that passes `n` such tops ran if a sequence of `n + 1`
+//! paths has it in it.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,8 @@ pub enum PrimePaths {
 pub struct PrimePath {
     /// Its blocks.
     pub blocks: Vec<BlockId>,
-    /// Did it run whole? `None` if that was not recorded: it goes through the tops of more loops than sequences of paths are long.
+    /// Did it run whole? `None` if that was not recorded: it goes through the tops of more loops than
+    /// sequences of paths are long.
     pub covered: Option<bool>,
     /// Longest sequence of paths that it may take to see it.
     pub needs: u32,
@@ -175,9 +177,11 @@ impl<'m> Tours<'m> {
         }
     }
 
-    /// All sequences of a forest. Each occurrence of a prime path begins in some path, and the trees are of all of them.
+    /// All sequences of a forest. Each occurrence of a prime path begins in some path, and the trees are of
+    /// all of them.
     fn add_forest(&mut self, forest: &PathForest) {
-        // Per level of the branch: the places in the tree of prime paths, and where the path of the level ended.
+        // Per level of the branch: the places in the tree of prime paths, and where the path of the level
+        // ended.
         let mut branch: Vec<(Vec<usize>, Option<BlockId>)> = Vec::new();
         for node in forest.nodes().iter().filter(|node| node.count > 0) {
             branch.truncate(node.length as usize - 1);
@@ -215,8 +219,8 @@ impl<'m> Tours<'m> {
         }
     }
 
-    /// Goes along nodes from places in the tree, and from its root at each of them if `begin`; marks prime paths that
-    /// come to their end, and says where it is then.
+    /// Goes along nodes from places in the tree, and from its root at each of them if `begin`; marks prime
+    /// paths that come to their end, and says where it is then.
     fn walk(&mut self, nodes: &[usize], mut state: Vec<usize>, begin: bool) -> Vec<usize> {
         for node in nodes {
             if begin {
