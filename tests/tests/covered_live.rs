@@ -308,10 +308,11 @@ fn nothing_is_lost_while_probes_come_and_go() -> Result<()> {
             let covered = program.covered(&[&file])?;
             let own: Lines = covered.difference(&by_noise).copied().collect();
             assert_eq!(own, ran, "round {round}");
+            // At first, that is less than what ran while there were no probes.
+            assert!(round > 0 || !early.is_subset(&ran));
             // Without probes, nothing is seen.
             jvm.ask("run 1000")?;
         }
-        assert!(!early.is_subset(&ran), "some ran only while there were no probes");
         assert!(ran.len() > 150, "{}", ran.len());
     }
     Ok(())

@@ -14,14 +14,16 @@ use trodden_tests::{Result, artefacts, build, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
 
+/// Line; outcomes that decided on their own, and all; those that did not: condition and outcome.
+type Decision = (u32, usize, usize, Vec<(usize, bool)>);
+
 /// What is known of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Function {
     /// Its prime paths that ran, and all.
     primes: (usize, usize),
-    /// By line and decision: outcomes that decided on their own, all, and those that did not: (condition,
-    /// outcome).
-    decisions: Vec<(u32, usize, usize, Vec<(usize, bool)>)>,
+    /// Its decisions, by line.
+    decisions: Vec<Decision>,
 }
 
 fn folder() -> PathBuf {
