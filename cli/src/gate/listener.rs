@@ -15,11 +15,26 @@ const NAME: &str = "trodden-junit.jar";
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nPremain-Class: trodden.junit.Premain\r\n\r\n";
 
 /// Entries, in the order in which they stand.
-const ENTRIES: [(&str, &[u8]); 5] = [
+const ENTRIES: [(&str, &[u8]); 8] = [
     ("META-INF/MANIFEST.MF", MANIFEST.as_bytes()),
     (
         "META-INF/services/org.junit.platform.launcher.TestExecutionListener",
         b"trodden.junit.GateListener\n",
+    ),
+    (
+        "META-INF/services/org.testng.ITestNGListener",
+        b"trodden.junit.TestNgListener\n",
+    ),
+    (
+        "trodden/junit/Progress.class",
+        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/junit/Progress.class")),
+    ),
+    (
+        "trodden/junit/TestNgListener.class",
+        include_bytes!(concat!(
+            env!("OUT_DIR"),
+            "/junit/trodden/junit/TestNgListener.class"
+        )),
     ),
     (
         "trodden/junit/GateListener.class",
