@@ -25,7 +25,8 @@ pub struct Arguments {
     pub work: Vec<String>,
     /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
     /// production (`trodden run --production`), prefixes (`--production=prefixes`), counters, yieldpoint,
-    /// safepoint, coverage, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr, or NAME=JVM-OPTION for another agent
+    /// safepoint, coverage, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr, or NAME=JVM-OPTION for another
+    /// agent
     #[arg(long, required = true)]
     pub tool: Vec<String>,
     /// Rounds of each program
