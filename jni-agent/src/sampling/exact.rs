@@ -16,14 +16,23 @@ use crate::threads::shim::Shim;
 /// All exact counts at one moment.
 #[derive(Default)]
 pub struct ExactCounts {
-    dense: Vec<u64>,
+    /// By slot.
+    pub dense: Vec<u64>,
     /// By method and path.
-    hashed: BTreeMap<(MethodId, u32), i64>,
+    pub hashed: BTreeMap<(MethodId, u32), i64>,
     /// By method, register as it was in the method, and block.
-    cut: BTreeMap<(MethodId, u32, u32), i64>,
+    pub cut: BTreeMap<(MethodId, u32, u32), i64>,
 }
 
 impl ExactCounts {
+    /// Nothing yet, with room for slots below a number.
+    pub fn none(slots: CounterSlot) -> Self {
+        ExactCounts {
+            dense: vec![0; slots.index()],
+            ..ExactCounts::default()
+        }
+    }
+
     /// Reads what path ends and exceptions have counted.
     pub fn read(
         registry: &Registry,

@@ -1,4 +1,4 @@
-package trodden.junit;
+package trodden.listener;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
