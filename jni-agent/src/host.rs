@@ -9,7 +9,6 @@ use std::sync::{Arc, OnceLock, RwLock};
 
 use trodden_profile::events::ThreadInfo;
 
-use crate::classes::recompilations::Recompilations;
 use crate::classes::registry::Registry;
 use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::thread::Vm;
@@ -33,8 +32,6 @@ pub struct Host {
     pub registry: Arc<Registry>,
     /// Native memory of threads.
     pub blocks: ThreadBlocks,
-    /// Methods that were compiled again after probes were taken out.
-    pub recompilations: Recompilations,
     /// Does the program run?
     up: AtomicBool,
     /// The common superclass of virtual threads, once it has been looked up, and if there is one.
@@ -65,7 +62,6 @@ impl Host {
             granted,
             registry: Arc::default(),
             blocks: ThreadBlocks::new(),
-            recompilations: Recompilations::default(),
             up: AtomicBool::new(late),
             virtual_threads: OnceLock::new(),
             thread_id: OnceLock::new(),

@@ -181,12 +181,21 @@ public final class Cpu {
         System.out.println("read " + bytes + " " + sum);
     }
 
+    /// Says what the JVM says of a flag: at once, and after the next line of input.
+    static void flag() throws Exception {
+        var jvm = ManagementFactory.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class);
+        System.out.println(jvm.getVMOption("DebugNonSafepoints").getValue());
+        System.in.read();
+        System.out.println(jvm.getVMOption("DebugNonSafepoints").getValue());
+    }
+
     public static void main(String[] arguments) throws Exception {
         switch (arguments[0]) {
             case "shares" -> shares();
             case "library" -> library();
             case "deep" -> deep();
             case "virtual" -> virtual();
+            case "flag" -> flag();
             case "signals" -> signals();
             case "reads" -> reads();
             default -> throw new IllegalArgumentException(arguments[0]);

@@ -38,7 +38,7 @@ pub struct Arguments {
     pub trodden: Option<PathBuf>,
 }
 
-const HEAD: [&str; 17] = [
+const HEAD: [&str; 16] = [
     "JDK",
     "app",
     "base, s elapsed",
@@ -52,18 +52,16 @@ const HEAD: [&str; 17] = [
     "calls",
     "classes out",
     "classes back",
-    "recompilations",
     "path, %",
     "edge relative, %",
     "edge absolute, %",
 ];
 const CONFIGS: [&str; 3] = ["base", "auto", "counters"];
-const FACTS: [&str; 5] = [
+const FACTS: [&str; 4] = [
     "longest_retransformation_ms",
     "retransformations",
     "classes_retired",
     "classes_rearmed",
-    "recompilations",
 ];
 const ACCURACIES: [&str; 3] = ["path_accuracy", "edge_relative_overlap", "edge_absolute_overlap"];
 

@@ -4,6 +4,5 @@ pub mod hook;
 pub mod lookup;
 pub mod originals;
 pub mod places;
-pub mod recompilations;
 pub mod registry;
 pub mod retransform;

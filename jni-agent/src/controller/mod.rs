@@ -370,7 +370,6 @@ impl Controller {
             names.len(),
             self.account
         );
-        self.host.recompilations.watch(self.host.jvmti);
         self.send(jni, &names, false);
         Ok(())
     }

@@ -14,12 +14,14 @@
 //! | `nameless.rs` | when old versions of methods are looked for |
 //! | `stacks.rs` | the tree |
 //! | `reasons.rs` | why a sample has no stack |
+//! | `precise.rs` | bytecode indices between safepoints |
 //! | `at_safepoints.rs` | the same without signals, where the JVM or the system refuses |
 
 mod at_safepoints;
 mod buffer;
 mod methods;
 mod nameless;
+mod precise;
 mod reasons;
 mod signal;
 mod stacks;
@@ -30,8 +32,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_COMPILED_METHOD_LOAD,
-    JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START, jvmtiCapabilities,
+    JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
 };
 use trodden_profile::CpuSamples;
 use trodden_profile::options::SampledBy;
@@ -46,6 +47,7 @@ use crate::log::{debug, warning};
 use crate::sampling::clock::{Clock, processor_seconds};
 use methods::Methods;
 use nameless::Nameless;
+use precise::Precise;
 use signal::Tap;
 use stacks::Stacks;
 use timers::Timers;
@@ -71,7 +73,7 @@ pub struct CpuSampler {
 struct Running {
     clock: Clock,
     /// `None`: stacks are read at safepoints.
-    tap: Option<&'static Tap>,
+    tap: Option<(&'static Tap, Precise)>,
     /// CPU time of the process at the beginning.
     since: f64,
 }
@@ -122,7 +124,7 @@ impl CpuSampler {
             },
         };
         let (tap, clock) = match timers {
-            Some((tap, clock)) => (Some(tap), clock),
+            Some((tap, precise, clock)) => (Some((tap, precise)), clock),
             None => (None, self.start_reader(host, jni, interval)?),
         };
         *running = Some(Running {
@@ -170,20 +172,12 @@ impl CpuSampler {
         host: &'static Host,
         jni: Jni<'_>,
         interval: Duration,
-    ) -> Result<(&'static Tap, Clock), Unavailable> {
+    ) -> Result<(&'static Tap, Precise, Clock), Unavailable> {
         let tap = signal::install(host.vm)?;
         // Now: in an event of a thread nothing may run Java code.
         host.find_virtual_threads(jni);
         timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
         let jvmti = host.jvmti;
-        // Without it code between safepoints is put down to the safepoint that comes before or after it. The
-        // JVM records more where somebody listens to what it compiles.
-        let mut capabilities = jvmtiCapabilities::default();
-        capabilities.set_can_generate_compiled_method_load_events(true);
-        let precise = jvmti.add_capabilities(&capabilities);
-        if let Err(e) = precise.and_then(|()| jvmti.notify(JVMTI_EVENT_COMPILED_METHOD_LOAD, true)) {
-            debug!("samples lie at safepoints of compiled code: {e}");
-        }
         // The JVM walks stacks only for who could have made ids for all methods: as classes load.
         jvmti.notify(JVMTI_EVENT_CLASS_LOAD, true)?;
         jvmti.notify(JVMTI_EVENT_CLASS_PREPARE, true)?;
@@ -210,7 +204,7 @@ impl CpuSampler {
             "CPU samples every {interval:?}, signal {}, {armed:?} threads at the start",
             tap.signal()
         );
-        Ok((tap, clock))
+        Ok((tap, Precise::begin(host.vm, jvmti), clock))
     }
 
     /// Ends sampling; samples are kept. `jni` is the calling thread's.
@@ -219,21 +213,20 @@ impl CpuSampler {
             return;
         };
         self.timers.end();
-        if !tap.is_none_or(Tap::close) {
+        if !tap.as_ref().is_none_or(|(tap, _)| tap.close()) {
             warning!("a thread is still being sampled; its sample is left out");
         }
         clock.stop();
-        if let Some(tap) = tap {
+        if let Some((tap, precise)) = tap {
+            precise.end(host.jvmti);
             self.drain(host, jni, tap);
         }
-        let mut events = vec![
+        // Others may still listen to the ends of threads.
+        for event in [
             JVMTI_EVENT_THREAD_START,
             JVMTI_EVENT_CLASS_LOAD,
             JVMTI_EVENT_CLASS_PREPARE,
-        ];
-        // Others may still listen to this one, and to the ends of threads.
-        events.extend((!host.recompilations.watches()).then_some(JVMTI_EVENT_COMPILED_METHOD_LOAD));
-        for event in events {
+        ] {
             if let Err(e) = host.jvmti.notify(event, false) {
                 debug!("an event stays on: {e}");
             }
@@ -252,7 +245,7 @@ impl CpuSampler {
         self.took.store(0, Ordering::Relaxed);
         if let Some(running) = &mut *running {
             running.since = processor_seconds();
-            running.tap.map(Tap::take_lost);
+            running.tap.as_ref().map(|(tap, _)| tap.take_lost());
         }
     }
 
@@ -261,7 +254,7 @@ impl CpuSampler {
         let running = lock(&self.running);
         let mut more = Duration::ZERO;
         if let Some(running) = &*running {
-            if let Some(tap) = running.tap {
+            if let Some((tap, _)) = &running.tap {
                 self.drain(host, jni, tap);
             }
             more = Duration::from_secs_f64((processor_seconds() - running.since).max(0.0));

@@ -18,6 +18,7 @@ use jvmti_bindings::sys::jni::JNIEnv;
 use super::Unavailable;
 use super::buffer::{Buffer, RawFrame, Taken};
 use super::timers::{Clocks, spent};
+use crate::jvm::symbols;
 use crate::jvm::thread::Vm;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
@@ -128,28 +129,9 @@ fn free_signal() -> Option<c_int> {
 
 /// The JVM's function.
 fn walker(vm: Vm) -> Option<Walker> {
-    let name = c"AsyncGetCallTrace".as_ptr();
-    // SAFETY: looks up names; `of_jvm` is inside the JVM's library.
-    let address = unsafe {
-        let address = libc::dlsym(libc::RTLD_DEFAULT, name);
-        if !address.is_null() {
-            address
-        } else {
-            // Loaded by a program that keeps the JVM's names to itself.
-            let mut place: libc::Dl_info = MaybeUninit::zeroed().assume_init();
-            let of_jvm = vm.code_address();
-            if libc::dladdr(of_jvm, &raw mut place) == 0 || place.dli_fname.is_null() {
-                return None;
-            }
-            let library = libc::dlopen(place.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if library.is_null() {
-                return None;
-            }
-            libc::dlsym(library, name)
-        }
-    };
+    let address = symbols::address(vm, c"AsyncGetCallTrace")?;
     // SAFETY: HotSpot's function of that name has this signature since JDK 6.
-    (!address.is_null()).then(|| unsafe { std::mem::transmute::<*mut c_void, Walker>(address) })
+    Some(unsafe { std::mem::transmute::<*mut c_void, Walker>(address) })
 }
 
 extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {

@@ -9,8 +9,7 @@ use jvmti_bindings::sys::jni::{
     JNI_VERSION_1_8, JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject, jvalue,
 };
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiAddrLocationMap, jvmtiCapabilities, jvmtiEnv,
-    jvmtiEventCallbacks,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
 use trodden_instrumenter::{Filter, ProbeKind};
 use trodden_profile::options::AgentCommand;
@@ -114,7 +113,6 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.VirtualThreadEnd = Some(thread_end);
     callbacks.ClassLoad = Some(class_load);
     callbacks.ClassPrepare = Some(class_prepare);
-    callbacks.CompiledMethodLoad = Some(compiled_method_load);
     callbacks.ClassFileLoadHook = Some(class_file_load_hook);
     callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
     callbacks.MethodEntry = Some(method_entry);
@@ -340,26 +338,6 @@ unsafe extern "system" fn sampled_object_alloc(
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("SampledObjectAlloc", (), jni, report) }
-}
-
-unsafe extern "system" fn compiled_method_load(
-    _: *mut jvmtiEnv,
-    method: jmethodID,
-    _code_size: jint,
-    _code: *const c_void,
-    _map_length: jint,
-    _map: *const jvmtiAddrLocationMap,
-    _info: *const c_void,
-) {
-    guard("CompiledMethodLoad", (), || {
-        if let Some(agent) = Agent::get()
-            && let Ok(jni) = agent.host.vm.jni()
-        {
-            let host = &agent.host;
-            host.recompilations
-                .compiled(host.jvmti, &host.registry, jni, method);
-        }
-    });
 }
 
 unsafe extern "system" fn class_file_load_hook(

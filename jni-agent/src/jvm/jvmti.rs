@@ -11,6 +11,7 @@ use jvmti_bindings::sys::jvmti::{
 
 use super::error::JvmError;
 use super::jni::ClassRef;
+use super::turns::turn;
 
 /// The agent's JVMTI environment. Usable from any thread that is attached to the JVM.
 #[derive(Clone, Copy)]
@@ -157,6 +158,7 @@ impl Jvmti {
     /// The methods that a class declares. Each has an id from here on.
     pub fn class_methods(self, class: ClassRef) -> Result<JvmtiArray<jmethodID>, JvmError> {
         let (mut count, mut methods) = (0, null_mut());
+        let _turn = turn();
         jvmti!(self, GetClassMethods, class.0, &mut count, &mut methods)?;
         Ok(JvmtiArray {
             jvmti: self,
@@ -334,6 +336,7 @@ impl Jvmti {
         frames: &mut [jvmtiFrameInfo],
     ) -> Result<usize, JvmError> {
         let mut count = 0;
+        let _turn = turn();
         jvmti!(
             self,
             GetStackTrace,

@@ -5,10 +5,13 @@
 //! was given out by that JVM and not yet deleted by us.
 
 pub mod error;
+pub mod flags;
 pub mod guard;
 pub mod jni;
 pub mod jvmti;
+pub mod symbols;
 pub mod thread;
+mod turns;
 
 pub use error::JvmError;
 pub use jni::{ClassRef, FieldId, GlobalRef, Jni, StaticMethod};

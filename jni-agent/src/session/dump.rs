@@ -185,8 +185,6 @@ pub fn dump(
     }
     if settings.retires {
         complete(&mut profile, &first_methods, &lock(&agent.ledger));
-        let recompilations = agent.host.recompilations.count();
-        profile.run.facts.set(facts::RECOMPILATIONS, recompilations);
     }
     add_source(agent, &mut profile);
     add_samples(agent, &mut profile, jni);

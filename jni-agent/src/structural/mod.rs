@@ -14,6 +14,7 @@
 //! method are full, the controller (`controller/`) takes its probes out.
 
 mod complete;
+mod delay;
 mod graph;
 
 use std::num::NonZeroU32;
@@ -37,9 +38,6 @@ pub use graph::key;
 const SPAN: Duration = Duration::from_micros(200);
 /// Part of the time that looking at counters may take.
 const LOOKING: u32 = 100;
-/// Seconds by which counting a path end delays the program: what is taken off a span. With 1 ns the flow of
-/// two kernels with tight loops came out four to six times too small.
-const DELAY: f64 = 4e-9;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
 const REST: f64 = 0.01;
 
@@ -161,8 +159,9 @@ impl Windows {
             spans.push((index, ended));
         }
         let at = processor_seconds();
+        let delay = seen as f64 * delay::per_path_end();
         for (index, ended) in spans {
-            self.graphs[index].end_span(ended, at, seen as f64 * DELAY);
+            self.graphs[index].end_span(ended, at, delay);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What `./dist` makes: the same bytes twice, all that a package should hold, and a program that works where
 //! nothing else is.
 
+mod other_machines;
 mod packages;
 
 use std::collections::BTreeMap;

@@ -115,8 +115,6 @@ facts! {
     RECOMPILING_MS_ESTIMATED: Duration = "recompiling_ms_estimated", TENTH_MS, Sum;
     /// Time that the program ran uncompiled code for it, as assumed.
     SLOWED_MS_ASSUMED: Duration = "slowed_ms_assumed", TENTH_MS, Sum;
-    /// Methods that the JVM compiled again.
-    RECOMPILATIONS: u64 = "recompilations", COUNT, Sum;
 
     // Structure graphs.
     /// Structure graphs of all classes.
