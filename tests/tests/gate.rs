@@ -480,13 +480,17 @@ fn work_of_threads_that_outlive_a_test_makes_none_fail() {
                 )
             };
             for (number, name) in names.into_iter().enumerate() {
-                let expected = match number == changed {
-                    // What nobody else can have done fails; its own thread's, and that of one which has ended.
-                    true if number < 2 => ("broken", false),
-                    true => ("unsure", true),
-                    false => ("same", false),
-                };
-                assert_eq!(verdict(name), expected, "{name}, {what}");
+                let (said, by_others) = verdict(name);
+                // What nobody else can have done fails; its own thread's, and that of one which has ended.
+                match number == changed {
+                    true if number < 2 => assert_eq!(said, "broken", "{name}, {what}"),
+                    true => assert_eq!((said, by_others), ("unsure", true), "{name}, {what}"),
+                    // The server goes round its loop when it has answered: in this test, or the next one.
+                    false => assert!(
+                        said == "same" || (said, by_others) == ("unsure", true),
+                        "{name}, {what}"
+                    ),
+                }
             }
             assert_eq!(json["failed"], changed < 2, "{what}");
             if changed == 3 {

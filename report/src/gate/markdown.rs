@@ -156,15 +156,22 @@ fn row(test: &TestChange) -> String {
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };
-    let what = test.moved.as_ref().map_or_else(String::new, |moved| {
-        let word = if test.grew().is_some() { "" } else { "shrank: " };
-        let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path: {}", escape(&path)));
-        format!(
-            "{word}**{}**<br>{}{path}",
-            escape(&without_package(&moved.title())),
-            escape(&of_method(moved))
-        )
-    });
+    let unknown = match test.verdict {
+        Verdict::Broken | Verdict::Changed | Verdict::Unsure => "no method that the files list",
+        _ => "",
+    };
+    let what = test.moved.as_ref().map_or_else(
+        || unknown.to_owned(),
+        |moved| {
+            let word = if test.grew().is_some() { "" } else { "shrank: " };
+            let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path: {}", escape(&path)));
+            format!(
+                "{word}**{}**<br>{}{path}",
+                escape(&without_package(&moved.title())),
+                escape(&of_method(moved))
+            )
+        },
+    );
     let [before, after] = test.instructions.map(count);
     // No line ends before a per cent sign, and none between two numbers.
     let change = change.replace(" %", "\u{a0}%");
