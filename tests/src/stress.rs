@@ -385,6 +385,13 @@ pub fn sampled(jdk: &Jdk, collector: &str, probe: &str, time: Duration) -> Resul
     let mut java = jdk.command("java");
     java.args(SUSPICIOUS)
         .args(["-Xmx256m", &format!("-XX:+{collector}")]);
+    // The program compresses, which keeps collectors waiting (JNI's critical arrays). HotSpot before JDK 22
+    // tries thrice, and says that memory is out: on a busy machine it did (JDK-8192647).
+    java.args([
+        "-XX:+IgnoreUnrecognizedVMOptions",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:GCLockerRetryAllocationCount=1000",
+    ]);
     java.arg(agent_flag(&format!("{probe},sample=1ms"), "Sampled*", &file)?);
     java.arg("-cp").arg(compile("Sampled", jdk)?).arg("Sampled");
     java.arg(time.as_secs().to_string());
