@@ -114,8 +114,8 @@ impl ExactCounts {
     }
 }
 
-/// Where a constructor was begun more often than paths from its entry are known, an exception has left its call of
-/// `super(…)` or `this(…)`, where no handler may be: its first block ran.
+/// Where a constructor was begun more often than paths from its entry are known, an exception has left its
+/// call of `super(…)` or `this(…)`, where no handler may be: its first block ran.
 fn add_died(map: &MethodMap, counts: &mut MethodCounts, begun: u64) {
     if begun == 0 {
         return;

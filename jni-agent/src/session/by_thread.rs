@@ -1,5 +1,5 @@
-//! What each thread counted since the last time somebody asked: whether it is a test's own work, or that of threads
-//! which other tests may have as well.
+//! What each thread counted since the last time somebody asked: whether it is a test's own work, or that of
+//! threads which other tests may have as well.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -37,8 +37,8 @@ struct Table {
 pub struct More {
     /// By all threads.
     pub all: ExactCounts,
-    /// Of this, by threads other than the calling one, unless all that they counted lies in between: they counted
-    /// nothing before, and have ended.
+    /// Of this, by threads other than the calling one, unless all that they counted lies in between: they
+    /// counted nothing before, and have ended.
     pub others: ExactCounts,
     /// Is there any of that?
     pub by_others: bool,

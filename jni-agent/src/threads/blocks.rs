@@ -452,8 +452,8 @@ impl ThreadBlocks {
         let _ = entry.compare_exchange(!thread, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
-    /// What each block has in the slots of a range: address, and slots that are not 0. Threads may go on counting
-    /// meanwhile.
+    /// What each block has in the slots of a range: address, and slots that are not 0. Threads may go on
+    /// counting meanwhile.
     pub fn each(&self, slots: Range<CounterSlot>) -> Vec<(i64, Vec<(u32, u64)>)> {
         let slots = slots.start.0..slots.end.0;
         assert!(slots.end <= self.slots());

@@ -191,8 +191,8 @@ impl Shim {
         Ok(triples.chunks_exact(3).map(cut).collect())
     }
 
-    /// What each thread counted by hash, and whose tables these are; for the calling thread. The last one is that
-    /// of virtual threads.
+    /// What each thread counted by hash, and whose tables these are; for the calling thread. The last one is
+    /// that of virtual threads.
     pub fn tables(&self, jni: Jni<'_>) -> Result<Vec<Table>, JvmError> {
         let words = self.snapshot(jni, self.snapshot_tables)?;
         let mut tables = Vec::new();
