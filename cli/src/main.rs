@@ -19,6 +19,7 @@ mod merge;
 mod output;
 mod profile_args;
 mod ps;
+mod reach;
 mod render;
 mod replay;
 mod report;
@@ -59,6 +60,7 @@ enum Command {
     Compare(compare::CompareArgs),
     Diff(diff::DiffArgs),
     Gate(gate::GateArgs),
+    Tests(reach::TestsArgs),
     Merge(merge::MergeArgs),
     Replay(replay::ReplayArgs),
     Check(check::CheckArgs),
@@ -98,6 +100,7 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::compare(&args).map(|()| ExitCode::SUCCESS),
         Command::Diff(args) => diff::diff(&args),
         Command::Gate(args) => gate::gate(&args),
+        Command::Tests(args) => reach::tests(&args).map(|()| ExitCode::SUCCESS),
         Command::Merge(args) => merge::merge(&args).map(|()| ExitCode::SUCCESS),
         Command::Replay(args) => replay::replay(&args).map(|()| ExitCode::SUCCESS),
         Command::Check(args) => check::check(&args),

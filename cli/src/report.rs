@@ -149,7 +149,8 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     if let Some(format) = format.coverage() {
         let (method, sources) = (args.method.as_deref(), &sources);
         let coverage = args.coverage.coverage(&args.file, &profile, method, sources)?;
-        return coverage::write(&coverage, format, args.top, args.output.as_deref(), colour);
+        let top = (args.top, false);
+        return coverage::write(&coverage, format, top, args.output.as_deref(), colour);
     }
     if args.coverage.any() {
         let what = "error: --classes, --include and --exclude go with --format coverage, coverage-json, lcov and jacoco";

@@ -143,12 +143,22 @@ fn many_runs_of_two_builds_are_one() -> Result<()> {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.current_dir(folder.path());
         let outcome = process::run(trodden.args(["coverage", "--since", "30d", "profiles"]), LIMIT)?;
-        let told = outcome.success()?.stderr;
+        let outcome = outcome.success()?;
+        let told = &outcome.stderr;
         assert!(
             told.contains("3 profiles are of this time; left out: 1 older"),
             "{told}"
         );
         assert!(told.contains("broken.trodden"), "{told}");
+        let never = outcome
+            .stdout
+            .split("Never ran, by class")
+            .nth(1)
+            .ok_or("no list")?;
+        assert!(
+            never.contains("4 of 6  Shop: <init>, changed, never, fresh"),
+            "{never}"
+        );
     }
     Ok(())
 }

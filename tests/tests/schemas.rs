@@ -156,6 +156,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
         "--classes",
         &classes.to_string_lossy(),
     ];
+    let criteria = ["coverage", "--format", "json", "--mcdc", "--prime-paths"];
     let compare = ["compare", "--format", "json"];
     let diff = ["diff", "--format", "json", "--threshold", "0"];
     let mut compared = Vec::new();
@@ -179,6 +180,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
             vec![
                 written(folder, "coverage.json", &coverage, &[of("exact")])?,
                 written(folder, "coverage-classes.json", &class_files, &[of("cut")])?,
+                written(folder, "coverage-criteria.json", &criteria, &[of("kpaths")])?,
             ],
         ),
         (

@@ -12,7 +12,7 @@ use trodden_profile::{Profile, printable};
 use trodden_report::MethodPattern;
 use trodden_report::coverage::{Counters, Coverage, MethodCoverage, Ratio};
 
-use crate::coverage::CoverageArgs;
+use crate::coverage::{CoverageArgs, Wanted};
 use crate::error::CliError;
 use crate::output;
 use rule::{Counter, Each, Rule};
@@ -50,7 +50,15 @@ pub fn check(args: &CheckArgs) -> Result<ExitCode, CliError> {
         return Err(CliError::Usage("error: --rules holds no rule".to_owned()));
     }
     let profile = Profile::load(&args.file).map_err(CliError::failed)?;
-    let coverage = args.coverage.coverage(&args.file, &profile, None, &[])?;
+    let counts = |counter: Counter| rules.iter().any(|rule| rule.counter == counter);
+    let wanted = Wanted {
+        mcdc: counts(Counter::Mcdc),
+        prime_paths: counts(Counter::PrimePaths),
+    };
+    let known = args.coverage.known()?;
+    let coverage = args
+        .coverage
+        .with_classes(&args.file, &profile, (None, wanted), &[], known.as_deref())?;
     let mut out = String::new();
     let mut broken = 0;
     for rule in &rules {
@@ -82,6 +90,15 @@ fn judge(rule: &Rule, coverage: &Coverage) -> Result<Vec<String>, CliError> {
     if rule.counter == Counter::Paths && !coverage.has_paths() {
         let what = format!(
             "rule '{rule}': the profile does not say which paths ran (profile=coverage); probe=counters does"
+        );
+        return Err(CliError::Failed(what));
+    }
+    if rule.counter == Counter::PrimePaths
+        && let Some((unknown, needs)) = coverage.unknown_prime_paths()
+    {
+        let what = format!(
+            "rule '{rule}': of {unknown} prime paths it is not known whether they ran, since they go on where loops begin \
+             again; a profile of --profile kpaths --k {needs} tells"
         );
         return Err(CliError::Failed(what));
     }
@@ -134,5 +151,7 @@ fn of(counter: Counter, counters: &Counters) -> Ratio {
         Counter::Lines => counters.lines,
         Counter::Methods => counters.methods,
         Counter::Classes => counters.classes,
+        Counter::Mcdc => counters.mcdc,
+        Counter::PrimePaths => counters.prime_paths,
     }
 }

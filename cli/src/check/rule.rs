@@ -4,7 +4,7 @@
 //! rules   = rule { (";" | newline) rule }            empty ones, and lines that begin with #, are skipped
 //! rule    = [ scope ":" ] [ "missed" ] counter ( ">=" | "<=" ) number [ "%" ]
 //! scope   = [ "each" ( "package" | "class" | "method" ) ] [ "in" PATTERN ]
-//! counter = "paths" | "branches" | "lines" | "methods" | "classes"
+//! counter = "paths" | "branches" | "lines" | "methods" | "classes" | "mcdc" | "prime-paths"
 //! ```
 
 use std::fmt;
@@ -28,6 +28,8 @@ pub enum Counter {
     Lines,
     Methods,
     Classes,
+    Mcdc,
+    PrimePaths,
 }
 
 /// A threshold.
@@ -51,12 +53,14 @@ const EACH: [(&str, Each); 3] = [
     ("method", Each::Method),
 ];
 
-const COUNTERS: [(&str, Counter); 5] = [
+const COUNTERS: [(&str, Counter); 7] = [
     ("paths", Counter::Paths),
     ("branches", Counter::Branches),
     ("lines", Counter::Lines),
     ("methods", Counter::Methods),
     ("classes", Counter::Classes),
+    ("mcdc", Counter::Mcdc),
+    ("prime-paths", Counter::PrimePaths),
 ];
 
 /// Reads rules.
@@ -105,8 +109,9 @@ fn one(text: &str) -> Result<Rule, String> {
         [word] => COUNTERS.iter().find(|(name, _)| name == word),
         _ => None,
     };
-    let (_, counter) =
-        counter.ok_or_else(|| wrong("it counts 'paths', 'branches', 'lines', 'methods' or 'classes'"))?;
+    let (_, counter) = counter.ok_or_else(|| {
+        wrong("it counts 'paths', 'branches', 'lines', 'methods', 'classes', 'mcdc' or 'prime-paths'")
+    })?;
     let (number, percent) = match right.trim().strip_suffix('%') {
         Some(number) => (number.trim(), true),
         None => (right.trim(), false),

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{CoverageArgs, CoverageFormat, since, write};
+use super::{CoverageArgs, CoverageFormat, Wanted, since, write};
 use crate::error::CliError;
 use crate::merge::load_merged;
-use crate::{output, sources};
+use crate::{output, reach, sources};
 
 /// Shows what ran and what did not: lines, branches and, where paths were counted, paths.
 #[derive(Args)]
@@ -17,7 +17,8 @@ pub struct CoverageCommand {
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Only runs that ended in this time before now (30d, 12h, 2w), of the newest build: what earlier builds
-    /// ran counts for code that is the same. Wants profiles of --profile coverage; others are left out.
+    /// ran counts for code that is the same. Wants profiles of --profile coverage; others are left out. Text
+    /// ends with what never ran, by class.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
     /// Output format [default: what the output's name says (.json, .info, .xml; a folder, or its index.html),
@@ -33,10 +34,22 @@ pub struct CoverageCommand {
     /// Text: at most this many methods [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
+    /// Text: the tests that run this line, and which way each went there: Order.java:12. Wants profiles that
+    /// tell tests apart (trodden gate record --keep FOLDER).
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["since", "format", "method"])]
+    tests_for: Option<String>,
     /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
     /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
+    /// MC/DC (masking): which outcomes of conditions decided on their own. Wants --probe counters; text and
+    /// JSON tell it.
+    #[arg(long)]
+    mcdc: bool,
+    /// Prime paths: those without repetition that are part of no longer one, as GCC 15 counts them. Wants
+    /// --profile kpaths where there are loops; text and JSON tell them.
+    #[arg(long)]
+    prime_paths: bool,
     #[command(flatten)]
     coverage: CoverageArgs,
 }
@@ -97,6 +110,14 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
     let places = sources::places(&args.sources)?;
     let known = args.coverage.known()?;
     let files = since::files(&args.files)?;
+    if let Some(place) = &args.tests_for {
+        return reach::tests_for(
+            &args.files[0],
+            &load_merged(&files)?,
+            place,
+            args.output.as_deref(),
+        );
+    }
     let profile = match &args.since {
         None => load_merged(&files)?,
         Some(time) => since::load(&files, time, known.as_deref())?,
@@ -106,10 +127,19 @@ pub fn coverage(args: &CoverageCommand) -> Result<(), CliError> {
         (given, _) => given,
     };
     let method = args.method.as_deref();
-    let coverage = args
-        .coverage
-        .with_classes(&args.files[0], &profile, method, &places, known.as_deref())?;
+    let wanted = Wanted {
+        mcdc: args.mcdc,
+        prime_paths: args.prime_paths,
+    };
+    let coverage = args.coverage.with_classes(
+        &args.files[0],
+        &profile,
+        (method, wanted),
+        &places,
+        known.as_deref(),
+    )?;
     let colour = args.output.is_none() && output::colour(&io::stdout());
     let format = format.unwrap_or(Format::Text).into();
-    write(&coverage, format, args.top, args.output.as_deref(), colour)
+    let top = (args.top, args.since.is_some());
+    write(&coverage, format, top, args.output.as_deref(), colour)
 }

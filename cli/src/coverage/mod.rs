@@ -17,6 +17,7 @@ use crate::error::CliError;
 use crate::output::{self, NewFile};
 
 pub use command::{CoverageCommand, coverage};
+pub use since::files as profiles;
 
 /// What coverage is about.
 #[derive(Args, Clone, Debug)]
@@ -39,9 +40,19 @@ pub struct CoverageArgs {
     /// Most paths of a method that are counted into sums.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     path_cap: u64,
+    /// Methods with more prime paths than this are left out, and listed.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    prime_path_cap: u32,
     /// Name of the whole, in JaCoCo's XML.
     #[arg(long, value_name = "NAME", default_value = "trodden")]
     name: String,
+}
+
+/// Criteria that are looked at only where they are asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    pub mcdc: bool,
+    pub prime_paths: bool,
 }
 
 /// Formats that tell coverage.
@@ -78,15 +89,16 @@ impl CoverageArgs {
         method: Option<&str>,
         sources: &[PathBuf],
     ) -> Result<Coverage, CliError> {
-        self.with_classes(file, profile, method, sources, self.known()?.as_deref())
+        let wanted = Wanted::default();
+        self.with_classes(file, profile, (method, wanted), sources, self.known()?.as_deref())
     }
 
-    /// The same, with classes that were read before.
+    /// The same, with classes that were read before, and more criteria.
     pub fn with_classes(
         &self,
         file: &Path,
         profile: &Profile,
-        method: Option<&str>,
+        (method, wanted): (Option<&str>, Wanted),
         sources: &[PathBuf],
         known: Option<&[KnownClass]>,
     ) -> Result<Coverage, CliError> {
@@ -113,6 +125,8 @@ impl CoverageArgs {
             sources: sources.to_vec(),
             name: self.name.clone(),
             compiler_made: self.compiler_made,
+            mcdc: wanted.mcdc,
+            prime_paths: wanted.prime_paths.then_some(self.prime_path_cap as usize),
         };
         Coverage::new(profile, known, keep, &options).map_err(|e| CliError::file(file, e))
     }
@@ -133,16 +147,21 @@ fn pages(coverage: &Coverage, target: Option<&Path>) -> Result<(), CliError> {
     folder::write(&folder::wanted(target), &coverage.site())
 }
 
-/// Writes coverage in a format. LCOV and the kinds of XML know no paths: those go into a file beside.
+/// Writes coverage in a format; `never` adds to text what never ran, by class. LCOV and the kinds of XML know
+/// no paths: those go into a file beside.
 pub fn write(
     coverage: &Coverage,
     format: CoverageFormat,
-    top: Option<u32>,
+    (top, never): (Option<u32>, bool),
     target: Option<&Path>,
     colour: bool,
 ) -> Result<(), CliError> {
     let text = match format {
-        CoverageFormat::Text => coverage.text(top.map_or(20, |top| top as usize), colour),
+        CoverageFormat::Text => {
+            let top = top.map_or(20, |top| top as usize);
+            let never = never.then(|| coverage.never_ran(top, colour));
+            coverage.text(top, colour) + &never.unwrap_or_default()
+        }
         CoverageFormat::Json => coverage.json().map_err(CliError::failed)?,
         CoverageFormat::Lcov => coverage.lcov(),
         CoverageFormat::Jacoco => coverage.jacoco().map_err(CliError::failed)?,

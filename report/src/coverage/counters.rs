@@ -58,6 +58,12 @@ pub struct Counters {
     pub methods: Ratio,
     /// Classes.
     pub classes: Ratio,
+    /// Outcomes of conditions that decided on their own, if MC/DC was asked for.
+    pub mcdc: Ratio,
+    /// Prime paths of which it is known whether they ran, if they were asked for.
+    pub prime_paths: Ratio,
+    /// Prime paths of which it is not.
+    pub unknown_prime_paths: u64,
 }
 
 impl Counters {
@@ -69,6 +75,10 @@ impl Counters {
         for method in methods {
             counters.paths = counters.paths + method.capped(cap);
             counters.methods = counters.methods + Ratio::one(method.ran());
+            counters.mcdc = counters.mcdc + method.mcdc_ratio();
+            let (known, unknown) = method.prime_path_ratio();
+            counters.prime_paths = counters.prime_paths + known;
+            counters.unknown_prime_paths += unknown;
             *classes.entry(method.class()).or_default() |= method.ran();
             let measured = method.measured();
             for BranchCoverage { outcomes, .. } in &measured.branches {

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use trodden_numbering::BlockId;
 use trodden_profile::{
-    ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, Profile,
+    ClassMap, ClassProfile, EdgeProfile, MethodConditions, MethodCounts, MethodCovered, MethodMap, Profile,
 };
 
 use super::lines::Made;
 use super::{Coverage, CoverageError, CoverageOptions, KnownClass, MethodCoverage, Ratio, Uncounted};
+use crate::criteria::Followed;
 use crate::decisions::Decisions;
 use crate::source::{SourceText, Sources, folders};
 use crate::view::damage;
@@ -32,6 +33,9 @@ impl Coverage {
         options: &CoverageOptions,
     ) -> Result<Self, CoverageError> {
         let has_paths = profile.coverage.is_none();
+        if !has_paths && (options.mcdc || options.prime_paths.is_some()) {
+            return Err(CoverageError::NoPaths);
+        }
         if has_paths && !profile.run.exact {
             return Err(CoverageError::Sampled);
         }
@@ -142,7 +146,7 @@ impl Gathering {
         for class in versions(known, &loaded) {
             let name = class.map.name.as_str();
             let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-            let same = candidates.iter().find(|c| c.class.map.sha256 == class.map.sha256);
+            let same = candidates.iter().find(|c| is_same(&c.class.map, &class.map));
             let others = match same {
                 Some(_) => &[][..],
                 None => candidates,
@@ -208,7 +212,7 @@ impl Gathering {
                     self.add(
                         &class.map,
                         at,
-                        Recorded::default(),
+                        Recorded::nothing(),
                         (of_file, of_file),
                         instructions(),
                         class.release,
@@ -257,7 +261,11 @@ impl Gathering {
             });
             return;
         }
-        let Recorded { counts, marks } = ran;
+        let Recorded {
+            counts,
+            marks,
+            followed,
+        } = ran;
         let mut edges = match marks {
             Some(marks) => marks.edge_profile(map),
             None => EdgeProfile::new(map),
@@ -275,7 +283,7 @@ impl Gathering {
                 edges.add(map, &prefix, count);
             }
         }
-        self.coverage.methods.push(MethodCoverage {
+        let mut method = MethodCoverage {
             paths: match self.coverage.has_paths {
                 true => Ratio {
                     covered,
@@ -299,15 +307,29 @@ impl Gathering {
             },
             made,
             elsewhere: BTreeMap::new(),
-        });
+            mcdc: None,
+            prime_paths: None,
+        };
+        method.judge(&self.coverage.options, followed);
+        self.coverage.methods.push(method);
     }
 }
 
 /// What was recorded of a method.
-#[derive(Default)]
 struct Recorded<'p> {
     counts: MethodCounts,
     marks: Option<&'p MethodCovered>,
+    followed: Followed<'p>,
+}
+
+impl Recorded<'_> {
+    fn nothing() -> Self {
+        Recorded {
+            counts: MethodCounts::default(),
+            marks: None,
+            followed: Followed::Unknown,
+        }
+    }
 }
 
 /// What a profile has of a method, by the positions of class and method.
@@ -315,9 +337,16 @@ fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
     let class = profile.classes.get(place.0 as usize);
     let counts = class.and_then(|class| class.counts.get(place.1 as usize));
     let coverage = profile.coverage.as_ref();
+    let followed = profile.kpaths.as_ref().map_or(Followed::Unknown, |kpaths| {
+        // What was pruned or recorded in windows says what ran, not what did not.
+        let all = kpaths.is_exact() && kpaths.bursts.is_none() && kpaths.orphans == 0;
+        let forest = kpaths.methods.get(&(place.0 as usize, place.1 as usize));
+        Followed::Forest(forest, if all { kpaths.k } else { 1 })
+    });
     Recorded {
         counts: counts.cloned().unwrap_or_default(),
         marks: coverage.and_then(|coverage| coverage.methods.get(&place)),
+        followed,
     }
 }
 
@@ -325,6 +354,24 @@ fn recorded(profile: &Profile, place: (u32, u32)) -> Recorded<'_> {
 struct Loaded<'p> {
     position: u32,
     class: &'p ClassProfile,
+}
+
+/// Are they of the same class file? Of a class that was loaded before the agent came, the JVM has put its
+/// bytes together anew, in another order: then all of its code has to be the same, instruction by instruction
+/// and line by line.
+fn is_same(loaded: &ClassMap, known: &ClassMap) -> bool {
+    let same = |method: &MethodMap| {
+        let mut methods = known.methods.iter();
+        methods.any(|of| {
+            (&of.name, &of.descriptor, of.code_length)
+                == (&method.name, &method.descriptor, method.code_length)
+                && (&of.blocks, &of.graph, &of.lines) == (&method.blocks, &method.graph, &method.lines)
+                && of.shape.is_some()
+                && of.shape == method.shape
+        })
+    };
+    let all = || !loaded.methods.is_empty() && loaded.methods.iter().all(same);
+    loaded.sha256 == known.sha256 || (loaded.source_file == known.source_file && all())
 }
 
 /// The classes that count: a multi-release jar has several of a name, of which a JVM loads one.
@@ -339,7 +386,7 @@ fn versions<'k>(known: &'k [KnownClass], loaded: &HashMap<&str, Vec<Loaded>>) ->
     let mut chosen = Vec::with_capacity(by_name.len());
     for (name, versions) in by_name {
         let candidates = loaded.get(name).map_or(&[][..], Vec::as_slice);
-        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| c.class.map.sha256 == v.map.sha256);
+        let is_loaded = |v: &&&KnownClass| candidates.iter().any(|c| is_same(&c.class.map, &v.map));
         let before = chosen.len();
         chosen.extend(versions.iter().filter(is_loaded).copied());
         if chosen.len() == before {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 use trodden_profile::{MethodMap, Place, printable_lines};
 
-use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, text};
+use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, criteria, text};
 use crate::decisions::Decisions;
 use crate::json::{Path, path};
 use crate::view::PathView;
@@ -32,6 +32,10 @@ struct Totals {
     lines: Part,
     methods: Part,
     classes: Part,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcdc: Option<Part>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prime_paths: Option<Part>,
 }
 
 /// So many of so many.
@@ -55,6 +59,10 @@ struct Method<'a> {
     lines: Part,
     paths: Vec<Path>,
     nearest: Option<NearestPath>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcdc: Option<Vec<criteria::Decision>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prime_paths: Option<criteria::Primes>,
 }
 
 #[derive(Serialize)]
@@ -107,6 +115,8 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
             lines: sums.lines.into(),
             methods: sums.methods.into(),
             classes: sums.classes.into(),
+            mcdc: coverage.options.mcdc.then(|| sums.mcdc.into()),
+            prime_paths: coverage.options.prime_paths.map(|_| sums.prime_paths.into()),
         },
         methods: coverage.methods.iter().map(method).collect(),
         uncounted: uncounted.collect(),
@@ -147,6 +157,8 @@ fn method(method: &MethodCoverage) -> Method<'_> {
         nearest: method
             .nearest()
             .map(|found| nearest(map, &method.decisions, &found)),
+        mcdc: criteria::decisions(method),
+        prime_paths: criteria::primes(method),
     }
 }
 

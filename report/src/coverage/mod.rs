@@ -13,6 +13,7 @@
 mod builds;
 mod cobertura;
 mod counters;
+mod criteria;
 mod gather;
 mod jacoco;
 mod json;
@@ -20,6 +21,7 @@ mod lcov;
 mod lines;
 mod marks;
 mod nearest;
+mod never;
 mod section;
 mod site;
 mod sonar;
@@ -36,6 +38,7 @@ use trodden_profile::{
     printable,
 };
 
+pub use crate::criteria::{ConditionCoverage, DecisionCoverage, PrimePath, PrimePaths};
 pub use builds::newest_build;
 pub use counters::{Counters, Ratio};
 pub use lines::{BranchCoverage, Line};
@@ -82,6 +85,11 @@ pub enum CoverageError {
          path counted (probe=counters)"
     )]
     Sampled,
+    /// MC/DC or prime paths of a profile without paths.
+    #[error(
+        "MC/DC and prime paths want every path counted: probe=counters, and for prime paths profile=kpaths"
+    )]
+    NoPaths,
     /// Some paths have no probe.
     #[error("recorded with single-path-loops=skip, so iterations of some loops were not counted")]
     Unobserved,
@@ -120,6 +128,10 @@ pub struct CoverageOptions {
     pub name: String,
     /// Is what compilers make on their own counted, too?
     pub compiler_made: bool,
+    /// Is MC/DC wanted?
+    pub mcdc: bool,
+    /// Are prime paths wanted? Methods with more than so many have none.
+    pub prime_paths: Option<usize>,
 }
 
 impl Default for CoverageOptions {
@@ -129,6 +141,8 @@ impl Default for CoverageOptions {
             sources: Vec::new(),
             name: "trodden".to_owned(),
             compiler_made: false,
+            mcdc: false,
+            prime_paths: None,
         }
     }
 }
@@ -185,6 +199,10 @@ pub struct MethodCoverage {
     /// Paths that ran, of those possible; none of none if that is not known.
     pub paths: Ratio,
     has_paths: bool,
+    /// Its decisions, if MC/DC is wanted.
+    pub mcdc: Option<Vec<DecisionCoverage>>,
+    /// Its prime paths, if they are wanted.
+    pub prime_paths: Option<PrimePaths>,
 }
 
 impl Coverage {

@@ -3,7 +3,7 @@
 use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
-use super::{Coverage, MethodCoverage, Nearest, Ratio, marks};
+use super::{Coverage, MethodCoverage, Nearest, Ratio, criteria, marks};
 use crate::decisions::Decisions;
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, route, wrap};
 use crate::view::PathView;
@@ -25,6 +25,7 @@ pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
         true => lacking_paths(page, coverage, top),
         false => marks::lacking_ways(page, coverage, top),
     }
+    criteria::lacking(page, coverage, top);
     notes(page, coverage);
 }
 
@@ -60,15 +61,28 @@ fn sums(page: &mut Page, coverage: &Coverage) {
         ("lines", sums.lines),
         ("methods", sums.methods),
         ("classes", sums.classes),
+        ("mc/dc", sums.mcdc),
+        ("prime paths", sums.prime_paths),
     ];
-    let known = |(name, _): &(&str, Ratio)| *name != "paths" || coverage.has_paths();
+    let known = |(name, _): &(&str, Ratio)| match *name {
+        "paths" => coverage.has_paths(),
+        "mc/dc" => coverage.options.mcdc,
+        "prime paths" => coverage.options.prime_paths.is_some(),
+        _ => true,
+    };
+    let width = if coverage.options.prime_paths.is_some() {
+        11
+    } else {
+        9
+    };
     for (name, ratio) in rows.into_iter().filter(known) {
         let share = ratio.share().map_or("-".to_owned(), percent);
         let note = match name {
             "paths" => format!("  (of each method at most {})", thousands(coverage.cap())),
+            "mc/dc" => "  (outcomes of conditions that decided on their own)".to_owned(),
             _ => String::new(),
         };
-        page.line(&format!("  {name:<9} {share:>8}   {}{note}", of(ratio)));
+        page.line(&format!("  {name:<width$} {share:>8}   {}{note}", of(ratio)));
     }
 }
 

@@ -1,0 +1,98 @@
+//! `trodden tests` and `trodden coverage --tests-for`: the tests that a change may concern, or that run a
+//! line.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use trodden_profile::{Profile, printable};
+use trodden_report::reach::{has_tests, tests_for as tests_of_line, tests_of_change};
+
+use crate::coverage::profiles;
+use crate::error::CliError;
+use crate::merge::load_merged;
+use crate::output;
+
+/// Names the tests that a change may concern, one a line; all of them where that cannot be known.
+#[derive(Args)]
+pub struct TestsArgs {
+    /// Profiles that tell tests apart (`trodden gate record --keep FOLDER`), or folders that have some.
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The change, as `git diff` writes it against the files that were profiled; `-` reads it from standard
+    /// input.
+    #[arg(long, value_name = "DIFF")]
+    changed: PathBuf,
+}
+
+/// What is said of profiles without tests.
+const NO_TESTS: &str =
+    "tells no tests apart: trodden gate record --keep FOLDER -- COMMAND makes profiles that do";
+
+/// Does it.
+pub fn tests(args: &TestsArgs) -> Result<(), CliError> {
+    let diff = match args.changed.as_os_str() == "-" {
+        true => {
+            let mut text = String::new();
+            io::stdin().read_to_string(&mut text).map_err(CliError::failed)?;
+            text
+        }
+        false => fs::read_to_string(&args.changed).map_err(|e| CliError::file(&args.changed, e))?,
+    };
+    let profile = load_merged(&profiles(&args.files)?)?;
+    if !has_tests(&profile) {
+        return Err(CliError::file(&args.files[0], NO_TESTS));
+    }
+    let selection = tests_of_change(&profile, &diff).map_err(|e| CliError::file(&args.changed, e))?;
+    for reason in &selection.all {
+        output::complain(&format!("all tests: {reason}"));
+    }
+    for (method, tests) in &selection.methods {
+        output::complain(&format!("{method}: run by {tests}"));
+    }
+    output::complain(&format!("{} of {} tests", selection.tests.len(), selection.of));
+    let text: String = selection
+        .tests
+        .iter()
+        .map(|name| format!("{}\n", printable(name)))
+        .collect();
+    output::write(None, text.as_bytes())
+}
+
+/// Writes which tests run a line, `FILE:LINE`.
+pub fn tests_for(file: &Path, profile: &Profile, place: &str, target: Option<&Path>) -> Result<(), CliError> {
+    let parts = place.rsplit_once(':');
+    let parsed = parts.and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let Some((source, line)) = parsed.filter(|(file, _)| !file.is_empty()) else {
+        let what = format!("error: --tests-for wants FILE:LINE, such as Order.java:12, not '{place}'");
+        return Err(CliError::Usage(what));
+    };
+    if !has_tests(profile) {
+        return Err(CliError::file(file, NO_TESTS));
+    }
+    let found = tests_of_line(profile, source, line);
+    if found.is_empty() {
+        let what = format!("no class in the profile has code at {place}");
+        return Err(CliError::Failed(what));
+    }
+    let mut out = String::new();
+    for method in &found {
+        let _ = writeln!(out, "{place} in {}", method.method);
+        if method.tests.is_empty() {
+            out.push_str("  no test runs it\n");
+        }
+        for (name, times) in &method.tests {
+            let _ = writeln!(out, "  {times:>9} ×  {}", printable(name));
+        }
+        for (outcome, tests) in &method.outcomes {
+            let names = match tests.is_empty() {
+                true => "no test".to_owned(),
+                false => tests.join(", "),
+            };
+            let _ = writeln!(out, "  {outcome}: {}", printable(&names));
+        }
+    }
+    output::write(target, out.as_bytes())
+}
