@@ -12,15 +12,24 @@ const AHEAD: [&str; 3] = [
     "stubs/java/lang/TroddenAhead.java",
 ];
 /// What tells the agent in a JVM of tests when a test ends, for `trodden gate`.
-const LISTENER: [&str; 8] = [
+const LISTENER: [&str; 17] = [
     "trodden/listener/GateListener.java",
     "trodden/listener/Limits.java",
     "trodden/listener/Premain.java",
+    "trodden/listener/Progress.java",
+    "trodden/listener/TestNgListener.java",
     "stubs/org/junit/platform/engine/TestExecutionResult.java",
     "stubs/org/junit/platform/engine/TestSource.java",
     "stubs/org/junit/platform/engine/support/descriptor/MethodSource.java",
     "stubs/org/junit/platform/launcher/TestExecutionListener.java",
     "stubs/org/junit/platform/launcher/TestIdentifier.java",
+    "stubs/org/testng/IClass.java",
+    "stubs/org/testng/ITestContext.java",
+    "stubs/org/testng/ITestListener.java",
+    "stubs/org/testng/ITestNGListener.java",
+    "stubs/org/testng/ITestNGMethod.java",
+    "stubs/org/testng/ITestResult.java",
+    "stubs/org/testng/internal/ConstructorOrMethod.java",
 ];
 
 fn main() {

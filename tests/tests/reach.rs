@@ -212,3 +212,68 @@ fn lines_and_changes_name_their_tests() -> Result<()> {
 
     Ok(())
 }
+
+/// A TestNG suite: a test of several sets of parameters has one name.
+const NG_TEXT: &str = "package orders;
+
+import static org.testng.Assert.assertEquals;
+
+import java.util.List;
+import org.testng.annotations.DataProvider;
+import org.testng.annotations.Test;
+
+public class ShopTest {
+    @DataProvider public Object[][] ages() { return new Object[][] {{30, 100}, {40, 100}, {11, 0}}; }
+    @Test(dataProvider = \"ages\") public void price(int age, int price) {
+        assertEquals(new Shop(List.of()).price(age), price);
+    }
+    @Test public void count() { assertEquals(new Shop(List.of(\"a\", \"bcd\")).count(), 4); }
+}
+";
+
+#[test]
+fn tests_of_testng_are_told_apart() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let here = Path::new(build::ROOT).join("../gradle-example/gate");
+    let pom = fs::read_to_string(here.join("pom.xml"))?;
+    let junit =
+        "<groupId>org.junit.jupiter</groupId><artifactId>junit-jupiter</artifactId><version>5.11.4</version>";
+    assert!(pom.contains(junit));
+    let testng = "<groupId>org.testng</groupId><artifactId>testng</artifactId><version>7.10.2</version>";
+    fs::write(folder.path().join("pom.xml"), pom.replace(junit, testng))?;
+    for (file, text) in [(SHOP, SHOP_TEXT), ("src/test/java/orders/ShopTest.java", NG_TEXT)] {
+        let to = folder.path().join(file);
+        fs::create_dir_all(to.parent().ok_or("no parent")?)?;
+        fs::write(to, text)?;
+    }
+    let project = Project(folder);
+    let record = [
+        "gate",
+        "record",
+        "--runs",
+        "1",
+        "--keep",
+        "kept",
+        "-o",
+        "base.gate",
+    ];
+    let maven = ["--", "mvn", "-q", "-B", "test"];
+    project.trodden(&[&record[..], &maven].concat())?.success()?;
+    let line = 1 + SHOP_TEXT
+        .lines()
+        .position(|line| line.contains("return 100"))
+        .ok_or("no line")?;
+    let asked = format!("orders/Shop.java:{line}");
+    let told = project
+        .trodden(&["coverage", "kept", "--tests-for", &asked])?
+        .success()?
+        .stdout;
+    let expected =
+        format!("{asked} in orders.Shop.price(int)\n          2 ×  orders.ShopTest.price(int, int)\n");
+    assert_eq!(told, expected);
+    let base = fs::read_to_string(project.0.path().join("base.gate"))?;
+    for test in ["orders.ShopTest.price(int, int)", "orders.ShopTest.count()"] {
+        assert!(base.contains(test), "{base}");
+    }
+    Ok(())
+}

@@ -25,7 +25,8 @@ pub struct Arguments {
     pub work: Vec<String>,
     /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
     /// production (`trodden run --production`), prefixes (`--production=prefixes`), counters, yieldpoint,
-    /// safepoint, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr, or NAME=JVM-OPTION for another agent
+    /// safepoint, coverage, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr, or NAME=JVM-OPTION for another
+    /// agent
     #[arg(long, required = true)]
     pub tool: Vec<String>,
     /// Rounds of each program
@@ -71,6 +72,7 @@ pub fn tool(workspace: &Workspace, trodden: &Path, name: &str, folder: &Path) ->
         AGAIN => by_command(&[format!("XDG_CACHE_HOME={}", out("cache"))], &[], "again.html"),
         "production" => by_command(&[], &["--production"], "production.trodden"),
         "prefixes" => by_command(&[], &["--production=prefixes"], "prefixes.trodden"),
+        "coverage" => Config::parse("coverage:profile=coverage")?,
         "jacoco" => {
             let agent = first(workspace, "jacoco-agent")?;
             of_jvm(format!(

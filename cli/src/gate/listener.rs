@@ -15,11 +15,26 @@ const NAME: &str = "trodden-junit.jar";
 const MANIFEST: &str = "Manifest-Version: 1.0\r\nPremain-Class: trodden.listener.Premain\r\n\r\n";
 
 /// Entries, in the order in which they stand.
-const ENTRIES: [(&str, &[u8]); 5] = [
+const ENTRIES: [(&str, &[u8]); 8] = [
     ("META-INF/MANIFEST.MF", MANIFEST.as_bytes()),
     (
         "META-INF/services/org.junit.platform.launcher.TestExecutionListener",
         b"trodden.listener.GateListener\n",
+    ),
+    (
+        "META-INF/services/org.testng.ITestNGListener",
+        b"trodden.listener.TestNgListener\n",
+    ),
+    (
+        "trodden/listener/Progress.class",
+        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/listener/Progress.class")),
+    ),
+    (
+        "trodden/listener/TestNgListener.class",
+        include_bytes!(concat!(
+            env!("OUT_DIR"),
+            "/junit/trodden/listener/TestNgListener.class"
+        )),
     ),
     (
         "trodden/listener/GateListener.class",

@@ -79,8 +79,8 @@ pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -
         .filter(|test| TESTS.contains(&test.name.as_str()))
     {
         output::complain(&format!(
-            "{} is one line for all of its tests: JUnit 5's launcher alone tells them apart (JUnit 4 by its \
-             vintage engine; Gradle's useJUnitPlatform())",
+            "{} is one line for all of its tests: only JUnit 5's launcher (JUnit 4 by its vintage engine; Gradle's \
+             useJUnitPlatform()) and TestNG tell them apart",
             test.name
         ));
     }
@@ -117,10 +117,11 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
     };
     let mut command = Command::new(program);
     // Only where there may be tests: it needs a module that a JVM of few modules lacks.
-    let tests = args
-        .command
-        .iter()
-        .any(|word| word.to_string_lossy().contains("junit"));
+    let tests = args.command.iter().any(|word| {
+        ["junit", "testng"]
+            .iter()
+            .any(|name| word.to_string_lossy().contains(name))
+    });
     let listener = match launcher {
         Launcher::Java | Launcher::Other if !tests => None,
         _ => Some(listener::write(folder.path())?),

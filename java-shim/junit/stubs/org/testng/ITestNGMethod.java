@@ -1,0 +1,10 @@
+package org.testng;
+
+import org.testng.internal.ConstructorOrMethod;
+
+/** Stands for TestNG's, to compile against: it is not in the jar. */
+public interface ITestNGMethod {
+    String getMethodName();
+
+    ConstructorOrMethod getConstructorOrMethod();
+}

@@ -1,0 +1,8 @@
+package org.testng;
+
+/** Stands for TestNG's, to compile against: it is not in the jar. */
+public interface ITestResult {
+    ITestNGMethod getMethod();
+
+    IClass getTestClass();
+}
