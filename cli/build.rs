@@ -13,11 +13,11 @@ const AHEAD: [&str; 3] = [
 ];
 /// What tells the agent in a JVM of tests when a test ends, for `trodden gate`.
 const LISTENER: [&str; 17] = [
-    "trodden/junit/GateListener.java",
-    "trodden/junit/Limits.java",
-    "trodden/junit/Premain.java",
-    "trodden/junit/Progress.java",
-    "trodden/junit/TestNgListener.java",
+    "trodden/listener/GateListener.java",
+    "trodden/listener/Limits.java",
+    "trodden/listener/Premain.java",
+    "trodden/listener/Progress.java",
+    "trodden/listener/TestNgListener.java",
     "stubs/org/junit/platform/engine/TestExecutionResult.java",
     "stubs/org/junit/platform/engine/TestSource.java",
     "stubs/org/junit/platform/engine/support/descriptor/MethodSource.java",

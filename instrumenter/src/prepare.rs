@@ -21,7 +21,9 @@ use crate::options::{InstrumentOptions, Shim};
 use crate::probes::coverage::ClassCoverage;
 use crate::probes::structural::StructuralCode;
 use crate::probes::{CutPaths, ProbeStrategy, ProbedMethod, strategy};
-use crate::rewrite::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
+use crate::rewrite::{
+    MethodInput, ProbeInput, RewriteError, RewriteScratch, calls_other_constructor, rewrite,
+};
 use crate::scratch::{Scratch, Shared};
 use crate::shape::shape;
 use judge::{Verdict, judge, read_frames};
@@ -387,10 +389,11 @@ fn counter_layout(methods: &[Candidate], maps: &[MethodMap]) -> CounterLayout {
             let (firsts, slots) = coverage.layout();
             CounterLayout {
                 base: firsts.into_iter().map(Some).collect(),
+                begun: vec![None; methods.len()],
                 slots,
             }
         }
-        None => CounterLayout::of_path_counts(maps.iter().map(MethodMap::num_paths)),
+        None => CounterLayout::of_methods(maps),
     }
 }
 
@@ -439,6 +442,8 @@ impl<'j, 'a> Job<'j, 'a> {
             first_counter: self.ids.first_counter,
             method_id: self.ids.first_method.at(position),
             counter_base: self.layout.base[position],
+            begun: (self.layout.begun[position])
+                .filter(|_| calls_other_constructor(self.class, input.method, input.code)),
             register: candidate.code.max_locals,
             one_end: candidate.one_end,
             cut_paths: candidate.cut_paths,

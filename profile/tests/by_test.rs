@@ -19,6 +19,7 @@ fn test(name: &str, allocated: Option<u64>, methods: &[(u32, MethodCounts)]) -> 
                 counts,
             })
             .collect(),
+        others: Vec::new(),
     }
 }
 
@@ -47,6 +48,7 @@ fn what_is_written_is_read() {
     ];
     tests[0].operations = 1 << 50;
     tests[1].max_growth = Some("0.5%".to_owned());
+    tests[0].others = vec![tests[0].methods[1].clone()];
     let before = run(None, tests);
     let bytes = before.to_bytes().unwrap();
     assert_eq!(Profile::read(&bytes).unwrap(), before);
@@ -60,6 +62,7 @@ fn tests_of_the_same_name_are_added_up() {
     );
     one.by_test[0].operations = 7;
     one.by_test[1].max_growth = Some("1%".to_owned());
+    one.by_test[0].others = one.by_test[0].methods.clone();
     let other = run(
         None,
         vec![
@@ -80,6 +83,7 @@ fn tests_of_the_same_name_are_added_up() {
     expected.iter_mut().for_each(|test| test.times = 2);
     expected[0].operations = 7;
     expected[1].max_growth = Some("1%".to_owned());
+    expected[0].others = one.by_test[0].others.clone();
     assert_eq!(merge([&one, &other]).unwrap().by_test, expected);
     assert_eq!(merge([&other, &one]).unwrap().by_test, expected);
 }

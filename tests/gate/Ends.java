@@ -25,6 +25,53 @@ public class Ends {
         }
     }
 
+    /** Constructors whose calls of others throw: of `super`, of `this`, through several of them, before a loop of its own, and in an argument. */
+    static class Base {
+        final int size;
+
+        Base(int size) {
+            if (size % 3 == 0) {
+                throw new IllegalArgumentException("size " + size);
+            }
+            this.size = size;
+        }
+
+        Base(String size) {
+            this(Integer.parseInt(size));
+        }
+    }
+
+    static class Derived extends Base {
+        int sum;
+
+        Derived(int size) {
+            super(size + 1);
+            for (int i = 0; i < size; i++) {
+                sum += i % 2 == 0 ? i : 1;
+            }
+        }
+
+        Derived(String size) {
+            this(size, 1);
+        }
+
+        Derived(String size, int times) {
+            super(size);
+            sum = times;
+        }
+    }
+
+    static int made(int n) {
+        try {
+            int sum = new Derived(n).sum;
+            return sum + new Derived(n % 4 == 0 ? "x" : "" + n).size;
+        } catch (NumberFormatException e) {
+            return 1;
+        } catch (IllegalArgumentException e) {
+            return 2;
+        }
+    }
+
     static int use(int n) {
         try (Resource outer = new Resource(n); Resource inner = new Resource(n + 1)) {
             return 100 / (outer.number % 3) + inner.number;
@@ -73,6 +120,7 @@ public class Ends {
             } catch (IllegalArgumentException | IllegalStateException e) {
                 closed += e.getMessage().length();
             }
+            closed += made(n);
             try {
                 deep(n % 9, new ArrayList<>(List.of(1, 2, 3, 4, 5)));
             } catch (RuntimeException e) {

@@ -449,3 +449,69 @@ fn files_that_are_none_are_refused() {
         assert_eq!((said.as_str(), code), ("", Some(1)), "damage {number}");
     }
 }
+
+/// What the threads of `gate/Threads` do more, in each place.
+const MORE_WORK: [&str; 4] = [
+    "{1_010, 1_000, 1_000, 1_000}",
+    "{1_000, 1_010, 1_000, 1_000}",
+    "{1_000, 1_000, 1_010, 1_000}",
+    "{1_000, 1_000, 1_000, 1_010}",
+];
+
+#[test]
+fn work_of_threads_that_outlive_a_test_makes_none_fail() {
+    let names = ["alone", "waits", "leaves behind", "asks a server"];
+    for jdk in Jdk::ends().unwrap() {
+        let place = Place::new(jdk);
+        let before = place.compiled("gate/Threads", None, "before");
+        let base = place.recorded("base.gate", &[], &place.java(&before, &["Threads"]));
+        for (changed, work) in MORE_WORK.into_iter().enumerate() {
+            let change = Some(("{1_000, 1_000, 1_000, 1_000}", work));
+            let after = place.compiled("gate/Threads", change, &format!("after-{changed}"));
+            place.recorded("new.gate", &["--runs", "1"], &place.java(&after, &["Threads"]));
+            let json = place.json("base.gate", "new.gate");
+            let what = format!("{} on JDK {}: {json:#}", names[changed], place.jdk.feature);
+            let tests = json["tests"].as_array().unwrap();
+            let verdict = |name: &str| {
+                let test = tests.iter().find(|test| test["name"] == name).unwrap();
+                (
+                    test["verdict"].as_str().unwrap(),
+                    test["by_others"].as_bool().unwrap(),
+                )
+            };
+            for (number, name) in names.into_iter().enumerate() {
+                let (said, by_others) = verdict(name);
+                // What nobody else can have done fails; its own thread's, and that of one which has ended.
+                match number == changed {
+                    true if number < 2 => assert_eq!(said, "broken", "{name}, {what}"),
+                    true => assert_eq!((said, by_others), ("unsure", true), "{name}, {what}"),
+                    // The server goes round its loop when it has answered: in this test, or the next one.
+                    false => assert!(
+                        said == "same" || (said, by_others) == ("unsure", true),
+                        "{name}, {what}"
+                    ),
+                }
+            }
+            assert_eq!(json["failed"], changed < 2, "{what}");
+            if changed == 3 {
+                let (text, code) = place.compare("base.gate", "new.gate", &["--fail-on", "0.5%"]);
+                assert_eq!(code, Some(0), "{text}");
+                assert!(
+                    text.contains("asks a server") && text.contains("but not by threads of its own"),
+                    "{text}"
+                );
+                assert!(text.contains("grew: Threads.spin(int)"), "{text}");
+            }
+        }
+        // All of their work is counted, whoever did it.
+        let sum = |name: &str| {
+            let mut tests = base.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+            let columns = tests.find(|columns| columns[0] == "test" && columns[4] == name);
+            columns.unwrap()[1].parse::<u64>().unwrap()
+        };
+        assert!(
+            sum("asks a server") > sum("alone") && sum("leaves behind") > sum("alone"),
+            "{base}"
+        );
+    }
+}

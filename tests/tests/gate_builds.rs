@@ -124,16 +124,39 @@ fn a_change_of_one_percent_fails_the_build_by_gradle() -> Result<()> {
     a_change_fails_the_build("gradle", "build")
 }
 
+/// The annotation is no part of the program's artefacts: its source is what the dependency has.
+fn add_annotation(folder: &Path) -> Result<()> {
+    let annotation = folder.join("src/test/java/trodden/junit/Gate.java");
+    fs::create_dir_all(annotation.parent().ok_or("no parent")?)?;
+    let source = "../build-plugins/junit/src/main/java/trodden/junit/Gate.java";
+    fs::copy(Path::new(build::ROOT).join(source), annotation)?;
+    Ok(())
+}
+
+/// The module has the annotation's package then, and exports it to nobody.
+#[test]
+fn a_test_in_a_module_says_so_too() -> Result<()> {
+    let folder = sample()?;
+    let folder = folder.path();
+    add_annotation(folder)?;
+    let module = "module orders {\n    exports orders;\n}\n";
+    fs::write(folder.join("src/main/java/module-info.java"), module)?;
+    let limit = "@trodden.junit.Gate(maxGrowth = \"2%\")\n    void manyOrders";
+    edit(&folder.join(TEST), "void manyOrders", limit)?;
+    record(folder, "module.gate")?.success()?;
+    let file = fs::read_to_string(folder.join("module.gate"))?;
+    assert!(file.contains("\torders.OrderTest.manyOrders()"), "{file}");
+    let limits = file.lines().filter(|line| line.starts_with("limit\t"));
+    assert_eq!(limits.collect::<Vec<_>>(), ["limit\t2 %"], "{file}");
+    Ok(())
+}
+
 #[test]
 fn a_test_says_itself_what_it_allows() -> Result<()> {
     let folder = sample()?;
     let folder = folder.path();
     let test = folder.join(TEST);
-    // The annotation is no part of the program's artefacts: its source is what the dependency has.
-    let annotation = folder.join("src/test/java/trodden/junit/Gate.java");
-    fs::create_dir_all(annotation.parent().ok_or("no parent")?)?;
-    let source = "../build-plugins/junit/src/main/java/trodden/junit/Gate.java";
-    fs::copy(Path::new(build::ROOT).join(source), annotation)?;
+    add_annotation(folder)?;
     edit(
         &test,
         "class OrderTest",

@@ -9,47 +9,47 @@ use crate::error::CliError;
 use crate::output::write_file;
 
 /// Its classes, which are not counted.
-pub const CLASSES: &str = "trodden.junit.*";
+pub const CLASSES: &str = "trodden.listener.*";
 
 const NAME: &str = "trodden-junit.jar";
-const MANIFEST: &str = "Manifest-Version: 1.0\r\nPremain-Class: trodden.junit.Premain\r\n\r\n";
+const MANIFEST: &str = "Manifest-Version: 1.0\r\nPremain-Class: trodden.listener.Premain\r\n\r\n";
 
 /// Entries, in the order in which they stand.
 const ENTRIES: [(&str, &[u8]); 8] = [
     ("META-INF/MANIFEST.MF", MANIFEST.as_bytes()),
     (
         "META-INF/services/org.junit.platform.launcher.TestExecutionListener",
-        b"trodden.junit.GateListener\n",
+        b"trodden.listener.GateListener\n",
     ),
     (
         "META-INF/services/org.testng.ITestNGListener",
-        b"trodden.junit.TestNgListener\n",
+        b"trodden.listener.TestNgListener\n",
     ),
     (
-        "trodden/junit/Progress.class",
-        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/junit/Progress.class")),
+        "trodden/listener/Progress.class",
+        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/listener/Progress.class")),
     ),
     (
-        "trodden/junit/TestNgListener.class",
+        "trodden/listener/TestNgListener.class",
         include_bytes!(concat!(
             env!("OUT_DIR"),
-            "/junit/trodden/junit/TestNgListener.class"
+            "/junit/trodden/listener/TestNgListener.class"
         )),
     ),
     (
-        "trodden/junit/GateListener.class",
+        "trodden/listener/GateListener.class",
         include_bytes!(concat!(
             env!("OUT_DIR"),
-            "/junit/trodden/junit/GateListener.class"
+            "/junit/trodden/listener/GateListener.class"
         )),
     ),
     (
-        "trodden/junit/Limits.class",
-        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/junit/Limits.class")),
+        "trodden/listener/Limits.class",
+        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/listener/Limits.class")),
     ),
     (
-        "trodden/junit/Premain.class",
-        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/junit/Premain.class")),
+        "trodden/listener/Premain.class",
+        include_bytes!(concat!(env!("OUT_DIR"), "/junit/trodden/listener/Premain.class")),
     ),
 ];
 

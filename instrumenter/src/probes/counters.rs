@@ -76,6 +76,11 @@ impl ProbeStrategy for Counters {
             asm.call_shim(ShimMethod::Counters)?; // … address
             asm.lstore(address_slot(method)); // …
         }
+        if let Some(slot) = method.begun.filter(|_| method.cut_paths != CutPaths::None) {
+            asm.push_id(method.first_counter.0)?; // … offset
+            asm.push(slot as i32)?; // … offset slot
+            asm.call_shim(ShimMethod::CountAt)?; // …
+        }
         Ok(())
     }
 

@@ -33,6 +33,9 @@ pub struct ProbedMethod<'m> {
     pub method_id: MethodId,
     /// First slot of the method, counted from the class's first; `None` if the method's paths are hashed.
     pub counter_base: Option<u32>,
+    /// The slot, counted in the same way, for how often it was begun, if it is a constructor that calls
+    /// another one, whose exceptions no handler of ours can catch.
+    pub begun: Option<u32>,
     /// Local variable slot of the path register. Slots after it are the strategy's own.
     pub register: u16,
     /// Does an activation end at most one path (no loop, no cut)?

@@ -8,4 +8,4 @@ mod unwind;
 mod with_calls;
 
 pub use method::{MethodInput, ProbeInput, RewriteError, RewriteScratch, rewrite};
-pub use unwind::covered;
+pub use unwind::{calls_other_constructor, covered};

@@ -45,6 +45,7 @@ pub fn covered(
         call,
         is_straight,
         keeps_this,
+        ..
     }) = find(class, code)
     else {
         return Ok(Vec::new());
@@ -84,6 +85,16 @@ struct Found {
     is_straight: bool,
     /// Is `this` in its local up to there?
     keeps_this: bool,
+    /// Is it the call of `Object`'s constructor, which throws nothing?
+    of_object: bool,
+}
+
+/// May an exception leave the constructor that no handler of ours can catch: out of its call of `super()` or
+/// `this()`?
+pub fn calls_other_constructor(class: &Class, method: &Method, code: &Code) -> bool {
+    method.name == b"<init>"
+        && class.name != b"java/lang/Object"
+        && find(class, code).is_none_or(|found| !found.of_object)
 }
 
 fn find(class: &Class, code: &Code) -> Option<Found> {
@@ -108,6 +119,7 @@ fn find(class: &Class, code: &Code) -> Option<Found> {
                             call: pc,
                             is_straight,
                             keeps_this,
+                            of_object: owner == b"java/lang/Object",
                         });
                     }
                 }

@@ -131,6 +131,9 @@ fn check(bytes: &[u8], walks: usize, steps: usize, limit: u64, random: &mut Rand
                         ProbeKind::Counters => u64::from(layout.base[position].unwrap_or(0)),
                         _ => 0,
                     },
+                    begun: (layout.begun[position])
+                        .filter(|_| kind == ProbeKind::Counters && cuts)
+                        .map(i64::from),
                     kind,
                     events: probes.events(),
                     cuts,

@@ -24,6 +24,8 @@ pub struct Walk<'w> {
     pub last_register: u16,
     /// What is added to path numbers in the register.
     pub base: u64,
+    /// The slot that counts how often a constructor was begun.
+    pub begun: Option<i64>,
     pub kind: ProbeKind,
     pub events: EventKinds,
     /// Are paths counted that an exception cuts off?
@@ -318,6 +320,11 @@ impl Walk<'_> {
             panic!("no path number")
         };
         let first = stack.pop();
+        if self.begun == Some(value) {
+            // A constructor begins, which is no path's end.
+            assert_eq!((name.as_str(), first), ("count", Some(Value::Int(first_counter))));
+            return;
+        }
         match (name.as_str(), &first) {
             ("count", Some(Value::Address)) => {}
             ("count", Some(Value::Int(id))) => assert_eq!(*id, first_counter),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use trodden_instrumenter::{CounterSlot, MethodId};
 use trodden_numbering::BlockId;
-use trodden_profile::MethodCounts;
+use trodden_profile::{MethodCounts, MethodMap};
 
 use crate::classes::registry::{ClassEntry, Registry};
 use crate::jvm::{Jni, JvmError};
@@ -16,14 +16,23 @@ use crate::threads::shim::Shim;
 /// All exact counts at one moment.
 #[derive(Default)]
 pub struct ExactCounts {
-    dense: Vec<u64>,
+    /// By slot.
+    pub dense: Vec<u64>,
     /// By method and path.
-    hashed: BTreeMap<(MethodId, u32), i64>,
+    pub hashed: BTreeMap<(MethodId, u32), i64>,
     /// By method, register as it was in the method, and block.
-    cut: BTreeMap<(MethodId, u32, u32), i64>,
+    pub cut: BTreeMap<(MethodId, u32, u32), i64>,
 }
 
 impl ExactCounts {
+    /// Nothing yet, with room for slots below a number.
+    pub fn none(slots: CounterSlot) -> Self {
+        ExactCounts {
+            dense: vec![0; slots.index()],
+            ..ExactCounts::default()
+        }
+    }
+
     /// Reads what path ends and exceptions have counted.
     pub fn read(
         registry: &Registry,
@@ -88,10 +97,42 @@ impl ExactCounts {
             map.dag.regenerate_partial(&map.graph, number, at).ok()?;
             Some(((block, number), count))
         };
-        MethodCounts {
+        let mut counts = MethodCounts {
             paths: counts,
             partial: more.filter_map(positive).filter_map(prefix).collect(),
+        };
+        if let Some(slot) = entry.layout.begun[method] {
+            let slot = entry.ids.first_counter.plus(slot).index();
+            let at = |counts: &[u64]| counts.get(slot).copied().unwrap_or(0);
+            add_died(
+                map,
+                &mut counts,
+                at(&self.dense).saturating_sub(at(&before.dense)),
+            );
         }
+        counts
+    }
+}
+
+/// Where a constructor was begun more often than paths from its entry are known, an exception has left its
+/// call of `super(…)` or `this(…)`, where no handler may be: its first block ran.
+fn add_died(map: &MethodMap, counts: &mut MethodCounts, begun: u64) {
+    if begun == 0 {
+        return;
+    }
+    let entry = &map.dag.starts()[0];
+    if map.dag.end_cause(entry.block).is_some() {
+        // A loop's header: paths from the entry have no length, and are not counted.
+        return;
+    }
+    let whole = counts.paths.iter().map(|(&number, &count)| (number, count));
+    let cut = (counts.partial.iter()).map(|(&(_, number), &count)| (number, count));
+    let known = whole.chain(cut).filter(|&(number, _)| number < entry.paths);
+    let known = known.fold(0u64, |sum, (_, count)| sum.saturating_add(count));
+    let died = begun.saturating_sub(known);
+    if died > 0 {
+        let prefix = (entry.block.index() as u32, entry.value);
+        *counts.partial.entry(prefix).or_default() += died;
     }
 }
 

@@ -12,6 +12,7 @@ use crate::locks::lock;
 use crate::log::error;
 use crate::sampling::exact::ExactCounts;
 use crate::session::agent::Agent;
+use crate::session::by_thread::ByThread;
 
 /// The counts of tests so far.
 #[derive(Default)]
@@ -22,7 +23,7 @@ pub struct Marks {
 #[derive(Default)]
 struct Inner {
     /// All that was counted before the last mark.
-    last: ExactCounts,
+    last: ByThread,
     tests: BTreeMap<String, Test>,
 }
 
@@ -33,6 +34,8 @@ struct Test {
     max_growth: Option<String>,
     allocated: Option<u64>,
     methods: BTreeMap<MethodId, MethodCounts>,
+    /// Of these, what threads counted that other tests may have as well.
+    others: BTreeMap<MethodId, MethodCounts>,
 }
 
 /// The end of a test.
@@ -66,8 +69,10 @@ impl Marks {
         }
         let registry = &agent.host.registry;
         let mut inner = lock(&self.inner);
-        let now = ExactCounts::read(registry, &agent.host.blocks, shim, jni)?;
         let Inner { last, tests } = &mut *inner;
+        let more = last.more(registry, &agent.host.blocks, shim, jni)?;
+        // A benchmark's iteration is what its threads do, which JMH keeps from one to the next.
+        let by_others = more.by_others && mark.operations == 0;
         let test = tests.entry(mark.name).or_default();
         let bytes = mark.allocated;
         test.allocated = match test.times {
@@ -79,20 +84,22 @@ impl Marks {
         test.max_growth = mark.max_growth.or(test.max_growth.take());
         for entry in registry.classes() {
             for method in 0..entry.map.methods.len() {
-                let more = now.of_method(last, &entry, method);
-                if more.paths.is_empty() && more.partial.is_empty() {
+                let none = ExactCounts::default();
+                let all = more.all.of_method(&none, &entry, method);
+                if all.paths.is_empty() && all.partial.is_empty() {
                     continue;
                 }
-                let sum = test.methods.entry(entry.ids.first_method.at(method)).or_default();
-                for (path, count) in more.paths {
-                    *sum.paths.entry(path).or_default() += count;
+                let id = entry.ids.first_method.at(method);
+                add(test.methods.entry(id).or_default(), all);
+                if !by_others {
+                    continue;
                 }
-                for (path, count) in more.partial {
-                    *sum.partial.entry(path).or_default() += count;
+                let others = more.others.of_method(&none, &entry, method);
+                if !others.paths.is_empty() || !others.partial.is_empty() {
+                    add(test.others.entry(id).or_default(), others);
                 }
             }
         }
-        *last = now;
         Ok(())
     }
 
@@ -110,30 +117,43 @@ impl Marks {
                 places.insert(first.at(method), (class as u32, method as u32));
             }
         }
-        let of_test = |(name, test): (&String, &Test)| {
-            let mut methods: Vec<TestMethod> = test
-                .methods
-                .iter()
-                .filter_map(|(id, counts)| {
-                    let &(class, method) = places.get(id)?;
-                    let counts = counts.clone();
-                    Some(TestMethod {
-                        class,
-                        method,
-                        counts,
-                    })
-                })
-                .collect();
-            methods.sort_by_key(|one| (one.class, one.method));
-            TestCounts {
-                name: name.clone(),
-                times: test.times,
-                operations: test.operations,
-                max_growth: test.max_growth.clone(),
-                allocated: test.allocated,
-                methods,
-            }
+        let of_test = |(name, test): (&String, &Test)| TestCounts {
+            name: name.clone(),
+            times: test.times,
+            operations: test.operations,
+            max_growth: test.max_growth.clone(),
+            allocated: test.allocated,
+            methods: placed(&test.methods, &places),
+            others: placed(&test.others, &places),
         };
         lock(&self.inner).tests.iter().map(of_test).collect()
     }
+}
+
+fn add(sum: &mut MethodCounts, more: MethodCounts) {
+    for (path, count) in more.paths {
+        *sum.paths.entry(path).or_default() += count;
+    }
+    for (path, count) in more.partial {
+        *sum.partial.entry(path).or_default() += count;
+    }
+}
+
+/// The methods that have a place in a profile, in its order.
+fn placed(
+    methods: &BTreeMap<MethodId, MethodCounts>,
+    places: &BTreeMap<MethodId, (u32, u32)>,
+) -> Vec<TestMethod> {
+    let placed = methods.iter().filter_map(|(id, counts)| {
+        let &(class, method) = places.get(id)?;
+        let counts = counts.clone();
+        Some(TestMethod {
+            class,
+            method,
+            counts,
+        })
+    });
+    let mut methods: Vec<TestMethod> = placed.collect();
+    methods.sort_by_key(|one| (one.class, one.method));
+    methods
 }

@@ -4,6 +4,7 @@
 pub mod agent;
 pub mod ahead;
 pub mod by_test;
+mod by_thread;
 pub mod control;
 pub mod dump;
 mod lease;

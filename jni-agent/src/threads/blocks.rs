@@ -452,6 +452,24 @@ impl ThreadBlocks {
         let _ = entry.compare_exchange(!thread, 0, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    /// What each block has in the slots of a range: address, and slots that are not 0. Threads may go on
+    /// counting meanwhile.
+    pub fn each(&self, slots: Range<CounterSlot>) -> Vec<(i64, Vec<(u32, u64)>)> {
+        let slots = slots.start.0..slots.end.0;
+        assert!(slots.end <= self.slots());
+        let of_block = |block: &MmapRaw| {
+            let first = block.as_mut_ptr().cast::<AtomicU64>();
+            let count = |slot: u32| {
+                // SAFETY: as in `sums`.
+                let count = unsafe { &*first.add(slot as usize) }.load(Ordering::Relaxed);
+                (count > 0).then_some((slot, count))
+            };
+            let address = ThreadBlock(block.as_mut_ptr() as usize).address();
+            (address, slots.clone().filter_map(count).collect())
+        };
+        self.lock().iter().map(of_block).collect()
+    }
+
     /// Sums of the slots of a range over all blocks. Threads may go on counting meanwhile.
     pub fn sums(&self, slots: Range<CounterSlot>) -> Vec<u64> {
         let slots = slots.start.0..slots.end.0;
@@ -514,6 +532,8 @@ mod tests {
         add(b, 10, 1);
         add(a, blocks.slots() - 1, 2);
         assert_eq!(sums(&blocks, 8..11), [11, 0, 1]);
+        let each = blocks.each(CounterSlot(9)..CounterSlot(11));
+        assert_eq!(each, [(a.address(), vec![]), (b.address(), vec![(10, 1)])]);
         assert_eq!(sums(&blocks, blocks.slots() - 1..blocks.slots()), [2]);
     }
 

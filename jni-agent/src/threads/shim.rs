@@ -50,11 +50,35 @@ pub struct Shim {
     disarm: StaticMethod,
     snapshot_hashed: StaticMethod,
     snapshot_cuts: StaticMethod,
+    snapshot_tables: StaticMethod,
     lost: StaticMethod,
     rows: StaticMethod,
     row: StaticMethod,
     /// Probes of coverage below this number have their rows.
     room: AtomicU32,
+}
+
+/// What a thread has counted beside its block, and those before it that had the same memory.
+pub struct Table {
+    /// Address of the block; odd if others count there too.
+    pub block: i64,
+    /// Whose it is now.
+    pub owner: Owner,
+    /// By method and path.
+    pub hashed: Vec<((u32, u32), i64)>,
+    /// By method, register, and block in which an exception came.
+    pub cut: Vec<((u32, u32, u32), i64)>,
+}
+
+/// The thread that has a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The one that asks.
+    Caller,
+    /// Another one that lives, or several.
+    Other,
+    /// It has ended.
+    Ended,
 }
 
 impl Shim {
@@ -94,6 +118,7 @@ impl Shim {
             disarm: method(c"disarm", c"()I")?,
             snapshot_hashed: method(c"snapshotHashed", c"()[J")?,
             snapshot_cuts: method(c"snapshotCuts", c"()[J")?,
+            snapshot_tables: method(c"snapshotTables", c"()[J")?,
             lost: method(c"lost", c"()J")?,
             rows: method(c"rows", c"(I)I")?,
             row: method(c"row", c"(I)[B")?,
@@ -164,6 +189,39 @@ impl Shim {
             (method, register, triple[1] as u32, triple[2])
         };
         Ok(triples.chunks_exact(3).map(cut).collect())
+    }
+
+    /// What each thread counted by hash, and whose tables these are; for the calling thread. The last one is
+    /// that of virtual threads.
+    pub fn tables(&self, jni: Jni<'_>) -> Result<Vec<Table>, JvmError> {
+        let words = self.snapshot(jni, self.snapshot_tables)?;
+        let mut tables = Vec::new();
+        let mut rest = &words[..];
+        while let [block, state, pairs, triples, more @ ..] = rest {
+            let Some((hashed, more)) = more.split_at_checked(2 * *pairs as usize) else {
+                break;
+            };
+            let Some((cut, more)) = more.split_at_checked(3 * *triples as usize) else {
+                break;
+            };
+            rest = more;
+            let triple = |pair: &[i64]| (method_and_path(pair[0]), pair[1]);
+            let stopped = |cut: &[i64]| {
+                let (method, register) = method_and_path(cut[0]);
+                ((method, register, cut[1] as u32), cut[2])
+            };
+            tables.push(Table {
+                block: *block,
+                owner: match state {
+                    0 => Owner::Ended,
+                    1 => Owner::Caller,
+                    _ => Owner::Other,
+                },
+                hashed: hashed.chunks_exact(2).map(triple).collect(),
+                cut: cut.chunks_exact(3).map(stopped).collect(),
+            });
+        }
+        Ok(tables)
     }
 
     fn snapshot(&self, jni: Jni<'_>, of: StaticMethod) -> Result<Vec<i64>, JvmError> {

@@ -132,6 +132,9 @@ pub struct ClassMap {
 pub struct CounterLayout {
     /// Per method: first slot in the class's dense array, or `None` if its paths are hashed.
     pub base: Vec<Option<u32>>,
+    /// Per method: the slot, behind all of these, that counts how often a constructor was begun, where probes
+    /// count that; `None` for other methods, and where there is no room.
+    pub begun: Vec<Option<u32>>,
     /// Length of the dense array.
     pub slots: u32,
 }
@@ -144,11 +147,11 @@ impl CounterLayout {
 
     /// The layout of a class: a function of its path map alone, so that whoever reads counters can redo it.
     pub fn of(class: &ClassMap) -> Self {
-        Self::of_path_counts(class.methods.iter().map(MethodMap::num_paths))
+        Self::of_methods(&class.methods)
     }
 
-    /// The layout for methods with these numbers of paths.
-    pub fn of_path_counts(path_counts: impl IntoIterator<Item = u64>) -> Self {
+    /// The layout for methods.
+    pub fn of_methods(methods: &[MethodMap]) -> Self {
         let mut slots = 0u64;
         let place = |paths: u64| {
             let fits = paths <= Self::DENSE_LIMIT && slots + paths <= Self::SLOTS_LIMIT;
@@ -158,9 +161,18 @@ impl CounterLayout {
                 base
             })
         };
-        let base = path_counts.into_iter().map(place).collect();
+        let base = methods.iter().map(MethodMap::num_paths).map(place).collect();
+        let mut one = |method: &MethodMap| {
+            let fits = method.name == "<init>" && slots < Self::SLOTS_LIMIT;
+            fits.then(|| {
+                slots += 1;
+                slots as u32 - 1
+            })
+        };
+        let begun = methods.iter().map(&mut one).collect();
         CounterLayout {
             base,
+            begun,
             slots: slots as u32,
         }
     }

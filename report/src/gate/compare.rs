@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 
+use super::record::OTHERS;
+use super::verdict::{Verdict, Why, only_others, verdict};
 use super::{GateFile, GateMethod, GatePath, GateTest, Outside};
 
 /// What is asked of a comparison.
@@ -24,24 +26,6 @@ pub struct GateComparison {
     pub(super) sources: Vec<PathBuf>,
 }
 
-/// What became of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does more work than allowed.
-    Broken,
-    /// It does more work, or less, and that is allowed.
-    Changed,
-    /// It does the same work; if it is unstable, no other work than before.
-    Same,
-    /// It is unstable, and did more in each run than in any before, or less: no proof of a change, so nothing fails
-    /// by it but its own limit.
-    Unsure,
-    /// It was not there before.
-    New,
-    /// It is not there any more.
-    Gone,
-}
-
 /// One test in both files.
 #[derive(Clone, Debug)]
 pub struct TestChange {
@@ -53,6 +37,13 @@ pub struct TestChange {
     pub allocated: [Option<u64>; 2],
     /// Change as a share of the instructions before; `None` if the test is in one file only, or did nothing before.
     pub change: Option<f64>,
+    /// Instructions of its own threads before and after, as [`GateTest::own`] has them; the least of the runs.
+    pub own: [Option<u64>; 2],
+    /// Is all that differs what threads did that may have done another test's work: from run to run, or, if it is
+    /// [unsure](Verdict::Unsure), from before to now?
+    pub by_others: bool,
+    /// It is unstable, but has grown so far beyond what it differs by that it is broken.
+    pub far: bool,
     /// What became of it.
     pub verdict: Verdict,
     /// The method and path whose instructions grew most; if the test does less work: shrank most.
@@ -195,10 +186,10 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
     // What the code says that is being looked at.
     let own = pair[1].and_then(|test| test.limit);
     let limit = own.or(fail_on);
-    let verdict = match pair {
+    let (verdict, why) = match pair {
         [Some(b), Some(a)] => verdict(b, a, limit),
-        [None, _] => Verdict::New,
-        [_, None] => Verdict::Gone,
+        [None, _] => (Verdict::New, Why::Plain),
+        [_, None] => (Verdict::Gone, Why::Plain),
     };
     let moved = match pair {
         [Some(b), Some(a)] if verdict != Verdict::Same => moved(b, a),
@@ -217,24 +208,13 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
         limit,
         own_limit: own.is_some(),
         change: share,
+        own: pair.map(|test| test.and_then(|test| test.own).map(|[least, _]| least)),
+        by_others: why == Why::Others || only_others(pair),
+        far: why == Why::Far,
         verdict,
         moved,
-        unstable: reason(1).or_else(|| reason(0)),
-    }
-}
-
-/// A test that differs from itself has done other work only if none of the runs of one side did as much as one of the
-/// other's. Of two runs each that is so by chance once in three times, so only a limit of its own lets such a test fail.
-fn verdict(before: &GateTest, after: &GateTest, fail_on: Option<f64>) -> Verdict {
-    if after.instructions <= before.most && before.instructions <= after.most {
-        return Verdict::Same;
-    }
-    let unstable = before.unstable.is_some() || after.unstable.is_some();
-    let more = after.instructions as f64 - before.most as f64;
-    match fail_on {
-        _ if unstable && after.limit.is_none() => Verdict::Unsure,
-        Some(limit) if more > limit * before.most as f64 => Verdict::Broken,
-        _ => Verdict::Changed,
+        unstable: (reason(1).or_else(|| reason(0)))
+            .or_else(|| (why == Why::Others).then(|| format!("differs only in {OTHERS}"))),
     }
 }
 
@@ -401,32 +381,6 @@ mod tests {
         let words = without_lines("17 · 22–23 hit != null → no · bytecode 5 taken · 30");
         assert_eq!(words, [" hit != null → no", " taken"]);
         assert_eq!(first_line("22–23 hit"), Some(22));
-    }
-
-    #[test]
-    fn by_what_differs_from_itself_nothing_fails_but_its_own_limit() {
-        let test = |least, most, limit: Option<f64>| GateTest {
-            instructions: least,
-            most,
-            limit,
-            unstable: (least != most).then(|| "differs from itself".to_owned()),
-            ..GateTest::default()
-        };
-        let stable = test(1_000, 1_000, None);
-        for (before, after, expected) in [
-            (&stable, test(1_004, 1_004, None), Verdict::Changed),
-            (&stable, test(1_006, 1_006, None), Verdict::Broken),
-            (&stable, test(990, 1_001, None), Verdict::Same),
-            (&stable, test(1_100, 1_200, None), Verdict::Unsure),
-            (&stable, test(1_100, 1_200, Some(0.2)), Verdict::Changed),
-            (&stable, test(1_100, 1_200, Some(0.05)), Verdict::Broken),
-            // It drifts, and was the same twice by chance.
-            (&test(900, 1_000, None), test(1_100, 1_100, None), Verdict::Unsure),
-            (&test(900, 1_000, None), test(800, 800, None), Verdict::Unsure),
-        ] {
-            let limit = after.limit.or(Some(0.005));
-            assert_eq!(verdict(before, &after, limit), expected, "{after:?}");
-        }
     }
 
     #[test]

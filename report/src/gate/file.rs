@@ -17,6 +17,7 @@ const FIRST: &str = "trodden-gate\t1";
 const ABOUT: &str = "\
 # Executed bytecode instructions per test, for `trodden gate compare`; no time is in it. Columns:
 # test: instructions (least of the runs), most of the runs, allocated bytes, name; why it is unstable, if it is
+# own:  instructions of the test's own threads alone, least and most of the runs, if others worked or they differ
 # limit: how much more work the test itself allows
 # out:  calls of code that is not counted; calls that may be
 # in:   instructions of a method in that test, its calls, its key; + and its calls of code that is not counted;
@@ -61,6 +62,9 @@ impl GateFile {
                 let _ = write!(out, "\t{}", clean(reason));
             }
             out.push('\n');
+            if let Some([least, most]) = test.own.filter(|own| Some(*own) != test.implied_own()) {
+                let _ = writeln!(out, "own\t{least}\t{most}");
+            }
             if let Some(limit) = test.limit {
                 let _ = writeln!(out, "limit\t{}", limit_words(limit));
             }
@@ -151,16 +155,23 @@ impl Reader {
             ["runs", runs] => self.file.runs = number(runs)?,
             ["test", instructions, most, allocated, name, reason @ ..] if reason.len() <= 1 => {
                 self.keys.push(Vec::new());
-                self.file.tests.push(GateTest {
+                let mut test = GateTest {
                     name: (*name).to_owned(),
                     instructions: number(instructions)?,
                     most: number(most)?,
+                    own: None,
                     allocated: (*allocated != "-").then(|| number(allocated)).transpose()?,
                     outside: Some(Outside::default()),
                     limit: None,
                     unstable: reason.first().map(|&reason| reason.to_owned()),
                     methods: Vec::new(),
-                });
+                };
+                test.own = test.implied_own();
+                self.file.tests.push(test);
+            }
+            ["own", least, most] => {
+                let test = self.file.tests.last_mut().ok_or("own threads without a test")?;
+                test.own = Some([number(least)?, number(most)?]);
             }
             ["limit", words] => {
                 let test = self.file.tests.last_mut().ok_or("a limit without a test")?;
@@ -310,6 +321,7 @@ mod tests {
             name: name.to_owned(),
             instructions: 100,
             most: 104,
+            own: unstable.map_or(Some([90, 90]), |_| None),
             allocated: unstable.map(|_| 16),
             outside: Some(Outside { calls: 3, perhaps: 1 }),
             limit: unstable.map(|_| 0.005),
@@ -319,11 +331,13 @@ mod tests {
                 method("put()", Vec::new()),
             ],
         };
-        let file = GateFile {
+        let mut file = GateFile {
             runs: 2,
-            tests: vec![test("a", None), test("b", Some("differs"))],
+            tests: vec![test("a", None), test("b", Some("differs")), test("c", None)],
         };
+        file.tests[2].own = Some([100, 104]);
         let text = file.to_text();
+        assert_eq!(text.lines().filter(|line| line.starts_with("own\t")).count(), 1);
         assert_eq!(GateFile::parse(&text).unwrap(), file);
         assert_eq!(GateFile::parse(&text).unwrap().to_text(), text);
         // Each line that is cut off or left out is noticed, or says less; none panics.

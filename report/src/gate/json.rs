@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::compare::{GateComparison, Grew, TestChange, Verdict};
+use super::compare::{GateComparison, Grew, TestChange};
+use super::verdict::Verdict;
 
 #[derive(Serialize)]
 struct Document<'c> {
@@ -19,11 +20,13 @@ struct Test<'c> {
     verdict: &'static str,
     instructions: [Option<u64>; 2],
     change: Option<f64>,
+    own_instructions: [Option<u64>; 2],
     allocated: [Option<u64>; 2],
     outside_calls: [Option<u64>; 2],
     outside_perhaps: [Option<u64>; 2],
     limit: Option<f64>,
     grew: Option<Growth<'c>>,
+    by_others: bool,
     unstable: Option<&'c str>,
 }
 
@@ -77,11 +80,13 @@ fn test(test: &TestChange) -> Test<'_> {
         verdict: test.verdict.name(),
         instructions: test.instructions,
         change: test.change,
+        own_instructions: test.own,
         allocated: test.allocated,
         outside_calls: test.outside.map(|outside| outside.map(|outside| outside.calls)),
         outside_perhaps: test.outside.map(|outside| outside.map(|outside| outside.perhaps)),
         limit: test.limit,
         grew: test.grew().map(growth),
+        by_others: test.by_others,
         unstable: test.unstable.as_deref(),
     }
 }

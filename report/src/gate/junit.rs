@@ -3,8 +3,9 @@
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::compare::{GateComparison, TestChange, Verdict};
-use super::text::{limit_words, of_method, of_path, signed};
+use super::compare::{GateComparison, TestChange};
+use super::text::{limit_words, of_method, of_path, remark, signed};
+use super::verdict::Verdict;
 use crate::words::thousands;
 
 impl GateComparison {
@@ -79,6 +80,9 @@ impl GateComparison {
             "{}: {before} → {after} bytecode instructions ({change}{limit})",
             test.name
         );
+        if let Some(remark) = remark(test) {
+            said += &format!(", {remark}");
+        }
         if let Some(grew) = test.grew() {
             said += &format!(". Grew most: {}, {}", grew.title(), of_method(grew));
             if let Some(path) = of_path(grew) {

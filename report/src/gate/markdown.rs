@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::compare::{GateComparison, TestChange, Verdict};
-use super::text::{limit_words, of_method, of_path, signed};
+use super::compare::{GateComparison, TestChange};
+use super::text::{limit_words, of_method, of_path, remark, signed};
+use super::verdict::Verdict;
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
 
@@ -56,10 +57,9 @@ impl GateComparison {
             }
             out += "\n</details>\n";
         }
-        let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
-        if !unstable.is_empty() {
-            out += "\n<details><summary>Tests whose work is not the same in each run</summary>\n\n";
-            for test in unstable {
+        for (tests, about) in self.unstable() {
+            let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
+            for test in tests.iter().take(MOST_ROWS) {
                 let reason = test.unstable.as_deref().unwrap_or_default();
                 let _ = writeln!(
                     out,
@@ -67,6 +67,9 @@ impl GateComparison {
                     escape(&without_package(&test.name)),
                     escape(reason)
                 );
+            }
+            if tests.len() > MOST_ROWS {
+                let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
             }
             out += "\n</details>\n";
         }
@@ -121,7 +124,9 @@ fn item(test: &TestChange) -> String {
     let change = match (test.verdict, test.change) {
         (Verdict::New, _) => "new".to_owned(),
         (Verdict::Gone, _) => "gone".to_owned(),
-        (Verdict::Unsure, Some(change)) => format!("{}, not the same twice", signed(change)),
+        (Verdict::Unsure, Some(change)) => {
+            format!("{}, {}", signed(change), remark(test).unwrap_or_default())
+        }
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };
@@ -140,21 +145,33 @@ fn row(test: &TestChange) -> String {
         (Verdict::Gone, _) => "gone".to_owned(),
         (Verdict::Broken, Some(change)) => match test.limit.filter(|_| test.own_limit) {
             Some(limit) => format!("**{}**<br>allowed: {}", signed(change), limit_words(limit)),
-            None => format!("**{}**", signed(change)),
+            None => match remark(test) {
+                Some(said) => format!("**{}**<br>{said}", signed(change)),
+                None => format!("**{}**", signed(change)),
+            },
         },
-        (Verdict::Unsure, Some(change)) => format!("{}<br>not the same twice", signed(change)),
+        (Verdict::Unsure, Some(change)) => {
+            format!("{}<br>{}", signed(change), remark(test).unwrap_or_default())
+        }
         (_, Some(change)) => signed(change),
         (_, None) => "?".to_owned(),
     };
-    let what = test.moved.as_ref().map_or_else(String::new, |moved| {
-        let word = if test.grew().is_some() { "" } else { "shrank: " };
-        let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path: {}", escape(&path)));
-        format!(
-            "{word}**{}**<br>{}{path}",
-            escape(&without_package(&moved.title())),
-            escape(&of_method(moved))
-        )
-    });
+    let unknown = match test.verdict {
+        Verdict::Broken | Verdict::Changed | Verdict::Unsure => "no method that the files list",
+        _ => "",
+    };
+    let what = test.moved.as_ref().map_or_else(
+        || unknown.to_owned(),
+        |moved| {
+            let word = if test.grew().is_some() { "" } else { "shrank: " };
+            let path = of_path(moved).map_or_else(String::new, |path| format!("<br>path: {}", escape(&path)));
+            format!(
+                "{word}**{}**<br>{}{path}",
+                escape(&without_package(&moved.title())),
+                escape(&of_method(moved))
+            )
+        },
+    );
     let [before, after] = test.instructions.map(count);
     // No line ends before a per cent sign, and none between two numbers.
     let change = change.replace(" %", "\u{a0}%");

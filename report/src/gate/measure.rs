@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use trodden_numbering::{Path, PathEnd, StartKind};
-use trodden_profile::{Callee, Profile, ShapeHasher, TestCounts, facts};
+use trodden_profile::{Callee, Profile, ShapeHasher, TestCounts, TestMethod, facts};
 
 use super::{GateMethod, GatePath, LISTED, MOST_METHODS, MOST_PATHS, Outside};
 use crate::diff::{Side, path_in_words, sides};
@@ -14,6 +14,8 @@ use crate::words;
 pub struct Measured {
     /// Executed instructions.
     pub instructions: u64,
+    /// Of these, those of threads that were there before the test, or outlived it: their work may be another test's.
+    pub(super) others: u64,
     /// Allocated bytes, if they are known.
     pub allocated: Option<u64>,
     /// Calls that leave what is counted.
@@ -104,16 +106,11 @@ impl Measured {
         let profile = profile.printable();
         let counted = Counted::of(&profile);
         let of_test = |test: &TestCounts| {
-            let mut sides = Vec::new();
-            for one in &test.methods {
-                let class = &profile.classes[one.class as usize];
-                let made = Side::of_counts(class, one.method as usize, &one.counts, 1.0);
-                sides.extend(made.map(|mut side| {
-                    side.conditions = profile.conditions.get(&(one.class, one.method));
-                    side
-                }));
-            }
-            let mut measured = Self::of_sides(&profile, &counted, &sides);
+            let mut measured = Self::of_sides(&profile, &counted, &sides_of_test(&profile, &test.methods));
+            let others = sides_of_test(&profile, &test.others)
+                .into_iter()
+                .map(|side| side.work);
+            measured.others = others.fold(0, u64::saturating_add);
             measured.allocated = test.allocated;
             measured.max_growth.clone_from(&test.max_growth);
             if test.operations > 0 {
@@ -148,6 +145,7 @@ impl Measured {
         Measured {
             instructions,
             methods,
+            others: 0,
             allocated: None,
             outside,
             max_growth: None,
@@ -209,6 +207,16 @@ impl MeasuredMethod {
         paths.sort_by_key(|path| path.key);
         self.shown.paths = paths;
     }
+}
+
+fn sides_of_test<'p>(profile: &'p Profile, methods: &'p [TestMethod]) -> Vec<Side<'p>> {
+    let side = |one: &'p TestMethod| {
+        let class = &profile.classes[one.class as usize];
+        let mut side = Side::of_counts(class, one.method as usize, &one.counts, 1.0)?;
+        side.conditions = profile.conditions.get(&(one.class, one.method));
+        Some(side)
+    };
+    methods.iter().filter_map(side).collect()
 }
 
 fn method(side: &Side, least: u64) -> GateMethod {

@@ -8,7 +8,7 @@
 //!
 //! 1. `measure` turns a profile into instructions per method and path.
 //! 2. `record` puts several runs of the same test together, and says what differs from itself; `reason` says why.
-//! 3. `file` is the text format; `compare` finds what grew, by method and path.
+//! 3. `file` is the text format; `compare` finds what grew, by method and path; `verdict` says which of that fails.
 //! 4. `text`, `json`, `markdown`, `junit` and `sarif` show it.
 
 mod compare;
@@ -21,11 +21,13 @@ mod reason;
 mod record;
 mod sarif;
 mod text;
+mod verdict;
 
-pub use compare::{GateComparison, GateOptions, Grew, TestChange, Verdict};
+pub use compare::{GateComparison, GateOptions, Grew, TestChange};
 pub use file::FileError;
 pub use measure::Measured;
 pub use record::{LimitError, record};
+pub use verdict::Verdict;
 
 /// A method, or a path, below this share of its test's instructions is not in the file.
 const LISTED: f64 = 0.002;
@@ -52,6 +54,9 @@ pub struct GateTest {
     pub instructions: u64,
     /// The most of its runs.
     pub most: u64,
+    /// Those of the test's own threads alone, least and most of its runs: its thread, and threads that it began and that
+    /// have ended when it did. `None`: the numbers of its runs are no measure of what it differs by.
+    pub own: Option<[u64; 2]>,
     /// Bytes allocated, if that is known; the least of its runs.
     pub allocated: Option<u64>,
     /// Calls that leave what is counted, if that is known; those of the run with the least instructions.
@@ -118,6 +123,16 @@ impl GateMethod {
 }
 
 impl GateTest {
+    /// [`own`](Self::own) where a file does not say it: of a stable test what it is altogether.
+    fn implied_own(&self) -> Option<[u64; 2]> {
+        self.unstable.is_none().then_some([self.instructions, self.most])
+    }
+
+    /// Do its runs differ, but not in what its own threads did?
+    fn differs_by_others(&self) -> bool {
+        self.unstable.is_some() && self.own.is_some_and(|[least, most]| least == most)
+    }
+
     /// More instructions than that no method has executed that is not listed.
     fn least_listed(&self) -> u64 {
         let least = self.methods.iter().map(|method| method.instructions).min();

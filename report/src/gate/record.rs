@@ -8,6 +8,9 @@ use crate::words;
 /// The forks of a benchmark do other numbers of operations: a difference up to this share is no more than that.
 const OF_OPERATIONS: f64 = 1e-4;
 
+/// Threads whose work one test may have now, and another one the next time.
+pub(super) const OTHERS: &str = "threads that began before the test, or outlived it";
+
 /// What a test allows makes no sense.
 #[derive(Debug, thiserror::Error)]
 #[error("{test} has @Gate(maxGrowth = \"{words}\"), which is no percentage such as 0.5%")]
@@ -55,15 +58,19 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, Limit
     });
     let most = runs.iter().map(|run| run.instructions).max().unwrap_or_default();
     let lacks = runs.iter().find_map(|run| run.lacks.clone());
+    let comparable = lacks.is_none() && runs.len() >= wanted;
+    let own = || runs.iter().map(|run| run.instructions.saturating_sub(run.others));
+    let own = [own().min(), own().max()].map(Option::unwrap_or_default);
     let unstable = match () {
         () if lacks.is_some() => lacks,
         () if runs.len() < wanted => Some(format!("ran in {} of {wanted} runs", runs.len())),
-        () => differs(runs, least.instructions, most),
+        () => differs(runs, least.instructions, most, own[0] == own[1]),
     };
     Ok(GateTest {
         name: name.to_owned(),
         instructions: least.instructions,
         most,
+        own: comparable.then_some(own),
         allocated: runs.iter().map(|run| run.allocated).min().flatten(),
         outside: Some(least.outside),
         limit: limit.transpose()?,
@@ -72,8 +79,8 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, Limit
     })
 }
 
-/// What differs between the runs, in words.
-fn differs(runs: &[&Measured], least: u64, most: u64) -> Option<String> {
+/// What differs between the runs, in words. `by_others`: all that differs is what others than the test's own threads did.
+fn differs(runs: &[&Measured], least: u64, most: u64, by_others: bool) -> Option<String> {
     let mut names: BTreeSet<&(String, String)> = BTreeSet::new();
     names.extend(runs.iter().flat_map(|run| run.methods.keys()));
     let spread = |name: &(String, String)| {
@@ -92,10 +99,11 @@ fn differs(runs: &[&Measured], least: u64, most: u64) -> Option<String> {
         return None;
     }
     let run = runs.iter().find(|run| run.methods.contains_key(name))?;
-    let why = reason::of(run, name).map_or_else(
-        || ", for a reason that its calls do not tell".to_owned(),
-        |why| format!(", {why}"),
-    );
+    let why = match reason::of(run, name) {
+        _ if by_others => format!(", all of it in {OTHERS}"),
+        Some(why) => format!(", {why}"),
+        None => ", for a reason that its calls do not tell".to_owned(),
+    };
     Some(format!(
         "differs from itself by {}, most ({} instructions) in {}.{}{why}",
         spread_percent(share),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::compare::{GateComparison, Grew, TestChange, Verdict};
+use super::compare::{GateComparison, Grew, TestChange};
+use super::verdict::Verdict;
 
 impl GateComparison {
     /// SARIF: a result for each test that does more work than allowed.

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use super::compare::{GateComparison, Grew, TestChange, Verdict};
+use super::compare::{GateComparison, Grew, TestChange};
+use super::verdict::Verdict;
 use crate::words::thousands;
 
 /// Tests shown that are neither broken nor unstable.
@@ -42,7 +43,7 @@ impl GateComparison {
             (Verdict::Same, "the same"),
             (
                 Verdict::Unsure,
-                "not the same twice, and outside of the range before",
+                "outside of the range before, but not the same twice or not by threads of its own",
             ),
             (Verdict::New, "new"),
             (Verdict::Gone, "gone"),
@@ -89,13 +90,20 @@ impl GateComparison {
             }
             let _ = writeln!(out, "  {}\n      {said}", test.name);
         }
-        let unstable: Vec<&TestChange> = self.tests.iter().filter(|test| test.unstable.is_some()).collect();
-        if !unstable.is_empty() {
-            out += "\nNot the same in each run, so nothing fails by them but a limit of their own (@Gate), held against the whole range of the runs before:\n";
-        }
-        for test in unstable {
-            let reason = test.unstable.as_deref().unwrap_or_default();
-            let _ = writeln!(out, "  {}\n      {reason}", test.name);
+        for (tests, about) in self.unstable() {
+            let _ = writeln!(out, "\n{about}:");
+            for (shown, test) in tests.iter().enumerate() {
+                if shown >= MOST {
+                    let _ = writeln!(
+                        out,
+                        "… and {} more (all of them in --format json)",
+                        tests.len() - shown
+                    );
+                    break;
+                }
+                let reason = test.unstable.as_deref().unwrap_or_default();
+                let _ = writeln!(out, "  {}\n      {reason}", test.name);
+            }
         }
         out
     }
@@ -125,6 +133,26 @@ impl GateComparison {
             n => said.push(format!("{n} more methods")),
         }
         Some(said.join("; "))
+    }
+
+    /// Tests that are not the same in each run, and what that means for them.
+    pub(super) fn unstable(&self) -> Vec<(Vec<&TestChange>, &'static str)> {
+        let unstable = self.tests.iter().filter(|test| test.unstable.is_some());
+        let (others, own): (Vec<_>, Vec<_>) = unstable.partition(|test| test.by_others);
+        let groups = [
+            (
+                own,
+                "Not the same in each run, so only a limit of its own (@Gate) or growth far beyond that makes such a test fail",
+            ),
+            (
+                others,
+                "The same in each run but for threads that began before the test or outlived it, whose work makes no test fail",
+            ),
+        ];
+        groups
+            .into_iter()
+            .filter(|(tests, _)| !tests.is_empty())
+            .collect()
     }
 
     /// Tests that call more of what is not counted, in words, the largest growth first.
@@ -158,8 +186,7 @@ fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<Stri
     };
     let allowed = match (test.own_limit, test.limit) {
         (true, Some(limit)) => format!(", it says itself that {} more are allowed", limit_words(limit)),
-        _ if test.verdict == Verdict::Unsure => ", but it is not the same twice".to_owned(),
-        _ => String::new(),
+        _ => remark(test).map_or_else(String::new, |said| format!(", {said}")),
     };
     let _ = writeln!(
         out,
@@ -185,6 +212,16 @@ fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<Stri
         }
     }
     out
+}
+
+/// Why a test that grew does not fail, or does although it is unstable.
+pub(super) fn remark(test: &TestChange) -> Option<&'static str> {
+    match test.verdict {
+        Verdict::Unsure if test.by_others => Some("but not by threads of its own"),
+        Verdict::Unsure => Some("but it is not the same twice"),
+        Verdict::Broken if test.far => Some("far beyond what it differs by from itself"),
+        _ => None,
+    }
 }
 
 /// `22,103,344 → 22,329,000 instructions`.

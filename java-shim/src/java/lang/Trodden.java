@@ -27,7 +27,7 @@ public final class Trodden {
     // ------------------------------------------------------------------------------------
 
     /**
-     * What was counted since the last call is that of this test. Called by {@code trodden.junit.GateListener}, and by the profiler for JMH.
+     * What was counted since the last call is that of this test. Called by {@code trodden.listener.GateListener}, and by the profiler for JMH.
      *
      * @param operations how many operations a benchmark did; 0 for a test
      * @param allocated bytes that the test's thread allocated, or -1
@@ -781,6 +781,64 @@ public final class Trodden {
                 addCut(sum, cuts[i], cuts[i + 1], cuts[i + 2]);
             }
         }
+    }
+
+    /**
+     * What each table has counted by hash, and the paths cut off in it; and whose it is. For each table, oldest last: address of its block (odd: it has
+     * none of its own), 1 if its thread is the calling one, 2 if it is another one that lives, else 0, number of pairs, number of triples; then these, as
+     * above. The last table is that of virtual threads.
+     */
+    private static long[] snapshotTables() {
+        synchronized (TroddenThreads.LOCK) {
+            long[] out = new long[256];
+            int n = 0;
+            for (Table t = TroddenThreads.tables(); t != null; t = t.next) {
+                Thread owner = t.owner.get();
+                int state = owner == Thread.currentThread() ? 1 : owner != null && owner.isAlive() ? 2 : 0;
+                out = appendTable(out, n, t, state);
+                n += tableLength(out, n);
+            }
+            out = appendTable(out, n, TroddenThreads.shared(), 2);
+            n += tableLength(out, n);
+            long[] all = new long[n];
+            System.arraycopy(out, 0, all, 0, n);
+            return all;
+        }
+    }
+
+    private static int tableLength(long[] out, int at) {
+        return 4 + 2 * (int) out[at + 2] + 3 * (int) out[at + 3];
+    }
+
+    private static long[] appendTable(long[] out, int at, Table table, int state) {
+        // Its thread may count meanwhile: room for all that these arrays can hold.
+        long[] hash = table.hash;
+        long[] cuts = table.cuts;
+        int room = at + 4 + hash.length + cuts.length;
+        if (room > out.length) {
+            long[] grown = new long[Math.max(room, 2 * out.length)];
+            System.arraycopy(out, 0, grown, 0, at);
+            out = grown;
+        }
+        int n = at + 4;
+        for (int i = 0; i < hash.length; i += 2) {
+            if (hash[i] != 0) {
+                out[n++] = hash[i];
+                out[n++] = hash[i + 1];
+            }
+        }
+        int pairs = (n - at - 4) / 2;
+        for (int i = 0; i < cuts.length; i += CUT) {
+            if (cuts[i] != 0) {
+                System.arraycopy(cuts, i, out, n, 3);
+                n += 3;
+            }
+        }
+        out[at] = table.block;
+        out[at + 1] = state;
+        out[at + 2] = pairs;
+        out[at + 3] = (n - at - 4 - 2 * pairs) / 3;
+        return out;
     }
 
     private static long lost() {

@@ -1,7 +1,7 @@
 //! The section with the counts of tests, both ways.
 
 use super::{TestCounts, TestMethod};
-use crate::model::codec::wire::{Decoded, Decoder};
+use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::{MethodCounts, Profile};
 use crate::model::section::{Records, SectionReader, Sections};
@@ -19,25 +19,30 @@ pub(super) fn write(all: &[TestCounts], out: &mut Sections<'_>) -> Result<(), Wr
         plain.uint(test.operations);
         plain.option(test.max_growth.as_deref(), |plain, words| plain.string(words));
         plain.option(test.allocated, |plain, bytes| plain.uint(bytes));
-        plain.len(test.methods.len());
-        for method in &test.methods {
-            plain.uint(u64::from(method.class));
-            plain.uint(u64::from(method.method));
-            plain.len(method.counts.paths.len());
-            for (&path, &count) in &method.counts.paths {
-                plain.uint(path);
-                plain.uint(count);
-            }
-            plain.len(method.counts.partial.len());
-            for (&(block, path), &count) in &method.counts.partial {
-                plain.uint(u64::from(block));
-                plain.uint(path);
-                plain.uint(count);
-            }
-        }
+        write_methods(&test.methods, plain);
+        write_methods(&test.others, plain);
         records.end();
     }
     out.put_records(TESTS, records)
+}
+
+fn write_methods(methods: &[TestMethod], plain: &mut Encoder) {
+    plain.len(methods.len());
+    for method in methods {
+        plain.uint(u64::from(method.class));
+        plain.uint(u64::from(method.method));
+        plain.len(method.counts.paths.len());
+        for (&path, &count) in &method.counts.paths {
+            plain.uint(path);
+            plain.uint(count);
+        }
+        plain.len(method.counts.partial.len());
+        for (&(block, path), &count) in &method.counts.partial {
+            plain.uint(u64::from(block));
+            plain.uint(path);
+            plain.uint(count);
+        }
+    }
 }
 
 /// What was read so far.
@@ -70,6 +75,7 @@ fn record(d: &mut Decoder<'_>) -> Decoded<TestCounts> {
             d.uint("bytes of a test")
         })?,
         methods: d.list("methods of a test", |d, _| method(d))?,
+        others: d.list("methods of a test", |d, _| method(d))?,
     })
 }
 

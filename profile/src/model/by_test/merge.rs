@@ -12,16 +12,16 @@ type Methods = BTreeMap<(u32, u32), MethodCounts>;
 
 /// Tests of the same name are added up.
 pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<Vec<TestCounts>, MergeError> {
-    let mut all: BTreeMap<&str, (TestCounts, Methods)> = BTreeMap::new();
+    let mut all: BTreeMap<&str, (TestCounts, [Methods; 2])> = BTreeMap::new();
     for profile in profiles {
         for test in &profile.by_test {
-            let (sum, methods) = all.entry(&test.name).or_insert_with(|| {
+            let (sum, [methods, others]) = all.entry(&test.name).or_insert_with(|| {
                 let first = TestCounts {
                     name: test.name.clone(),
                     allocated: Some(0),
                     ..TestCounts::default()
                 };
-                (first, Methods::new())
+                (first, Default::default())
             });
             sum.times = sum.times.saturating_add(test.times);
             sum.operations = sum.operations.saturating_add(test.operations);
@@ -35,15 +35,19 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<V
             for one in &test.methods {
                 add(profile, one, classes, methods)?;
             }
+            for one in &test.others {
+                add(profile, one, classes, others)?;
+            }
         }
     }
-    let tests = all.into_values().map(|(mut test, methods)| {
+    let tests = all.into_values().map(|(mut test, [methods, others])| {
         let method = |((class, method), counts)| TestMethod {
             class,
             method,
             counts,
         };
         test.methods = methods.into_iter().map(method).collect();
+        test.others = others.into_iter().map(method).collect();
         test
     });
     Ok(tests.collect())

@@ -23,6 +23,9 @@ pub struct TestCounts {
     pub allocated: Option<u64>,
     /// Methods that ran, in the order of classes and methods.
     pub methods: Vec<TestMethod>,
+    /// Of these, what threads counted whose work may fall into another test the next time: other threads than the
+    /// test's own that were there before the test, or were still there at its end. In the same order.
+    pub others: Vec<TestMethod>,
 }
 
 /// What was counted of a method during a test.
@@ -87,27 +90,29 @@ fn check(profile: &Profile) -> Result<(), String> {
         }
     }
     for test in &profile.by_test {
-        let mut last = None;
-        for one in &test.methods {
-            let class = profile.classes.get(one.class as usize);
-            let Some(map) = class.and_then(|class| class.map.methods.get(one.method as usize)) else {
-                return Err(format!(
-                    "a test counted method {} of class {}, which is not there",
-                    one.method, one.class
-                ));
-            };
-            if last >= Some((one.class, one.method)) {
-                return Err("the methods of a test are not in order".to_owned());
-            }
-            last = Some((one.class, one.method));
-            let whole = one.counts.paths.keys().all(|&path| path < map.num_paths());
-            let cut = one
-                .counts
-                .partial
-                .keys()
-                .all(|&(block, _)| (block as usize) < map.blocks.len());
-            if !whole || !cut {
-                return Err(format!("a test counted a path of {} that is not there", map.name));
+        for methods in [&test.methods, &test.others] {
+            let mut last = None;
+            for one in methods {
+                let class = profile.classes.get(one.class as usize);
+                let Some(map) = class.and_then(|class| class.map.methods.get(one.method as usize)) else {
+                    return Err(format!(
+                        "a test counted method {} of class {}, which is not there",
+                        one.method, one.class
+                    ));
+                };
+                if last >= Some((one.class, one.method)) {
+                    return Err("the methods of a test are not in order".to_owned());
+                }
+                last = Some((one.class, one.method));
+                let whole = one.counts.paths.keys().all(|&path| path < map.num_paths());
+                let cut = one
+                    .counts
+                    .partial
+                    .keys()
+                    .all(|&(block, _)| (block as usize) < map.blocks.len());
+                if !whole || !cut {
+                    return Err(format!("a test counted a path of {} that is not there", map.name));
+                }
             }
         }
     }

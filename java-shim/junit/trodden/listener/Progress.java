@@ -1,4 +1,4 @@
-package trodden.junit;
+package trodden.listener;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

@@ -1,4 +1,4 @@
-package trodden.junit;
+package trodden.listener;
 
 import java.lang.reflect.Method;
 import org.testng.ITestContext;

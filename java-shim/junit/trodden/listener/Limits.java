@@ -1,8 +1,9 @@
-package trodden.junit;
+package trodden.listener;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.AnnotatedElement;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import org.junit.platform.engine.TestSource;
 import org.junit.platform.engine.support.descriptor.MethodSource;
 
@@ -55,10 +56,21 @@ final class Limits {
         for (Annotation annotation : element.getDeclaredAnnotations()) {
             if (annotation.annotationType().getName().equals(GATE)) {
                 Method value = annotation.annotationType().getMethod("maxGrowth");
-                return (String) value.invoke(annotation);
+                return (String) valueOf(annotation, value);
             }
         }
         return null;
+    }
+
+    /** Not by the method itself: the annotation may be in a module that does not export it. */
+    private static Object valueOf(Annotation annotation, Method value) throws ReflectiveOperationException {
+        try {
+            return Proxy.getInvocationHandler(annotation).invoke(annotation, value, null);
+        } catch (ReflectiveOperationException | RuntimeException | Error e) {
+            throw e;
+        } catch (Throwable e) {
+            throw new ReflectiveOperationException(e);
+        }
     }
 
     private static String parameters(Method method) {

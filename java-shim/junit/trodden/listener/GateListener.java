@@ -1,4 +1,4 @@
-package trodden.junit;
+package trodden.listener;
 
 import org.junit.platform.engine.TestExecutionResult;
 import org.junit.platform.engine.TestSource;

@@ -1,4 +1,4 @@
-package trodden.junit;
+package trodden.listener;
 
 /** Makes a Java agent of the jar, which puts it on the class path of every JVM of a build; that is all it is for. */
 public final class Premain {
