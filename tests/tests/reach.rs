@@ -29,7 +29,7 @@ public class Shop {
         if (age < 12) {
             return 0;
         }
-        return 100;
+        return 99 + Fees.FEE;
     }
 
     public int count() {
@@ -38,6 +38,19 @@ public class Shop {
             all += name.length();
         }
         return all;
+    }
+}
+";
+
+const FEES: &str = "src/main/java/orders/Fees.java";
+
+const FEES_TEXT: &str = "package orders;
+
+class Fees {
+    static final int FEE = fee(2);
+
+    private static int fee(int people) {
+        return people < 3 ? 1 : 2;
     }
 }
 ";
@@ -67,6 +80,7 @@ impl Project {
         fs::copy(here.join("pom.xml"), folder.path().join("pom.xml"))?;
         for (file, text) in [
             (SHOP, SHOP_TEXT),
+            (FEES, FEES_TEXT),
             ("src/test/java/orders/ShopTest.java", TEST_TEXT),
         ] {
             let to = folder.path().join(file);
@@ -109,10 +123,14 @@ impl Project {
         process::run(&mut run, LIMIT)
     }
 
-    /// The tests that a change of the class may concern; and why.
+    /// The tests that a change of `Shop` may concern; and why.
     fn changed(&self, old: &str, new: &str) -> Result<(Vec<String>, String)> {
-        assert!(SHOP_TEXT.contains(old), "{old}");
-        fs::write(self.0.path().join(SHOP), SHOP_TEXT.replace(old, new))?;
+        self.changed_in(SHOP, SHOP_TEXT, old, new)
+    }
+
+    fn changed_in(&self, file: &str, text: &str, old: &str, new: &str) -> Result<(Vec<String>, String)> {
+        assert!(text.contains(old), "{old}");
+        fs::write(self.0.path().join(file), text.replace(old, new))?;
         self.select()
     }
 
@@ -202,8 +220,15 @@ fn lines_and_changes_name_their_tests() -> Result<()> {
         "{why}"
     );
     assert_eq!(project.changed("price(int age)", "price(long age)")?.0, all);
-    // Nothing changed; then something that no profile knows of.
+    // Nothing changed.
     assert_eq!(project.changed("age < 12", "age < 12")?.0, Vec::<String>::new());
+    // It ran once, in whichever test came first, and what follows from it concerns all.
+    let (names, why) = project.changed_in(FEES, FEES_TEXT, "people < 3", "people < 2")?;
+    assert_eq!(names, all);
+    let said = "orders.Fees.fee(int) may run in the static initialiser of orders.Fees, once for all tests";
+    assert!(why.contains(said), "{why}");
+    // Something that no profile knows of.
+    project.changed_in(FEES, FEES_TEXT, "class", "class")?;
     let pom = fs::read_to_string(project.0.path().join("pom.xml"))?;
     fs::write(project.0.path().join("pom.xml"), format!("{pom}\\n<!-- -->\\n"))?;
     let (names, why) = project.select()?;
@@ -241,7 +266,11 @@ fn tests_of_testng_are_told_apart() -> Result<()> {
     assert!(pom.contains(junit));
     let testng = "<groupId>org.testng</groupId><artifactId>testng</artifactId><version>7.10.2</version>";
     fs::write(folder.path().join("pom.xml"), pom.replace(junit, testng))?;
-    for (file, text) in [(SHOP, SHOP_TEXT), ("src/test/java/orders/ShopTest.java", NG_TEXT)] {
+    for (file, text) in [
+        (SHOP, SHOP_TEXT),
+        (FEES, FEES_TEXT),
+        ("src/test/java/orders/ShopTest.java", NG_TEXT),
+    ] {
         let to = folder.path().join(file);
         fs::create_dir_all(to.parent().ok_or("no parent")?)?;
         fs::write(to, text)?;
@@ -261,7 +290,7 @@ fn tests_of_testng_are_told_apart() -> Result<()> {
     project.trodden(&[&record[..], &maven].concat())?.success()?;
     let line = 1 + SHOP_TEXT
         .lines()
-        .position(|line| line.contains("return 100"))
+        .position(|line| line.contains("return 99 + "))
         .ok_or("no line")?;
     let asked = format!("orders/Shop.java:{line}");
     let told = project

@@ -1,15 +1,15 @@
 //! Which tests a change may concern.
 //!
 //! A change within the lines of one method concerns the tests that ran this method; one of imports those that
-//! ran anything of the file. Whatever else changes, fields, signatures, new methods, files that the profile
-//! knows nothing of, may concern any test.
+//! ran anything of the file. What static initialisers may call, and whatever else changes, fields, signatures,
+//! new methods, files that the profile knows nothing of, may concern any test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use trodden_profile::{MethodMap, Profile, TestCounts};
 
 use super::diff::{FileChange, Piece, parse};
-use super::is_of;
+use super::{initialisers, is_of};
 use crate::words;
 
 /// Tests to run for a change.
@@ -42,8 +42,9 @@ pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, Strin
     let tests = profile.by_test.iter().filter(|test| is_test(test));
     let names: BTreeSet<String> = tests.map(|test| test.name.clone()).collect();
     selection.of = names.len();
+    let initialisers = initialisers::reached(profile);
     for file in parse(diff)? {
-        add(profile, &file, &mut selection);
+        add(profile, &initialisers, &file, &mut selection);
     }
     if !selection.all.is_empty() {
         selection.tests = names;
@@ -58,7 +59,10 @@ fn is_test(test: &TestCounts) -> bool {
 /// Places of a file's methods in the profile, and their maps.
 type Methods<'p> = Vec<((u32, u32), &'p str, &'p MethodMap)>;
 
-fn add(profile: &Profile, file: &FileChange, selection: &mut Selection) {
+/// What may run in static initialisers, with the class of one.
+type Initialisers<'p> = BTreeMap<(u32, u32), &'p str>;
+
+fn add(profile: &Profile, initialisers: &Initialisers<'_>, file: &FileChange, selection: &mut Selection) {
     if file.whole {
         return selection.may_be_any(format!("{} came, went, was renamed, or is not text", file.path));
     }
@@ -86,7 +90,7 @@ fn add(profile: &Profile, file: &FileChange, selection: &mut Selection) {
         if is_import(piece) && piece.lines().1 < first_code {
             methods
                 .iter()
-                .for_each(|method| concern(profile, method, selection));
+                .for_each(|method| concern(profile, initialisers, method, selection));
             continue;
         }
         let (first, last) = piece.lines();
@@ -101,13 +105,14 @@ fn add(profile: &Profile, file: &FileChange, selection: &mut Selection) {
         }
         within
             .iter()
-            .for_each(|method| concern(profile, method, selection));
+            .for_each(|method| concern(profile, initialisers, method, selection));
     }
 }
 
 /// The tests that ran a method.
 fn concern(
     profile: &Profile,
+    initialisers: &Initialisers<'_>,
     &((class, method), name, map): &((u32, u32), &str, &MethodMap),
     selection: &mut Selection,
 ) {
@@ -134,6 +139,11 @@ fn concern(
         selection.may_be_any(format!("{signature} ran in no test of its own: {}", other.name));
     } else if map.name == "<clinit>" {
         selection.may_be_any(format!("{signature} runs once, for all tests"));
+    } else if let Some(owner) = initialisers.get(&(class, method)).filter(|_| !tests.is_empty()) {
+        let owner = words::dotted(owner);
+        selection.may_be_any(format!(
+            "{signature} may run in the static initialiser of {owner}, once for all tests"
+        ));
     }
     selection.methods.insert(signature, tests.len());
     selection.tests.extend(

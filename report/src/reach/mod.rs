@@ -6,6 +6,7 @@
 
 mod change;
 mod diff;
+mod initialisers;
 
 use std::collections::BTreeMap;
 
