@@ -176,12 +176,17 @@ pub fn shape(
     for (index, block) in blocks.iter().enumerate() {
         let mut opcodes = ShapeHasher::default();
         let mut instructions = 0;
+        let mut allocations = 0;
         let before = calls.len();
         for (pc, opcode) in code.instructions(block.start, block.end) {
             instructions += 1;
             let (normal, operand) = normal(pool, code, pc as usize, opcode, scratch);
             opcodes.add(u64::from(normal));
             whole.add(operand.rotate_left(8) ^ u64::from(normal));
+            allocations += u32::from(matches!(
+                opcode,
+                op::NEW | op::NEWARRAY | op::ANEWARRAY | op::MULTIANEWARRAY
+            ));
             if KIND[opcode as usize] & kind::CALL != 0 {
                 calls.extend(scratch.callee(pool, get_u2(code.bytes, pc as usize + 1)));
             }
@@ -199,6 +204,7 @@ pub fn shape(
             opcodes: opcodes.finish() as u32,
             instructions,
             calls: (calls.len() - before) as u32,
+            allocations: Some(allocations),
         });
     }
     add_handlers(&mut whole, pool, code, blocks, scratch);

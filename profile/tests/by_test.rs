@@ -12,6 +12,7 @@ fn test(name: &str, allocated: Option<u64>, methods: &[(u32, MethodCounts)]) -> 
         operations: 0,
         max_growth: None,
         allocated,
+        nanos: allocated.map(|bytes| bytes + 3),
         methods: (methods.iter().cloned())
             .map(|(method, counts)| TestMethod {
                 class: 0,
@@ -82,6 +83,7 @@ fn tests_of_the_same_name_are_added_up() {
     ];
     expected.iter_mut().for_each(|test| test.times = 2);
     expected[0].operations = 7;
+    expected[0].nanos = Some(5 + 3 + 6 + 3);
     expected[1].max_growth = Some("1%".to_owned());
     expected[0].others = one.by_test[0].others.clone();
     assert_eq!(merge([&one, &other]).unwrap().by_test, expected);

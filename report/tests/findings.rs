@@ -321,6 +321,7 @@ fn what_was_not_measured_but_is_called_often() {
                 opcodes: 1,
                 instructions: 3,
                 calls: u32::from(matches!(block, 0 | 1 | 3)),
+                allocations: None,
             })
             .collect(),
         calls: vec![

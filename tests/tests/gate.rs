@@ -108,8 +108,8 @@ impl Place {
     }
 
     /// Executed instructions per method (`Class.name`, overloads together) as an agent counts them that adds
-    /// one to a counter per basic block.
-    fn counted_by_blocks(&self, classes: &Path, main: &str) -> BTreeMap<String, u64> {
+    /// one to a counter per basic block; and how many of them made something.
+    fn counted_by_blocks(&self, classes: &Path, main: &str) -> (BTreeMap<String, u64>, u64) {
         let out = self.path(&format!("{main}.blocks"));
         let mut java = self.jdk.command("java");
         java.arg(format!(
@@ -126,7 +126,8 @@ impl Place {
             let name = method.split('(').next().unwrap().replace('/', ".");
             *sums.entry(name).or_default() += sum.parse::<u64>().unwrap();
         }
-        sums
+        let made = sums.remove("=new").unwrap();
+        (sums, made)
     }
 }
 
@@ -172,12 +173,13 @@ fn instructions_are_those_of_a_block_counter() {
             }
             let main = source.rsplit('/').next().unwrap();
             let classes = place.compiled(source, None, main);
-            let blocks = place.counted_by_blocks(&classes, main);
+            let (blocks, made) = place.counted_by_blocks(&classes, main);
             let options = ["--ignore-exit-code", "--runs", "1"];
             let text = place.recorded(&format!("{main}.gate"), &options, &place.java(&classes, &[main]));
             let expected: u64 = blocks.values().sum();
             let what = format!("{main} on JDK {}", place.jdk.feature);
             assert_eq!(columns(&text, "test")[1], expected.to_string(), "{what}");
+            assert_eq!(columns(&text, "new")[1], made.to_string(), "{what}");
             assert!(expected > 900, "{main} does too little: {expected}");
             // One sum could hide two errors: each method that the file names has its own. Overloads of
             // which one is too small to be named are short of it, so most are held to be equal, and none to
@@ -380,6 +382,8 @@ fn calls_of_what_is_not_counted_are_counted() {
     let after = place.compiled("gate/Calls", Some(("i % 2 == 0", "i % 2 >= 0")), "after");
     let base = place.recorded("base.gate", &["--runs", "1"], &place.java(&before, &["Calls"]));
     place.recorded("new.gate", &["--runs", "1"], &place.java(&after, &["Calls"]));
+    // The Square, the StringBuilder.
+    assert_eq!(columns(&base, "new"), ["new", "2"]);
     // append() 50 times, length() twice, println(), and the constructors of StringBuilder and Object; area()
     // and toString() are names that a counted class has.
     assert_eq!(columns(&base, "out"), ["out", "55", "101"]);
@@ -395,6 +399,56 @@ fn calls_of_what_is_not_counted_are_counted() {
     // Fewer of them are no news.
     let (text, _) = place.compare("new.gate", "base.gate", &[]);
     assert!(!text.contains("More calls"), "{text}");
+}
+
+#[test]
+fn allocations_that_grow_are_listed() {
+    let place = Place::new(Jdk::ends().unwrap().remove(0));
+    let more = ("new Square();", "new Square[][] {{new Square()}, {}}[0][0];");
+    let before = place.compiled("gate/Calls", None, "before");
+    let after = place.compiled("gate/Calls", Some(more), "after");
+    place.recorded("base.gate", &["--runs", "1"], &place.java(&before, &["Calls"]));
+    place.recorded("new.gate", &["--runs", "1"], &place.java(&after, &["Calls"]));
+    let (text, code) = place.compare("base.gate", "new.gate", &["--fail-on", "50%"]);
+    assert!(
+        text.contains("More objects and arrays made by counted code"),
+        "{text}"
+    );
+    assert!(text.contains("2 → 5 allocations"), "{text}");
+    assert_eq!(code, Some(0), "{text}");
+    let (markdown, _) = place.compare("base.gate", "new.gate", &["--format", "markdown"]);
+    assert!(markdown.contains("- Calls: 2 → 5 allocations"), "{markdown}");
+    let test = &place.json("base.gate", "new.gate")["tests"][0];
+    assert_eq!(test["allocations"], serde_json::json!([2, 5]));
+    let (text, _) = place.compare("new.gate", "base.gate", &[]);
+    assert!(!text.contains("More objects"), "{text}");
+}
+
+#[test]
+fn times_are_beside_if_asked_for() {
+    let place = Place::new(Jdk::ends().unwrap().remove(0));
+    let before = place.compiled("gate/Orders", None, "before");
+    let after = place.compiled("gate/Orders", Some(("quantity > 40", "quantity > 10")), "after");
+    let base = place.recorded("base.gate", &["--time"], &place.java(&before, &["Orders"]));
+    place.recorded("new.gate", &["--time"], &place.java(&after, &["Orders"]));
+    let [least, most] = [1, 2].map(|column| columns(&base, "time")[column].parse::<u64>().unwrap());
+    assert!(0 < least && least <= most, "{base}");
+    let range = &place.json("base.gate", "new.gate")["tests"][0]["time_ns"][0];
+    assert_eq!(range, &serde_json::json!([least * 1000, most * 1000]));
+    for format in ["text", "markdown"] {
+        let (text, _) = place.compare("base.gate", "new.gate", &["--format", format]);
+        assert!(
+            text.contains("time: ") && text.contains(", with probes"),
+            "{text}"
+        );
+    }
+    let (junit, _) = place.compare("base.gate", "new.gate", &["--format", "junit"]);
+    assert!(junit.contains(" time=\"0."), "{junit}");
+    // Nothing but numbers that are known: not asked for, not there.
+    let plain = place.recorded("plain.gate", &["--runs", "1"], &place.java(&before, &["Orders"]));
+    assert!(!plain.contains("\ntime\t"), "{plain}");
+    let times = &place.json("plain.gate", "plain.gate")["tests"][0]["time_ns"];
+    assert_eq!(times, &serde_json::json!([null, null]));
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub fn collect(args: &CollectArgs) -> Result<ExitCode, CliError> {
         let mut tests = Measured::tests(&Profile::load(file).map_err(CliError::failed)?);
         // Of forks that is set-up and warm-up, of which there is as much as there is time for.
         tests.remove(TestCounts::BETWEEN);
+        // JMH's score says it better.
+        tests.values_mut().for_each(|test| test.nanos = None);
         if tests.is_empty() {
             return Err(CliError::file(
                 file,

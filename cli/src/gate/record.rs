@@ -37,6 +37,10 @@ pub struct RecordArgs {
     /// Write down how many bytes tests allocate, too; they are not quite the same twice.
     #[arg(long)]
     allocated: bool,
+    /// Write down how long tests take, too: the least and the most of the runs, with the probes in them. No
+    /// two files are the same then.
+    #[arg(long)]
+    time: bool,
     /// Keep the profiles here as well, for `trodden diff`.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
@@ -170,6 +174,9 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
     }
     if !args.allocated {
         tests.values_mut().for_each(|test| test.allocated = None);
+    }
+    if !args.time {
+        tests.values_mut().for_each(|test| test.nanos = None);
     }
     if tests.is_empty() {
         return Err(CliError::Failed(format!(

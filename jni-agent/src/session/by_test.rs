@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use trodden_instrumenter::{MethodId, ProbeKind};
 use trodden_profile::{MethodCounts, TestCounts, TestMethod};
@@ -24,6 +25,8 @@ pub struct Marks {
 struct Inner {
     /// All that was counted before the last mark.
     last: ByThread,
+    /// When the last mark was done.
+    since: Option<Instant>,
     tests: BTreeMap<String, Test>,
 }
 
@@ -33,6 +36,7 @@ struct Test {
     operations: u64,
     max_growth: Option<String>,
     allocated: Option<u64>,
+    nanos: Option<u64>,
     methods: BTreeMap<MethodId, MethodCounts>,
     /// Of these, what threads counted that other tests may have as well.
     others: BTreeMap<MethodId, MethodCounts>,
@@ -68,17 +72,21 @@ impl Marks {
             return Ok(());
         }
         let registry = &agent.host.registry;
+        let now = Instant::now();
         let mut inner = lock(&self.inner);
-        let Inner { last, tests } = &mut *inner;
+        let Inner { last, since, tests } = &mut *inner;
+        let nanos = since.and_then(|since| u64::try_from(now.duration_since(since).as_nanos()).ok());
         let more = last.more(registry, &agent.host.blocks, shim, jni)?;
         // A benchmark's iteration is what its threads do, which JMH keeps from one to the next.
         let by_others = more.by_others && mark.operations == 0;
         let test = tests.entry(mark.name).or_default();
-        let bytes = mark.allocated;
-        test.allocated = match test.times {
-            0 => bytes,
-            _ => test.allocated.zip(bytes).map(|(a, b)| a.saturating_add(b)),
+        let first = test.times == 0;
+        let sum = |sum: Option<u64>, more: Option<u64>| match first {
+            true => more,
+            false => sum.zip(more).map(|(a, b)| a.saturating_add(b)),
         };
+        test.allocated = sum(test.allocated, mark.allocated);
+        test.nanos = sum(test.nanos, nanos);
         test.times += 1;
         test.operations = test.operations.saturating_add(mark.operations);
         test.max_growth = mark.max_growth.or(test.max_growth.take());
@@ -100,6 +108,7 @@ impl Marks {
                 }
             }
         }
+        *since = Some(Instant::now());
         Ok(())
     }
 
@@ -123,6 +132,7 @@ impl Marks {
             operations: test.operations,
             max_growth: test.max_growth.clone(),
             allocated: test.allocated,
+            nanos: test.nanos,
             methods: placed(&test.methods, &places),
             others: placed(&test.others, &places),
         };

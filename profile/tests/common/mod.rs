@@ -225,7 +225,8 @@ pub fn any_counts(map: &MethodMap) -> impl Strategy<Value = MethodCounts> + use<
 fn any_shape(blocks: usize) -> impl Strategy<Value = MethodShape> {
     let callee = (any::<u32>(), any::<u32>()).prop_map(|(owner, method)| Callee { owner, method });
     let block = (any::<u32>(), 1..40u32, proptest::collection::vec(callee, 0..3));
-    (any::<u64>(), proptest::collection::vec(block, blocks)).prop_map(|(code, blocks)| {
+    let known = any::<bool>();
+    (any::<u64>(), proptest::collection::vec(block, blocks), known).prop_map(|(code, blocks, known)| {
         let mut shape = MethodShape {
             code,
             ..MethodShape::default()
@@ -235,6 +236,8 @@ fn any_shape(blocks: usize) -> impl Strategy<Value = MethodShape> {
                 opcodes,
                 instructions,
                 calls: calls.len() as u32,
+                // Known of all blocks of a method, or of none.
+                allocations: known.then_some(opcodes % 5),
             });
             shape.calls.extend(calls);
         }

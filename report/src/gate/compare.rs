@@ -35,6 +35,11 @@ pub struct TestChange {
     pub instructions: [Option<u64>; 2],
     /// Allocated bytes before and after, if they are known.
     pub allocated: [Option<u64>; 2],
+    /// How long it took with the probes in it, before and after, if that is known: least and most of the runs,
+    /// nanoseconds. Nothing is judged by it.
+    pub time: [Option<[u64; 2]>; 2],
+    /// Executed instructions that make an object or arrays, before and after, if they are known.
+    pub allocations: [Option<u64>; 2],
     /// Change as a share of the instructions before; `None` if the test is in one file only, or did nothing before.
     pub change: Option<f64>,
     /// Instructions of its own threads before and after, as [`GateTest::own`] has them; the least of the runs.
@@ -160,6 +165,14 @@ impl TestChange {
         (a as f64 > b as f64 * 1.001 && self.unstable.is_none()).then_some([b, a])
     }
 
+    /// Allocations of counted code before and after, if there are over a tenth of a per cent more of them.
+    pub fn allocates_more(&self) -> Option<[u64; 2]> {
+        let [Some(b), Some(a)] = self.allocations else {
+            return None;
+        };
+        (a as f64 > b as f64 * 1.001 && self.unstable.is_none()).then_some([b, a])
+    }
+
     /// The method and path that grew; nothing if the test does less work.
     pub fn grew(&self) -> Option<&Grew> {
         self.moved
@@ -200,6 +213,8 @@ fn change(name: &str, pair: [Option<&GateTest>; 2], fail_on: Option<f64>) -> Tes
         name: name.to_owned(),
         instructions,
         allocated: pair.map(|test| test.and_then(|test| test.allocated)),
+        time: pair.map(|test| test.and_then(|test| test.time)),
+        allocations: pair.map(|test| test.and_then(|test| test.allocations)),
         outside: pair.map(|test| test.and_then(|test| test.outside)),
         calls_more: match pair {
             [Some(b), Some(a)] => calls_more(b, a),

@@ -19,6 +19,8 @@ const ABOUT: &str = "\
 # test: instructions (least of the runs), most of the runs, allocated bytes, name; why it is unstable, if it is
 # own:  instructions of the test's own threads alone, least and most of the runs, if others worked or they differ
 # limit: how much more work the test itself allows
+# time: microseconds that it took with the probes in it, least and most of the runs; only if it was asked for
+# new:  executed instructions that make an object or arrays; without such a line it is not known
 # out:  calls of code that is not counted; calls that may be
 # in:   instructions of a method in that test, its calls, its key; + and its calls of code that is not counted;
 #       then its paths: how often, * and key
@@ -67,6 +69,13 @@ impl GateFile {
             }
             if let Some(limit) = test.limit {
                 let _ = writeln!(out, "limit\t{}", limit_words(limit));
+            }
+            if let Some(time) = test.time {
+                let [least, most] = time.map(|nanos| nanos / 1000);
+                let _ = writeln!(out, "time\t{least}\t{most}");
+            }
+            if let Some(allocations) = test.allocations {
+                let _ = writeln!(out, "new\t{allocations}");
             }
             if let Some(Outside { calls, perhaps }) = test.outside.filter(|out| *out != Outside::default()) {
                 let _ = writeln!(out, "out\t{calls}\t{perhaps}");
@@ -161,6 +170,8 @@ impl Reader {
                     most: number(most)?,
                     own: None,
                     allocated: (*allocated != "-").then(|| number(allocated)).transpose()?,
+                    time: None,
+                    allocations: None,
                     outside: Some(Outside::default()),
                     limit: None,
                     unstable: reason.first().map(|&reason| reason.to_owned()),
@@ -176,6 +187,16 @@ impl Reader {
             ["limit", words] => {
                 let test = self.file.tests.last_mut().ok_or("a limit without a test")?;
                 test.limit = Some(share(words).ok_or_else(|| format!("'{words}' is no percentage"))?);
+            }
+            ["time", least, most] => {
+                let test = self.file.tests.last_mut().ok_or("a time without a test")?;
+                let [least, most] =
+                    [number(least)?, number(most)?].map(|micros: u64| micros.saturating_mul(1000));
+                test.time = Some([least, most]);
+            }
+            ["new", allocations] => {
+                let test = self.file.tests.last_mut().ok_or("allocations without a test")?;
+                test.allocations = Some(number(allocations)?);
             }
             ["out", calls, perhaps] => {
                 let test = self.file.tests.last_mut().ok_or("calls without a test")?;
@@ -323,6 +344,8 @@ mod tests {
             most: 104,
             own: unstable.map_or(Some([90, 90]), |_| None),
             allocated: unstable.map(|_| 16),
+            time: unstable.map(|_| [5000, 7000]),
+            allocations: unstable.map(|_| 0),
             outside: Some(Outside { calls: 3, perhaps: 1 }),
             limit: unstable.map(|_| 0.005),
             unstable: unstable.map(str::to_owned),

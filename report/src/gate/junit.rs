@@ -43,6 +43,10 @@ impl GateComparison {
             .create_element("testcase")
             .with_attribute(("classname", "trodden.gate"))
             .with_attribute(("name", name.as_str()));
+        let case = match test.time[1] {
+            Some([least, _]) => case.with_attribute(("time", format!("{:.6}", least as f64 / 1e9).as_str())),
+            None => case,
+        };
         if test.verdict != Verdict::Broken && test.unstable.is_none() {
             case.write_empty()?;
             return Ok(());

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::compare::{GateComparison, TestChange};
-use super::text::{limit_words, of_method, of_path, remark, signed};
+use super::text::{limit_words, of_method, of_path, remark, signed, times_of};
 use super::verdict::Verdict;
 use crate::diff::escape_markdown as escape;
 use crate::words::thousands;
@@ -41,10 +41,21 @@ impl GateComparison {
             }
             out += "\n</details>\n";
         }
-        let calls = self.calling_more();
-        if !calls.is_empty() {
-            out += "\n<details><summary>Tests that call more code that is not counted (the JDK, libraries)</summary>\n\n";
-            for (test, said) in calls.iter().take(MOST_ROWS) {
+        for (about, tests) in [
+            (
+                "Tests that call more code that is not counted (the JDK, libraries)",
+                self.calling_more(),
+            ),
+            (
+                "Tests whose counted code makes more objects and arrays",
+                self.allocating_more(),
+            ),
+        ] {
+            if tests.is_empty() {
+                continue;
+            }
+            let _ = writeln!(out, "\n<details><summary>{about}</summary>\n");
+            for (test, said) in tests.iter().take(MOST_ROWS) {
                 let _ = writeln!(
                     out,
                     "- {}: {}",
@@ -52,8 +63,8 @@ impl GateComparison {
                     escape(said)
                 );
             }
-            if calls.len() > MOST_ROWS {
-                let _ = writeln!(out, "- … and {} more", calls.len() - MOST_ROWS);
+            if tests.len() > MOST_ROWS {
+                let _ = writeln!(out, "- … and {} more", tests.len() - MOST_ROWS);
             }
             out += "\n</details>\n";
         }
@@ -176,8 +187,9 @@ fn row(test: &TestChange) -> String {
     // No line ends before a per cent sign, and none between two numbers.
     let change = change.replace(" %", "\u{a0}%");
     format!(
-        "| {change} | {}<br>{before}\u{a0}→\u{a0}{after} | {what} |\n",
-        in_two_lines(&test.name)
+        "| {change} | {}<br>{before}\u{a0}→\u{a0}{after}{} | {what} |\n",
+        in_two_lines(&test.name),
+        times_of(test).map_or_else(String::new, |said| format!("<br>{}", escape(&said)))
     )
 }
 

@@ -18,6 +18,10 @@ pub struct Measured {
     pub(super) others: u64,
     /// Allocated bytes, if they are known.
     pub allocated: Option<u64>,
+    /// How long it took, in nanoseconds, if that is known: with the probes in it.
+    pub nanos: Option<u64>,
+    /// Executed instructions that make an object or arrays, if they are known.
+    pub allocations: Option<u64>,
     /// Calls that leave what is counted.
     pub(super) outside: Outside,
     /// What the test itself allows, in its own words.
@@ -98,7 +102,10 @@ impl Measured {
     /// Measures a run: one profile, or the merged ones of the JVMs that did it.
     pub fn new(profile: &Profile) -> Self {
         let profile = profile.printable();
-        Self::of_sides(&profile, &Counted::of(&profile), &sides(&profile))
+        Measured {
+            nanos: Some((profile.run.seconds * 1e9) as u64),
+            ..Self::of_sides(&profile, &Counted::of(&profile), &sides(&profile))
+        }
     }
 
     /// Measures each test, if the profile tells them apart.
@@ -112,6 +119,8 @@ impl Measured {
                 .map(|side| side.work);
             measured.others = others.fold(0, u64::saturating_add);
             measured.allocated = test.allocated;
+            // How long a million operations take is said by JMH, which measures it better.
+            measured.nanos = test.nanos.filter(|_| test.operations == 0);
             measured.max_growth.clone_from(&test.max_growth);
             if test.operations > 0 {
                 measured.per_operation(test.operations);
@@ -131,7 +140,11 @@ impl Measured {
         let least = (instructions as f64 * LISTED) as u64;
         let mut methods: BTreeMap<_, MeasuredMethod> = BTreeMap::new();
         let mut outside = Outside::default();
+        let mut allocations = Some(0u64);
         for side in &ran {
+            allocations = allocations
+                .zip(made(side))
+                .map(|(sum, more)| sum.saturating_add(more));
             let mut shown = method(side, least);
             let calls = counted.outside(side);
             shown.outside = calls.calls;
@@ -147,6 +160,8 @@ impl Measured {
             methods,
             others: 0,
             allocated: None,
+            nanos: None,
+            allocations,
             outside,
             max_growth: None,
             per_operations: false,
@@ -162,6 +177,7 @@ impl Measured {
         };
         self.per_operations = true;
         scale(&mut self.instructions);
+        self.allocations.iter_mut().for_each(scale);
         scale(&mut self.outside.calls);
         scale(&mut self.outside.perhaps);
         for method in self.methods.values_mut() {
@@ -217,6 +233,21 @@ fn sides_of_test<'p>(profile: &'p Profile, methods: &'p [TestMethod]) -> Vec<Sid
         Some(side)
     };
     methods.iter().filter_map(side).collect()
+}
+
+/// Executed instructions of a method that make an object or arrays.
+fn made(side: &Side) -> Option<u64> {
+    let shape = side.map.shape.as_ref()?;
+    let of_block = |(block, times): (&trodden_profile::BlockShape, &u64)| {
+        Some(times.saturating_mul(u64::from(block.allocations?)))
+    };
+    let by_block: Option<Vec<u64>> = shape
+        .blocks
+        .iter()
+        .zip(&side.edges.blocks)
+        .map(of_block)
+        .collect();
+    Some(by_block?.into_iter().fold(0, u64::saturating_add))
 }
 
 fn method(side: &Side, least: u64) -> GateMethod {

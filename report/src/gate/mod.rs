@@ -59,6 +59,11 @@ pub struct GateTest {
     pub own: Option<[u64; 2]>,
     /// Bytes allocated, if that is known; the least of its runs.
     pub allocated: Option<u64>,
+    /// How long it took with the probes in it, in nanoseconds, if that is known: the least and the most of its runs.
+    pub time: Option<[u64; 2]>,
+    /// Executed instructions that make an object or arrays, if that is known; those of the run with the least
+    /// instructions.
+    pub allocations: Option<u64>,
     /// Calls that leave what is counted, if that is known; those of the run with the least instructions.
     pub outside: Option<Outside>,
     /// How much more work it may do than before, if it says so itself, as a share.

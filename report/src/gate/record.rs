@@ -66,12 +66,16 @@ fn test(name: &str, runs: &[&Measured], wanted: usize) -> Result<GateTest, Limit
         () if runs.len() < wanted => Some(format!("ran in {} of {wanted} runs", runs.len())),
         () => differs(runs, least.instructions, most, own[0] == own[1]),
     };
+    let times: Option<Vec<u64>> = runs.iter().map(|run| run.nanos).collect();
     Ok(GateTest {
         name: name.to_owned(),
         instructions: least.instructions,
         most,
         own: comparable.then_some(own),
         allocated: runs.iter().map(|run| run.allocated).min().flatten(),
+        time: times
+            .map(|times| [times.iter().min(), times.iter().max()].map(|n| n.copied().unwrap_or_default())),
+        allocations: least.allocations,
         outside: Some(least.outside),
         limit: limit.transpose()?,
         unstable,

@@ -75,21 +75,14 @@ impl GateComparison {
             }
             out += &line(test, colour, &mut told);
         }
-        let calls = self.calling_more();
-        if !calls.is_empty() {
-            out += "\nMore calls of code that is not counted (the JDK, libraries), whose work is not in these numbers:\n";
-        }
-        for (shown, (test, said)) in calls.iter().enumerate() {
-            if shown >= MOST {
-                let _ = writeln!(
-                    out,
-                    "… and {} more (all of them in --format json)",
-                    calls.len() - shown
-                );
-                break;
-            }
-            let _ = writeln!(out, "  {}\n      {said}", test.name);
-        }
+        out += &list(
+            "More calls of code that is not counted (the JDK, libraries), whose work is not in these numbers",
+            &self.calling_more(),
+        );
+        out += &list(
+            "More objects and arrays made by counted code",
+            &self.allocating_more(),
+        );
         for (tests, about) in self.unstable() {
             let _ = writeln!(out, "\n{about}:");
             for (shown, test) in tests.iter().enumerate() {
@@ -155,6 +148,19 @@ impl GateComparison {
             .collect()
     }
 
+    /// Tests whose counted code makes more objects, in words, the largest growth first.
+    pub(super) fn allocating_more(&self) -> Vec<(&TestChange, String)> {
+        let more = |test| TestChange::allocates_more(test).map(|pair| (test, pair));
+        let mut found: Vec<(&TestChange, [u64; 2])> = self.tests.iter().filter_map(more).collect();
+        let growth = |[b, a]: [u64; 2]| a as f64 / b.max(1) as f64;
+        found.sort_by(|a, b| growth(b.1).total_cmp(&growth(a.1)).then(a.0.name.cmp(&b.0.name)));
+        let said = |(test, [b, a]): (_, [u64; 2])| {
+            let words = format!("{} → {} allocations", thousands(b), thousands(a));
+            (test, words)
+        };
+        found.into_iter().map(said).collect()
+    }
+
     /// Tests that call more of what is not counted, in words, the largest growth first.
     pub(super) fn calling_more(&self) -> Vec<(&TestChange, String)> {
         let mut found: Vec<(f64, &TestChange, String)> = Vec::new();
@@ -170,6 +176,22 @@ impl GateComparison {
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(&b.1.name)));
         found.into_iter().map(|(_, test, said)| (test, said)).collect()
     }
+}
+
+/// Tests, each with what is said of it, up to a number; nothing if there are none.
+fn list(about: &str, tests: &[(&TestChange, String)]) -> String {
+    let mut out = String::new();
+    if !tests.is_empty() {
+        let _ = writeln!(out, "\n{about}:");
+    }
+    for (test, said) in tests.iter().take(MOST) {
+        let _ = writeln!(out, "  {}\n      {said}", test.name);
+    }
+    if tests.len() > MOST {
+        let more = tests.len() - MOST;
+        let _ = writeln!(out, "… and {more} more (all of them in --format json)");
+    }
+    out
 }
 
 /// A test, and what grew; not again what was told of another test, unless this one is broken.
@@ -194,6 +216,9 @@ fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<Stri
         test.name,
         numbers(test)
     );
+    if let Some(said) = times_of(test) {
+        let _ = writeln!(out, "              {said}");
+    }
     if let Some(moved) = &test.moved {
         let new = told.insert((moved.title(), moved.path.clone()));
         if !new && test.verdict != Verdict::Broken {
@@ -230,6 +255,25 @@ fn numbers(test: &TestChange) -> String {
         [Some(b), Some(a)] => format!("{} → {} instructions", thousands(b), thousands(a)),
         [None, Some(n)] | [Some(n), None] => format!("{} instructions", thousands(n)),
         [None, None] => String::new(),
+    }
+}
+
+/// `time: 1.20 ms to 1.31 ms → 1.19 ms to 1.40 ms, with probes`: the ranges of the runs.
+pub(super) fn times_of(test: &TestChange) -> Option<String> {
+    let range = |[least, most]: [u64; 2]| match (brief(least), brief(most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
+    let ranges: Vec<String> = test.time.into_iter().flatten().map(range).collect();
+    (!ranges.is_empty()).then(|| format!("time: {}, with probes", ranges.join(" → ")))
+}
+
+/// A time that may be short: two or more digits of it.
+fn brief(nanos: u64) -> String {
+    match nanos {
+        0..10_000_000 => format!("{} µs", thousands(nanos / 1000)),
+        10_000_000..1_000_000_000 => format!("{} ms", nanos / 1_000_000),
+        _ => format!("{:.1} s", nanos as f64 / 1e9),
     }
 }
 

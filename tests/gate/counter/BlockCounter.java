@@ -29,7 +29,8 @@ import org.objectweb.asm.tree.TryCatchBlockNode;
 
 /**
  * A Java agent that counts executed bytecode instructions, block by block, and knows nothing of paths: at the begin of each basic
- * block it adds one to a counter. The second opinion on what `trodden gate` counts. Prints the sum per method when the JVM ends.
+ * block it adds one to a counter. The second opinion on what `trodden gate` counts. Prints the sum per method when the JVM ends,
+ * and how many of all instructions made an object or arrays ({@code =new}).
  */
 public final class BlockCounter implements ClassFileTransformer {
     private final String prefix;
@@ -104,8 +105,10 @@ public final class BlockCounter implements ClassFileTransformer {
                 method.instructions.insertBefore(insn, hit);
                 begins = false;
             }
-            Counts.length(block);
             int opcode = insn.getOpcode();
+            boolean makes = opcode == Opcodes.NEW || opcode == Opcodes.NEWARRAY || opcode == Opcodes.ANEWARRAY
+                    || opcode == Opcodes.MULTIANEWARRAY;
+            Counts.length(block, makes);
             begins = insn instanceof JumpInsnNode
                     || insn instanceof TableSwitchInsnNode
                     || insn instanceof LookupSwitchInsnNode
@@ -146,6 +149,7 @@ public final class BlockCounter implements ClassFileTransformer {
         private static final int CHUNK = 1 << 12;
         private static final AtomicLong[][] counts = new AtomicLong[CHUNK][];
         private static final int[] lengths = new int[CHUNK * CHUNK];
+        private static final int[] made = new int[CHUNK * CHUNK];
         private static final String[] methods = new String[CHUNK * CHUNK];
         private static int blocks;
 
@@ -161,8 +165,9 @@ public final class BlockCounter implements ClassFileTransformer {
             return blocks++;
         }
 
-        static void length(int block) {
+        static void length(int block, boolean makes) {
             lengths[block]++;
+            made[block] += makes ? 1 : 0;
         }
 
         /** Called by the code that is counted. */
@@ -172,8 +177,11 @@ public final class BlockCounter implements ClassFileTransformer {
 
         static synchronized void write(String file) {
             Map<String, Long> sums = new TreeMap<>();
+            long allocations = 0;
             for (int i = 0; i < blocks; i++) {
-                sums.merge(methods[i], counts[i / CHUNK][i % CHUNK].get() * lengths[i], Long::sum);
+                long count = counts[i / CHUNK][i % CHUNK].get();
+                sums.merge(methods[i], count * lengths[i], Long::sum);
+                allocations += count * made[i];
             }
             try (PrintStream out = new PrintStream(file, StandardCharsets.UTF_8)) {
                 sums.forEach((method, sum) -> {
@@ -181,6 +189,7 @@ public final class BlockCounter implements ClassFileTransformer {
                         out.println(sum + " " + method);
                     }
                 });
+                out.println(allocations + " =new");
             } catch (Exception e) {
                 e.printStackTrace();
             }

@@ -19,6 +19,7 @@ pub(super) fn write(all: &[TestCounts], out: &mut Sections<'_>) -> Result<(), Wr
         plain.uint(test.operations);
         plain.option(test.max_growth.as_deref(), |plain, words| plain.string(words));
         plain.option(test.allocated, |plain, bytes| plain.uint(bytes));
+        plain.option(test.nanos, |plain, nanos| plain.uint(nanos));
         write_methods(&test.methods, plain);
         write_methods(&test.others, plain);
         records.end();
@@ -73,6 +74,9 @@ fn record(d: &mut Decoder<'_>) -> Decoded<TestCounts> {
         max_growth: d.option("has a test a limit?", |d| d.string("limit of a test"))?,
         allocated: d.option("is it known what a test allocated?", |d| {
             d.uint("bytes of a test")
+        })?,
+        nanos: d.option("is it known how long a test took?", |d| {
+            d.uint("nanoseconds of a test")
         })?,
         methods: d.list("methods of a test", |d, _| method(d))?,
         others: d.list("methods of a test", |d, _| method(d))?,

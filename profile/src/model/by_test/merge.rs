@@ -19,6 +19,7 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<V
                 let first = TestCounts {
                     name: test.name.clone(),
                     allocated: Some(0),
+                    nanos: Some(0),
                     ..TestCounts::default()
                 };
                 (first, Default::default())
@@ -28,10 +29,9 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<V
             // They come from one source; if not, one of them, whatever the order of profiles.
             let limits = [sum.max_growth.take(), test.max_growth.clone()];
             sum.max_growth = limits.into_iter().flatten().min();
-            sum.allocated = sum
-                .allocated
-                .zip(test.allocated)
-                .map(|(a, b)| a.saturating_add(b));
+            let both = |a: Option<u64>, b: Option<u64>| a.zip(b).map(|(a, b)| a.saturating_add(b));
+            sum.allocated = both(sum.allocated, test.allocated);
+            sum.nanos = both(sum.nanos, test.nanos);
             for one in &test.methods {
                 add(profile, one, classes, methods)?;
             }

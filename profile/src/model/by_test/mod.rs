@@ -21,6 +21,8 @@ pub struct TestCounts {
     pub max_growth: Option<String>,
     /// Bytes that its thread allocated, if that is known.
     pub allocated: Option<u64>,
+    /// How long it took, in nanoseconds, if that is known: while its work was counted.
+    pub nanos: Option<u64>,
     /// Methods that ran, in the order of classes and methods.
     pub methods: Vec<TestMethod>,
     /// Of these, what threads counted whose work may fall into another test the next time: other threads than the

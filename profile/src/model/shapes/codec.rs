@@ -9,6 +9,11 @@ use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::section::{Records, SectionReader, Sections};
 
+/// What there is of a method.
+const NO_SHAPE: u8 = 0;
+const WITHOUT: u8 = 1;
+const WITH_ALLOCATIONS: u8 = 2;
+
 /// Its tag.
 pub(in crate::model) const SHAPES: Tag = *b"shap";
 
@@ -30,10 +35,11 @@ pub(in crate::model) fn put_class(plain: &mut Encoder, index: usize, class: &Cla
     plain.uint(index as u64);
     for method in &class.map.methods {
         let Some(shape) = &method.shape else {
-            plain.byte(0);
+            plain.byte(NO_SHAPE);
             continue;
         };
-        plain.byte(1);
+        let known = shape.blocks.iter().all(|block| block.allocations.is_some());
+        plain.byte(if known { WITH_ALLOCATIONS } else { WITHOUT });
         put(plain, shape);
     }
 }
@@ -47,6 +53,11 @@ fn put(out: &mut Encoder, shape: &MethodShape) {
     for block in &shape.blocks {
         out.uint(u64::from(block.instructions));
         out.uint(u64::from(block.calls));
+    }
+    if shape.blocks.iter().all(|block| block.allocations.is_some()) {
+        for block in &shape.blocks {
+            out.uint(u64::from(block.allocations.unwrap_or_default()));
+        }
     }
     for callee in &shape.calls {
         out.bytes.extend_from_slice(&callee.owner.to_le_bytes());
@@ -74,15 +85,18 @@ fn record(d: &mut Decoder<'_>, classes: &mut [ClassProfile]) -> Decoded<()> {
     };
     let map = Arc::make_mut(&mut class.map);
     for method in &mut map.methods {
-        method.shape = match d.boolean("is there a shape?")? {
-            true => Some(shape(d, method.blocks.len())?),
-            false => None,
+        method.shape = match d.byte("is there a shape?")? {
+            NO_SHAPE => None,
+            kind @ (WITHOUT | WITH_ALLOCATIONS) => {
+                Some(shape(d, method.blocks.len(), kind == WITH_ALLOCATIONS)?)
+            }
+            other => return Err(format!("is there a shape?: {other} is none of 0, 1 and 2")),
         };
     }
     Ok(())
 }
 
-fn shape(d: &mut Decoder<'_>, blocks: usize) -> Decoded<MethodShape> {
+fn shape(d: &mut Decoder<'_>, blocks: usize, allocations: bool) -> Decoded<MethodShape> {
     let code = u64::from_le_bytes(d.array("hash of the code")?);
     let hash = |d: &mut Decoder<'_>, what| Ok::<u32, String>(u32::from_le_bytes(d.array(what)?));
     let mut shape = MethodShape {
@@ -101,6 +115,9 @@ fn shape(d: &mut Decoder<'_>, blocks: usize) -> Decoded<MethodShape> {
         block.instructions = d.u32("instructions of a block")?;
         block.calls = d.u32("calls of a block")?;
         calls += u64::from(block.calls);
+    }
+    for block in shape.blocks.iter_mut().filter(|_| allocations) {
+        block.allocations = Some(d.u32("allocations of a block")?);
     }
     for _ in 0..calls {
         shape.calls.push(Callee {

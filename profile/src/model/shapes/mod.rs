@@ -36,6 +36,8 @@ pub struct BlockShape {
     pub instructions: u32,
     /// Number of entries in [`MethodShape::calls`] that are this block's.
     pub calls: u32,
+    /// Number of instructions that make an object or arrays; `None` in older profiles.
+    pub allocations: Option<u32>,
 }
 
 /// What a call instruction names.
