@@ -297,6 +297,10 @@ pub struct InstrumentOptions {
     /// Can the registers of open activations be read from their frames? Only for `counters`; `safepoint` can
     /// always. Default: no.
     pub open_paths: bool,
+    /// Probes of coverage stand where the path map alone tells
+    /// ([`ClassCoverage::of_map`](crate::ClassCoverage::of_map)): more of them, for whoever has no class file
+    /// later. Default: no.
+    pub coverage_by_map: bool,
     /// Frequencies of a former run, by which methods are numbered where it knows them.
     pub guide: Option<Arc<Guide>>,
     /// Methods that get no probes, because earlier runs know them.
@@ -319,6 +323,7 @@ impl InstrumentOptions {
             single_path_methods: false,
             cut_paths: false,
             open_paths: false,
+            coverage_by_map: false,
             guide: None,
             leave: None,
             shapes: true,

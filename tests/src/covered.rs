@@ -11,7 +11,7 @@ use crate::process::{self, Outcome};
 use crate::profile::{LIMIT, SUSPICIOUS, agent_flag, methods, run_oracle, run_plain, run_unchecked};
 use crate::target::Target;
 use crate::trace::MethodId;
-use crate::{Result, events, walk};
+use crate::{Result, ahead, events, walk};
 
 /// Methods with no room for the oracle's own code.
 const LEFT_BY_ORACLE: [&str; 1] = ["nearlyFull"];
@@ -29,7 +29,6 @@ struct Ran {
 /// # Errors
 /// If something differs.
 pub fn judge(target: &Target, jdk: &Jdk, flags: &[&str]) -> Result<(usize, usize)> {
-    let activations = run_oracle(target, jdk, &run_unchecked(target, jdk)?)?;
     let plain = run_plain(target, jdk)?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("profile.trodden");
@@ -47,13 +46,41 @@ pub fn judge(target: &Target, jdk: &Jdk, flags: &[&str]) -> Result<(usize, usize
     if outcome != plain {
         return Err(format!("changed the program: {plain:#?}\n{outcome:#?}").into());
     }
-    let profile = Profile::load(&file)?;
-    if events::fact(&profile, "panics")? != 0 {
+    compare(target, jdk, &Profile::load(&file)?)
+}
+
+/// The same of a jar that was instrumented ahead of its run, without the agent at start-up.
+///
+/// # Errors
+/// If something differs.
+pub fn judge_ahead(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
+    let folder = tempfile::tempdir()?;
+    let jar = ahead::jar(target, jdk, folder.path())?;
+    let instrumented = ahead::instrument_with(
+        &jar,
+        &["--profile", "coverage"],
+        &folder.path().join("probes.jar"),
+    )?;
+    let plain = run_plain(target, jdk)?;
+    let alone = ahead::run(&instrumented.file, jdk, &[])?;
+    let file = folder.path().join("profile.trodden");
+    let flags = ahead::library_with(jdk, &file, "")?;
+    let counted = ahead::run(&instrumented.file, jdk, &flags)?;
+    if plain != alone || plain != counted {
+        return Err(format!("changed the program: {plain:#?}\n{alone:#?}\n{counted:#?}").into());
+    }
+    compare(target, jdk, &Profile::load(&file)?)
+}
+
+/// What a profile says that ran, against the oracle's log.
+fn compare(target: &Target, jdk: &Jdk, profile: &Profile) -> Result<(usize, usize)> {
+    let activations = run_oracle(target, jdk, &run_unchecked(target, jdk)?)?;
+    if events::fact(profile, "panics")? != 0 {
         return Err(format!("panics: {:?}", profile.run.facts).into());
     }
-    let found = found(&profile)?;
+    let found = found(profile)?;
     let mut expected: BTreeMap<MethodId, Ran> = BTreeMap::new();
-    let maps: BTreeMap<MethodId, &MethodMap> = methods(&profile).map(|(id, map, _)| (id, map)).collect();
+    let maps: BTreeMap<MethodId, &MethodMap> = methods(profile).map(|(id, map, _)| (id, map)).collect();
     for activation in &activations {
         let Some(map) = maps.get(&activation.method) else {
             continue;

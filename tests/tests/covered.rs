@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use trodden_tests::jdk::Jdk;
-use trodden_tests::target::Target;
+use trodden_tests::target::{Language, Target};
 use trodden_tests::{Result, artefacts, build, covered, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
@@ -32,6 +32,15 @@ fn main() -> Result<()> {
     };
     for jdk in Jdk::ends()? {
         for target in Target::all()? {
+            // Those that run from a jar by themselves.
+            if target.language == Language::Java {
+                let (own, with) = (jdk.clone(), target.clone());
+                add(
+                    format!("ahead/{}/jdk{}", target.name, jdk.feature),
+                    jdk.feature < target.jdk || !target.oracle,
+                    Box::new(move || covered::judge_ahead(&with, &own).map(drop)),
+                );
+            }
             let name = format!("{}/jdk{}", target.name, jdk.feature);
             let ignored = jdk.feature < target.jdk || !target.oracle;
             let jdk = jdk.clone();

@@ -20,7 +20,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, ProbeKind};
 use trodden_profile::facts::{self, Facts};
-use trodden_profile::options::{CutPaths, Probe, ProfileOptions, SinglePathMethods};
+use trodden_profile::options::{CutPaths, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
 use trodden_profile::{RunInfo, Skipped, printable, printable_lines};
 
 use crate::error::CliError;
@@ -43,6 +43,9 @@ pub struct InstrumentArgs {
     /// Kind of probe: yieldpoint, counters or safepoint.
     #[arg(long, value_parser = Probe::from_str, value_name = "PROBE", default_value = "auto")]
     probe: Probe,
+    /// What is profiled: paths, or coverage (what ran at all, by probes that compiled code drops).
+    #[arg(long, value_parser = ["paths", "coverage"], value_name = "paths|coverage", default_value = "paths")]
+    profile: String,
     /// Classes to instrument (wildcards * and ?), or Class#method; may be repeated or joined by +.
     #[arg(long, value_name = "PATTERN")]
     include: Vec<String>,
@@ -202,12 +205,18 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOpt
 }
 
 fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOptions), CliError> {
-    let mut pairs: Vec<(&str, &str)> = vec![("probe", args.probe.resolved().name())];
+    let mut pairs: Vec<(&str, &str)> = vec![("profile", args.profile.as_str())];
+    let coverage = args.profile == ProfileKind::Coverage.name();
+    match coverage {
+        false => pairs.push(("probe", args.probe.resolved().name())),
+        true => pairs.push(("probe", args.probe.name())),
+    }
     pairs.extend(args.include.iter().map(|p| ("include", p.as_str())));
     pairs.extend(args.exclude.iter().map(|p| ("exclude", p.as_str())));
     let usage = |e: &dyn std::fmt::Display| CliError::Usage(format!("error: {e}"));
     let options = ProfileOptions::from_pairs(&pairs).map_err(|e| usage(&e))?;
     let probe = match options.probe.resolved() {
+        _ if coverage => ProbeKind::Coverage,
         Probe::Counters => ProbeKind::Counters,
         Probe::Safepoint => ProbeKind::Safepoint,
         Probe::Auto | Probe::Yieldpoint => ProbeKind::Yieldpoint,
@@ -230,6 +239,7 @@ fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOpt
         skip_single_path_loops: options.skips_single_path_loops(),
         single_path_methods: args.single_path_methods == SinglePathMethods::Probe,
         cut_paths: args.cut_paths == CutPaths::Count,
+        coverage_by_map: coverage,
         guide: guide.map(Arc::new),
         ..InstrumentOptions::new(probe)
     };

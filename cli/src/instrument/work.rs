@@ -126,7 +126,11 @@ impl Visit for Work<'_> {
             self.taken += 1;
             self.methods += map.methods.len();
             self.guided += ready.guided();
-            let (ids, new) = self.ids.of(map)?;
+            let slots = match ready.coverage() {
+                Some(coverage) => coverage.layout().1,
+                None => CounterLayout::of(map).slots,
+            };
+            let (ids, new) = self.ids.of(map, slots)?;
             if new {
                 self.maps.add(map, &conditions).map_err(CliError::failed)?;
             }
@@ -185,8 +189,8 @@ fn prepare<'c>(instrumenter: &Instrumenter, class: &'c Found, policy: Policy) ->
 }
 
 impl Ids {
-    /// The ids of a class, and whether it came for the first time.
-    fn of(&mut self, map: &ClassMap) -> Result<(ClassIds, bool), CliError> {
+    /// The ids of a class with so many slots, and whether it came for the first time.
+    fn of(&mut self, map: &ClassMap, slots: u32) -> Result<(ClassIds, bool), CliError> {
         if let Some(&ids) = self.of.get(&map.sha256) {
             return Ok((ids, false));
         }
@@ -204,8 +208,7 @@ impl Ids {
             MOST_METHODS,
             "methods",
         )?;
-        let more = CounterLayout::of(map).slots;
-        self.counters = limit(self.counters.checked_add(more), MOST_SLOTS, "paths")?;
+        self.counters = limit(self.counters.checked_add(slots), MOST_SLOTS, "paths")?;
         self.of.insert(map.sha256, ids);
         Ok((ids, true))
     }

@@ -130,7 +130,7 @@ pub fn judge<'a>(
         let completes = cfg
             .blocks
             .iter()
-            .map(|block| !cuts::may_throw(&code, &class.pool, block));
+            .map(|block| !options.coverage_by_map && !cuts::may_throw(&code, &class.pool, block));
         let code_of_probes = CoveragePlan::new(&cfg.graph, completes.collect());
         let plan = code_of_probes.plan(&cfg.graph);
         coverage = Some(Box::new(code_of_probes));

@@ -5,6 +5,7 @@
 //! taken out. See `docs/decisions/coverage-in-stable-bytes.md` for why it is not an `invokedynamic`.
 
 use trodden_numbering::CoveragePlan;
+use trodden_profile::{ClassMap, MethodMap};
 
 use super::{Asm, PathEnd, ProbeStrategy, ProbedMethod, ShimMethod};
 use crate::classfile::pool::PoolFull;
@@ -45,6 +46,16 @@ pub struct ClassCoverage {
 }
 
 impl ClassCoverage {
+    /// The same for code that was instrumented ahead
+    /// ([`coverage_by_map`](crate::InstrumentOptions::coverage_by_map)): which instructions may throw is in
+    /// no path map, so all may.
+    pub fn of_map(map: &ClassMap) -> Self {
+        let plan = |method: &MethodMap| CoveragePlan::new(&method.graph, vec![false; method.blocks.len()]);
+        ClassCoverage {
+            methods: map.methods.iter().map(plan).collect(),
+        }
+    }
+
     /// Per method: its first probe, counted from the class's first; and how many there are in all.
     pub fn layout(&self) -> (Vec<u32>, u32) {
         let mut sum = 0;

@@ -87,6 +87,13 @@ public final class Runtime {
         }
     }
 
+    /** Probe {@code coverage}: execution came by. Slots are probes then. */
+    public static void covered(int probe) {
+        if (ON) {
+            Trodden.covered(SLOTS + probe);
+        }
+    }
+
     /** Where this output's slots and methods begin: two ints in a long; -1 if nothing is to be counted. */
     private static long start() throws Exception {
         Properties file = new Properties();

@@ -12,9 +12,13 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use trodden_analyses::{MethodLookup, MethodRef, MethodTable};
-use trodden_instrumenter::{ClassCoverage, ClassIds, CounterSlot, MethodCode, MethodId, SkipReason};
+use trodden_instrumenter::{
+    ClassCoverage, ClassIds, CounterSlot, MethodCode, MethodId, ProbeKind, SkipReason,
+};
 use trodden_profile::structural::GraphLayout;
-use trodden_profile::{ClassMap, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths};
+use trodden_profile::{
+    ClassMap, ClassProfile, CounterLayout, MethodConditions, Profile, Skipped, facts, same_paths,
+};
 
 use crate::classes::originals::Originals;
 use crate::locks::{lock, read, write};
@@ -342,9 +346,22 @@ impl Registry {
     /// Takes in the classes of an output of `trodden instrument`, which have their numbers already: counted
     /// from the output's own beginning, in the order of its path map.
     ///
+    /// `make_room`: as of [`ids_with_room`](Self::ids_with_room), for an output with probes of coverage.
+    ///
     /// # Errors
-    /// If there are not that many numbers left. Nothing is taken in then.
-    pub fn adopt(&self, unit: &str, map: Profile) -> Result<Bases, NoIds> {
+    /// If there are not that many numbers left, or there is no room. Nothing is taken in then.
+    pub fn adopt(&self, unit: &str, map: Profile, make_room: impl Fn(u32) -> bool) -> Result<Bases, NoIds> {
+        let _alone = lock(&self.making_room);
+        let covers = map.run.probe == ProbeKind::Coverage.name();
+        let coverage = |class: &ClassProfile| covers.then(|| ClassCoverage::of_map(&class.map));
+        let coverage: Vec<Option<ClassCoverage>> = map.classes.iter().map(coverage).collect();
+        if covers {
+            let probes = coverage.iter().flatten().map(|coverage| coverage.layout().1);
+            let end = { probes }.try_fold(self.counters().0, u32::checked_add);
+            if !end.is_some_and(make_room) {
+                return Err(NoIds::NoRoom);
+            }
+        }
         let mut inner = write(&self.inner);
         let mut plan = inner.plan()?;
         let bases = plan.next;
@@ -360,9 +377,13 @@ impl Registry {
             conditions[class as usize].insert(method as usize, of);
         }
         let classes: Vec<Arc<ClassMap>> = map.classes.into_iter().map(|class| class.map).collect();
-        for class in &classes {
+        for (class, coverage) in classes.iter().zip(coverage) {
             let key = (inner.current, class.sha256, class.name.clone(), 0);
-            plan.add(key, Arc::clone(class), Besides::default())?;
+            let besides = Besides {
+                coverage,
+                ..Besides::default()
+            };
+            plan.add(key, Arc::clone(class), besides)?;
         }
         inner.commit(plan, Some((unit.to_owned(), bases, skipped)));
         for (class, methods) in classes.iter().zip(conditions) {
@@ -591,7 +612,7 @@ mod tests {
                 let before = registry.classes().len();
                 let panicked = panics_after(checkpoints, || {
                     if adopts {
-                        let _ = registry.adopt("one", output(&["x/Y", "x/X"]));
+                        let _ = registry.adopt("one", output(&["x/Y", "x/X"]), |_| true);
                     } else {
                         let _ = registry.ids(&map("a/B", 1), 0);
                     }
@@ -610,7 +631,10 @@ mod tests {
                     Ok(_) => unharmed += 1,
                     Err(e) => {
                         assert_eq!(e, NoIds::Damaged);
-                        assert_eq!(registry.adopt("two", output(&["y/Z"])), Err(NoIds::Damaged));
+                        assert_eq!(
+                            registry.adopt("two", output(&["y/Z"]), |_| true),
+                            Err(NoIds::Damaged)
+                        );
                         damaged += 1;
                     }
                 }
@@ -717,7 +741,7 @@ mod tests {
             skipped("x/Y", SkipReason::TooManyPaths),
         ]);
         assert_eq!(registry.unit("one"), None);
-        let bases = registry.adopt("one", output(&["x/Y", "x/X"])).unwrap();
+        let bases = registry.adopt("one", output(&["x/Y", "x/X"]), |_| true).unwrap();
         assert_eq!(registry.unit("one"), Some(bases));
         assert_eq!(registry.classes().len(), 3);
         assert!(registry.counts_itself("x/Y") && !registry.counts_itself("x/Z"));

@@ -7,7 +7,8 @@
 use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
-use trodden_profile::options::{self, Action, AgentCommand, Probe, check_place};
+use trodden_instrumenter::ProbeKind;
+use trodden_profile::options::{self, Action, AgentCommand, Probe, ProfileOptions, check_place};
 use trodden_profile::{Profile, facts};
 
 use crate::classes::registry::Bases;
@@ -57,7 +58,10 @@ pub fn register(agent: &'static Agent, jni: Jni<'_>, request: &Request) -> Resul
     let bases = agent
         .host
         .registry
-        .adopt(&request.unit, map)
+        .adopt(&request.unit, map, |probes| {
+            let shim = agent.host.shim_if_defined();
+            shim.is_some_and(|shim| shim.make_room(jni, probes))
+        })
         .map_err(|e| e.to_string())?;
     info!("path map {found}: instrumented ahead, counted from here on");
     Ok(bases)
@@ -76,6 +80,14 @@ fn start(
     if action != Action::Start {
         return Err(format!("{action} makes no sense among its options"));
     }
+    if probe == ProbeKind::Coverage.name() {
+        if !options.is_coverage() {
+            return Err(
+                "it was instrumented for profile 'coverage', which option 'profile' cannot change".to_owned(),
+            );
+        }
+        return begin(agent, jni, control, options);
+    }
     let probe: Probe = probe
         .parse()
         .map_err(|_| format!("its probe '{probe}' is not known"))?;
@@ -93,11 +105,20 @@ fn start(
     }
     if options.is_coverage() {
         return Err(format!(
-            "it was instrumented with probe {}: profile 'coverage' needs the agent",
+            "it was instrumented with probe {}: profile 'coverage' wants --profile coverage there, too",
             probe.name()
         ));
     }
     options.probe = probe;
+    begin(agent, jni, control, options)
+}
+
+fn begin(
+    agent: &'static Agent,
+    jni: Jni<'_>,
+    control: &mut Control,
+    mut options: ProfileOptions,
+) -> Result<(), String> {
     apply_log_options(&options);
     for option in options::options().filter(|option| option.code && options.is_given(option.name)) {
         warning!(

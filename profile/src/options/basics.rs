@@ -30,6 +30,18 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         ..OptionEntry::PLAIN
     },
     OptionEntry {
+        name: "coverage",
+        value: "lines|branches|paths",
+        default: "branches",
+        example: "lines",
+        help: "What coverage is to know: lines and branches (one kind of probe tells both), or paths too, which are counted \
+               (probe=counters,single-path-methods=probe,cut-paths=count)",
+        uses: &[Use::COVERAGE],
+        set: |o, value| Ok(o.coverage = value.parse()?),
+        get: |o| Some(o.coverage.to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
         name: "probe",
         value: "yieldpoint|counters|safepoint|events|auto|none",
         default: "auto",

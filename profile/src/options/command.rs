@@ -2,7 +2,7 @@
 
 use super::syntax::{escape, split_unescaped, unescape};
 use super::table::option_called;
-use super::{Action, OptionError, ProfileOptions, error, options};
+use super::{Action, OptionError, ProfileKind, ProfileOptions, error, options};
 
 /// What the agent string asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,12 @@ impl AgentCommand {
             .iter()
             .any(|(name, value)| name == "probe" && value != "auto");
         // Other actions take no probe; the caller refuses them by their names.
-        if action == Action::Start && !own_probe {
+        let coverage = ProfileKind::Coverage.name();
+        if action == Action::Start && probe == coverage {
+            if !pairs.iter().any(|(name, _)| name == "profile") {
+                pairs.push(("profile".to_owned(), coverage.to_owned()));
+            }
+        } else if action == Action::Start && !own_probe {
             pairs.retain(|(name, _)| name != "probe");
             pairs.push(("probe".to_owned(), probe.to_owned()));
         }

@@ -1,8 +1,8 @@
 //! What follows from several options together.
 
 use super::{
-    Burst, BurstEvents, ConsumedBy, CutPaths, FileFormat, OpenPaths, Probe, ProfileKind, ProfileOptions,
-    SinglePathLoops, Skipping, SubpathCounts,
+    Burst, BurstEvents, ConsumedBy, CoverageOf, CutPaths, FileFormat, OpenPaths, Probe, ProfileKind,
+    ProfileOptions, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts,
 };
 
 impl ProfileOptions {
@@ -14,6 +14,28 @@ impl ProfileOptions {
     /// Is it only marked what ran?
     pub fn is_coverage(&self) -> bool {
         self.profile.contains(&ProfileKind::Coverage)
+    }
+
+    /// Are paths counted for coverage?
+    pub(super) fn covers_paths(&self) -> bool {
+        self.coverage == CoverageOf::Paths
+            && self.profile == [ProfileKind::Paths]
+            && self.probe == Probe::Counters
+            && self.code.single_path_methods == SinglePathMethods::Probe
+            && self.code.cut_paths == CutPaths::Count
+    }
+
+    /// Coverage of paths is counted paths, of all methods, cut ones as well.
+    pub(super) fn count_for_coverage(&mut self) {
+        if self.coverage == CoverageOf::Paths && self.profile == [ProfileKind::Coverage] {
+            self.profile = vec![ProfileKind::Paths];
+            if self.probe == Probe::Auto {
+                self.probe = Probe::Counters;
+            }
+            self.code.single_path_methods = SinglePathMethods::Probe;
+            self.code.cut_paths = CutPaths::Count;
+            self.given.extend(["probe", "single-path-methods", "cut-paths"]);
+        }
     }
 
     /// `phi`, and `epsilon` as given or as it follows from `phi`.

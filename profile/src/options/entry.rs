@@ -182,6 +182,12 @@ impl Use {
         with: "profile=structural",
         test: |o| o.has(ProfileKind::Structural),
     };
+    /// `profile=coverage`, also where paths are wanted, so that it has become another one.
+    pub const COVERAGE: Use = Use {
+        words: "profile=coverage",
+        with: "profile=coverage",
+        test: |o| o.is_coverage() || o.covers_paths(),
+    };
     /// Structural profiles whose loops are switched off between windows.
     pub const WINDOWS: Use = Use {
         words: "profile=structural with windows",

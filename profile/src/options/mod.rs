@@ -60,9 +60,9 @@ pub use structural::{RetiringChoices, StructuralChoices};
 pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
 pub use values::{
-    Action, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CutPaths, LogLevel,
-    OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share, SinglePathLoops, SinglePathMethods, Skipping,
-    SubpathCounts, SubpathIdentity, SubpathLengths, format_duration, parse_duration,
+    Action, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
+    LogLevel, OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share, SinglePathLoops, SinglePathMethods,
+    Skipping, SubpathCounts, SubpathIdentity, SubpathLengths, format_duration, parse_duration,
 };
 
 use syntax::{join_list, properties, split_list};
@@ -78,6 +78,8 @@ const CONFIG: &str = "config";
 pub struct ProfileOptions {
     /// What is profiled.
     pub profile: Vec<ProfileKind>,
+    /// What profile `coverage` is to know. Of `paths` options are made that count them.
+    pub coverage: CoverageOf,
     /// How path ends are observed; see [`Probe::resolved`].
     pub probe: Probe,
     /// Where the rotation of strides begins; seed of whatever is random.
@@ -108,6 +110,7 @@ impl Default for ProfileOptions {
     fn default() -> Self {
         ProfileOptions {
             profile: vec![ProfileKind::Paths],
+            coverage: CoverageOf::Branches,
             probe: Probe::Auto,
             seed: 0,
             code: CodeChoices::default(),
@@ -165,6 +168,7 @@ impl ProfileOptions {
             return Err(OptionError::Twice { name: CONFIG });
         }
         options.apply(pairs.iter().copied().filter(|(name, _)| *name != CONFIG))?;
+        options.count_for_coverage();
         Ok(options)
     }
 

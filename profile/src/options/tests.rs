@@ -857,6 +857,7 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
             let structural = StructuralChoices::default();
             let options = ProfileOptions {
                 profile,
+                coverage: CoverageOf::Branches,
                 probe,
                 seed,
                 code,
@@ -917,5 +918,27 @@ proptest! {
         if let Ok(command) = AgentCommand::parse(&text) {
             prop_assert_eq!(AgentCommand::parse(&command.to_agent_string()), Ok(command));
         }
+    }
+}
+
+#[test]
+fn coverage_of_paths_is_counted_paths() {
+    let read = |text: &str| AgentCommand::parse(text).map(|command| command.options);
+    let paths = read("start,profile=coverage,coverage=paths").unwrap();
+    assert!(!paths.is_coverage() && paths.counts_cut_paths() && paths.reads_open_paths());
+    assert_eq!(paths.probe_in_use(), Probe::Counters);
+    assert_eq!(paths.code.single_path_methods, SinglePathMethods::Probe);
+    // What is printed is read back to the same.
+    assert_eq!(ProfileOptions::from_pairs(&paths.pairs()).unwrap(), paths);
+    for same in ["lines", "branches"] {
+        let options = read(&format!("start,profile=coverage,coverage={same}")).unwrap();
+        assert!(options.is_coverage() && !options.counts_cut_paths());
+    }
+    for wrong in [
+        "coverage=paths",
+        "profile=coverage,coverage=paths,probe=yieldpoint",
+        "coverage=lines",
+    ] {
+        assert!(read(&format!("start,{wrong}")).is_err(), "{wrong}");
     }
 }

@@ -224,6 +224,18 @@ words! {
 }
 
 words! {
+    /// What profile `coverage` is to know.
+    CoverageOf, "coverage" {
+        /// Which lines ran. The probes that tell tell branches, too.
+        Lines = "lines",
+        /// Which lines ran, and which ways of decisions.
+        Branches = "branches",
+        /// Which paths ran: they are counted.
+        Paths = "paths",
+    }
+}
+
+words! {
     /// What decides which calling contexts are kept.
     ContextAlgorithm, "algorithm" {
         /// Space Saving with a lazy queue. The default.

@@ -15,4 +15,6 @@ public final class Trodden {
     public static native void countHashed(int method, int path);
 
     public static native void cut(int method, int register, int block);
+
+    public static native void covered(int probe);
 }
