@@ -53,6 +53,8 @@ pub enum SkipReason {
     /// A constructor whose call of `super()` or `this()` was not found: what is in front of it needs other
     /// handlers.
     UnknownSuperCall,
+    /// A `finalize()` that does nothing: with code in it the JVM would register each object of the class.
+    EmptyFinalizer,
     /// The probes call it themselves.
     UsedByProbes,
     /// Already carries probes: its constant pool names the shim.
@@ -79,6 +81,7 @@ impl SkipReason {
             SkipReason::MissingFrame => "a branch target has no stack map frame",
             SkipReason::BrokenTable => "a debug table or type annotation is malformed",
             SkipReason::UnknownSuperCall => "the constructor's call of super() cannot be told",
+            SkipReason::EmptyFinalizer => "an empty finalize() has to stay empty",
             SkipReason::UsedByProbes => "probes call it themselves",
             SkipReason::AlreadyInstrumented => "already instrumented by Trodden",
             SkipReason::Settled => Known::SETTLED,

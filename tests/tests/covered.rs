@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::target::{Language, Target};
 use trodden_tests::{Result, artefacts, build, covered, process};
@@ -57,6 +58,12 @@ fn main() -> Result<()> {
         }
         let own = jdk.clone();
         add(
+            format!("finalizers/jdk{}", jdk.feature),
+            false,
+            Box::new(move || finalizers(&own)),
+        );
+        let own = jdk.clone();
+        add(
             format!("attach/jdk{}", jdk.feature),
             false,
             Box::new(move || attach(&own)),
@@ -66,10 +73,10 @@ fn main() -> Result<()> {
 }
 
 /// The program, compiled.
-fn program(jdk: &Jdk) -> Result<std::path::PathBuf> {
-    let source = Path::new(build::ROOT).join("coverage/First.java");
+fn program(jdk: &Jdk, name: &str) -> Result<std::path::PathBuf> {
+    let source = Path::new(build::ROOT).join(format!("coverage/{name}.java"));
     let version = jdk.feature.to_string();
-    build::cached("First", std::slice::from_ref(&source), &[&version], |out| {
+    build::cached(name, std::slice::from_ref(&source), &[&version], |out| {
         build::javac(jdk, ".", std::slice::from_ref(&source), out)
     })
 }
@@ -116,7 +123,7 @@ fn compare(file: &Path, late_only: bool) -> Result<()> {
 }
 
 fn first(jdk: &Jdk, flags: &[&str]) -> Result<()> {
-    let classes = program(jdk)?;
+    let classes = program(jdk, "First")?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("first.trodden");
     let run = |agent: &[String]| -> Result<process::Outcome> {
@@ -138,9 +145,43 @@ fn first(jdk: &Jdk, flags: &[&str]) -> Result<()> {
     compare(&file, false)
 }
 
+/// A `finalize()` that does nothing takes no probe, so that the JVM registers no object for it: of whatever
+/// would put one there.
+fn finalizers(jdk: &Jdk) -> Result<()> {
+    let classes = program(jdk, "Finalizers")?;
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("finalizers.trodden");
+    let run = |agent: &[String]| -> Result<process::Outcome> {
+        let mut java = jdk.command("java");
+        java.args(agent).arg("-cp").arg(&classes).arg("Finalizers");
+        process::run(&mut java, LIMIT)
+    };
+    let plain = run(&[])?;
+    assert_eq!(plain.stdout, "0 6 of 4000\n");
+    for options in [
+        "profile=coverage",
+        "probe=counters,single_path_methods=probe",
+        "profile=contexts",
+    ] {
+        let agent = format!(
+            "-agentpath:{}={options},include=Finalizers*,quiet=true,file={}",
+            artefacts::artefacts()?.agent.display(),
+            file.display()
+        );
+        assert_eq!(run(&[agent])?, plain, "{options}");
+        let skipped = Profile::load(&file)?.skipped;
+        let mut reasons = skipped.iter().map(|skipped| skipped.reason.as_str());
+        assert!(
+            reasons.any(|reason| reason == "an empty finalize() has to stay empty"),
+            "{options}"
+        );
+    }
+    Ok(())
+}
+
 /// Coverage from the attach on, and nothing of what ran only before.
 fn attach(jdk: &Jdk) -> Result<()> {
-    let classes = program(jdk)?;
+    let classes = program(jdk, "First")?;
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("late.trodden");
     let mut child = jdk

@@ -67,6 +67,9 @@ pub fn judge<'a>(
     if !one_path_too && code.kinds & (kind::BRANCH | kind::SWITCH) == 0 && code.handlers().len() == 0 {
         return Ok(Verdict::Trivial);
     }
+    if is_empty_finalizer(method, &code) && options.probes.change_code() {
+        return Ok(Verdict::Skip(SkipReason::EmptyFinalizer));
+    }
     if code.kinds & kind::SUBROUTINE != 0 {
         return Ok(Verdict::Skip(SkipReason::Subroutines));
     }
@@ -214,6 +217,11 @@ pub fn unobserved(plan: &Plan) -> Vec<u64> {
     let mut paths: Vec<u64> = plan.silent.iter().map(|s| s.path).collect();
     paths.sort_unstable();
     paths
+}
+
+/// HotSpot registers no object with the finalizer whose class has a `finalize()` of nothing but a return.
+fn is_empty_finalizer(method: &Method, code: &Code) -> bool {
+    method.name == b"finalize" && method.descriptor == b"()V" && code.len() == 1
 }
 
 fn count_calls(code: &Code) -> usize {
