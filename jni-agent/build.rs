@@ -76,6 +76,7 @@ fn compile(sources: &Path, generated: &Path, out: &Path) -> Result<(), String> {
                 "TroddenConfig.java",
                 "TroddenThreads.java",
                 "Trodden.java",
+                "TroddenFeedback.java",
                 "TroddenAhead.java",
             ]
             .map(|f| sources.join("java/lang").join(f)),

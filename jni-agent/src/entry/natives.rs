@@ -21,6 +21,7 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     let threads = jni.find_class(c"java/lang/TroddenThreads")?;
     let ahead = jni.find_class(c"java/lang/TroddenAhead")?;
     let main = jni.find_class(c"java/lang/Trodden")?;
+    let feedback = jni.find_class(c"java/lang/TroddenFeedback")?;
     let address = |function: *const ()| function.cast_mut().cast::<c_void>();
     let of_threads = [
         (
@@ -54,6 +55,11 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
         c"(Ljava/lang/String;JJLjava/lang/String;)V",
         address(Java_java_lang_Trodden_test as *const ()),
     )];
+    let of_feedback = [(
+        c"slots",
+        c"()I",
+        address(Java_java_lang_TroddenFeedback_slots as *const ()),
+    )];
     let of_ahead = [(
         c"register",
         c"(Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;Ljava/lang/String;[B)J",
@@ -63,6 +69,7 @@ pub fn register_all(jni: Jni<'_>) -> Result<(), JvmError> {
     unsafe {
         jni.register_natives(main, &of_main)?;
         jni.register_natives(threads, &of_threads)?;
+        jni.register_natives(feedback, &of_feedback)?;
         jni.register_natives(ahead, &of_ahead)
     }
 }
@@ -88,6 +95,15 @@ pub extern "system" fn Java_java_lang_Trodden_test(
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("counting a test", (), jni, mark) }
+}
+
+/// `TroddenFeedback.slots`: one behind the last counter of a block; -1 if paths are not counted exactly.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_java_lang_TroddenFeedback_slots(_: *mut JNIEnv, _: jclass) -> jint {
+    guard("numbers of counters", -1, || {
+        let end = Agent::get().and_then(Agent::counters);
+        end.map_or(-1, |end| end.0 as jint)
+    })
 }
 
 /// `TroddenAhead.register`: an output of `trodden instrument` is in use.

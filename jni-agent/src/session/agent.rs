@@ -1,6 +1,6 @@
 //! The agent's state, and what starting and stopping do to it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -10,7 +10,7 @@ use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VIRTUAL_THREAD_END, jvmtiCapabilities,
 };
 use trodden_analyses::stream::{Pipeline, StreamError};
-use trodden_instrumenter::ProbeKind;
+use trodden_instrumenter::{CounterSlot, ProbeKind};
 use trodden_profile::options::ConsumedBy;
 
 use crate::classes::retransform::{Restored, retransform};
@@ -49,6 +49,8 @@ pub struct Agent {
     pub windows: Mutex<Windows>,
     /// What each test counted.
     pub marks: Marks,
+    /// Is each path end counted now, in counters of its own? For who asks often and must not wait.
+    counting: AtomicBool,
     /// Which methods were counted when. Taken after the others, and never held while the JVM is called.
     pub ledger: Mutex<Ledger>,
 }
@@ -182,6 +184,7 @@ impl Agent {
             windows: Mutex::default(),
             ledger: Mutex::default(),
             marks: Marks::default(),
+            counting: AtomicBool::new(false),
         })
     }
 
@@ -190,6 +193,12 @@ impl Agent {
         self.host.shim(jni, window, |block, info| {
             self.recording.streams.thread_begins(block, info);
         })
+    }
+
+    /// One behind the last counter slot, while each path end is counted.
+    pub fn counters(&self) -> Option<CounterSlot> {
+        let counting = self.counting.load(Ordering::Acquire);
+        counting.then(|| self.host.registry.counters())
     }
 
     /// The command lock.
@@ -276,6 +285,8 @@ impl Agent {
         {
             warning!("no CPU samples: {e}");
         }
+        let counting = settings.probe == ProbeKind::Counters && !settings.retires;
+        self.counting.store(counting, Ordering::Release);
         control.settings = Some(settings);
         control.started.get_or_insert_with(SystemTime::now);
         control.since = Some(Instant::now());
@@ -364,6 +375,7 @@ impl Agent {
 
     /// Stops profiling; counts are kept, classes get their own bytes back.
     pub fn stop(&self, jni: Jni<'_>, control: &mut Control) -> Restored {
+        self.counting.store(false, Ordering::Release);
         self.pause(jni, control);
         if control.settings.as_ref().is_some_and(|settings| settings.ahead) {
             return Restored::default();

@@ -43,8 +43,8 @@ pub const NO_CALL_SITE: u32 = 0xffff;
 pub const CALL_UNDER_WAY: u32 = 0xfffe;
 
 /// The constants of `TroddenLayout`: Java type, name, value. Places in the header are in bytes from the
-/// block's address.
-pub const JAVA: [(&str, &str, u32); 14] = [
+/// block's address; its length is in slots.
+pub const JAVA: [(&str, &str, u32); 15] = [
     ("long", "CURSOR", 8 * CURSOR),
     ("long", "END", 8 * END),
     ("long", "DEPTH", 8 * DEPTH),
@@ -54,6 +54,7 @@ pub const JAVA: [(&str, &str, u32); 14] = [
     ("long", "TIME", 8 * TIME),
     ("long", "JOINED", 8 * JOINED),
     ("long", "PENDING", 8 * PENDING),
+    ("int", "HEADER", HEADER),
     ("long", "SHARED_MARK", SHARED_MARK),
     ("int", "UNWOUND", KIND_UNWOUND << KIND_SHIFT),
     ("int", "CHARGE", KIND_CHARGE << KIND_SHIFT),

@@ -8,7 +8,7 @@ use crate::threads::blocks::{Switches, ThreadBlock, ThreadBlocks};
 use crate::threads::strata::Strata;
 
 /// The classes, in the order in which they are defined: none names a later one before it runs.
-static CLASSES: [(&CStr, &[u8]); 5] = [
+static CLASSES: [(&CStr, &[u8]); 6] = [
     (
         c"java/lang/TroddenConfig",
         include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenConfig.class")),
@@ -27,6 +27,10 @@ static CLASSES: [(&CStr, &[u8]); 5] = [
     (
         c"java/lang/Trodden",
         include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/Trodden.class")),
+    ),
+    (
+        c"java/lang/TroddenFeedback",
+        include_bytes!(concat!(env!("OUT_DIR"), "/shim/java/lang/TroddenFeedback.class")),
     ),
     (
         c"java/lang/TroddenAhead",
@@ -88,7 +92,7 @@ impl Shim {
             .clamp(*RING_ENTRIES.start(), *RING_ENTRIES.end())
             .next_power_of_two();
         let define = |(name, bytes)| jni.define_boot_class(name, bytes);
-        let [config, table, threads, main, ahead] = CLASSES;
+        let [config, table, threads, main, feedback, ahead] = CLASSES;
         let config = define(config)?;
         jni.set_static_int(config, c"ring", ring_entries as i32)?;
         let index = blocks.index();
@@ -107,6 +111,7 @@ impl Shim {
         let method = |name, descriptor| jni.static_method(class, name, descriptor);
         let ring = method(c"ring", c"()[J")?;
         let ring = jni.global(jni.call_object(class, ring)?);
+        define(feedback)?;
         // Whoever finds it finds the rest ready.
         define(ahead)?;
         Ok(Shim {

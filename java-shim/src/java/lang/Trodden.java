@@ -176,8 +176,8 @@ public final class Trodden {
         }
     }
 
-    /** Entries of {@link Table#cuts}: key, block, count, and one that is not used. */
-    private static final int CUT = 4;
+    /** Entries of {@link Table#cuts}: key, block, count, and the count when {@link TroddenFeedback} last looked. */
+    static final int CUT = 4;
 
     /** Adds to the count of a cut path; fills at most half of the table. */
     private static void addCut(Table table, long key, long block, long count) {
@@ -208,7 +208,7 @@ public final class Trodden {
     /** Index of the entry of a cut path, or of the free one where it belongs. */
     private static int findCut(long[] cuts, long key, long block) {
         int mask = cuts.length - 1;
-        int at = (int) ((key * 31 + block) * 0x9e37_79b9_7f4a_7c15L >>> 32) * CUT & mask;
+        int at = mix(key * 31 + block) * CUT & mask;
         while (cuts[at] != 0 && (cuts[at] != key || cuts[at + 1] != block)) {
             at = at + CUT & mask;
         }
@@ -246,10 +246,15 @@ public final class Trodden {
         table.hash = grown;
     }
 
+    /** Bits of a key, well mixed. */
+    static int mix(long key) {
+        return (int) (key * 0x9e37_79b9_7f4a_7c15L >>> 32);
+    }
+
     /** Index of a key's pair, or of the free pair where it belongs. */
-    private static int find(long[] hash, long key) {
+    static int find(long[] hash, long key) {
         int mask = hash.length - 1;
-        int at = (int) ((key * 0x9e37_79b9_7f4a_7c15L) >>> 32) << 1 & mask;
+        int at = mix(key) << 1 & mask;
         while (hash[at] != 0 && hash[at] != key) {
             at = at + 2 & mask;
         }

@@ -62,9 +62,17 @@ final class TroddenThreads {
         long[] hash = new long[0];
         int hashed;
 
-        /** Counts of paths that an exception cut off, by (method, register, block): open addressing, four longs each. */
+        /**
+         * Counts of paths that an exception cut off, by (method, register, block): open addressing, four longs each. The fourth is {@link
+         * TroddenFeedback}'s.
+         */
         long[] cuts = new long[0];
         int cutHere;
+
+        /** The block's counters, at an address, and {@link #hash} when {@link TroddenFeedback} last looked. */
+        long seen;
+        int seenLength;
+        long[] seenHash = new long[0];
 
         Table(long block) {
             this.block = block;
