@@ -61,6 +61,7 @@ mod stream;
 mod thresholds;
 mod tree;
 mod weighted;
+mod words;
 
 pub use bucket::BucketSpaceSaving;
 pub use builder::{ContextStats, ContextTreeBuilder};

@@ -144,6 +144,23 @@ pub enum WordError {
     },
 }
 
+/// The commonest words of streams with activations, for who cannot wait for [`Word::decode`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// [`Event::Enter`]; the call site is [`NO_CALL_SITE`] if it is not known.
+    Enter {
+        /// What begins.
+        method: u32,
+        /// Bytecode index of the call.
+        site: u16,
+    },
+    /// [`Event::Exit`].
+    Exit {
+        /// What returns.
+        method: u32,
+    },
+}
+
 /// A word, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)] // The fields are what they are called; the module's table says what they mean.
@@ -293,6 +310,20 @@ impl Word {
     /// As a Java `long`.
     pub const fn to_java(self) -> i64 {
         self.0 as i64
+    }
+
+    /// A call or a return; `None` of any other word, and of one that no probe writes.
+    #[inline(always)]
+    pub const fn step(self) -> Option<Step> {
+        let method = self.method();
+        match (self.0 >> KIND_SHIFT, self.argument()) {
+            (1, site @ 0..=NO_CALL_SITE) => Some(Step::Enter {
+                method,
+                site: site as u16,
+            }),
+            (2, 0) => Some(Step::Exit { method }),
+            _ => None,
+        }
     }
 
     /// Takes the word apart.
@@ -584,6 +615,18 @@ mod tests {
     fn events_are_words_and_back() {
         for event in EVENTS {
             assert_eq!(event.word().decode(), Ok(event));
+            let step = match event {
+                Event::Enter { method, call_site } => Some(Step::Enter {
+                    method,
+                    site: call_site.unwrap_or(NO_CALL_SITE as u16),
+                }),
+                Event::Exit { method } => Some(Step::Exit { method }),
+                _ => None,
+            };
+            assert_eq!(event.word().step(), step);
+        }
+        for bad in [0x1000_0007_0001_0000, 0x2000_0007_0000_0001] {
+            assert_eq!(Word(bad).step(), None);
         }
     }
 
