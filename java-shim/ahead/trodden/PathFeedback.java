@@ -27,6 +27,8 @@ public final class PathFeedback {
 
     /** {@code boolean paths(long[])}; null before the agent is there. */
     private static MethodHandle handle;
+    /** How often it was not there. */
+    private static int missing;
 
     private final long[] last;
     private final long[] all;
@@ -55,6 +57,9 @@ public final class PathFeedback {
     public boolean end() {
         boolean counted = read();
         anew = false;
+        if (!counted) {
+            return false;
+        }
         for (int i = 0; i < last.length; i++) {
             long word = last[i];
             if ((word & ~all[i]) != 0) {
@@ -62,7 +67,7 @@ public final class PathFeedback {
                 all[i] |= word;
             }
         }
-        return counted;
+        return true;
     }
 
     /** Did the work take a path that was not taken between any {@link #begin} and {@link #end} before? */
@@ -95,14 +100,15 @@ public final class PathFeedback {
     }
 
     private boolean read() {
-        Arrays.fill(last, 0);
         MethodHandle paths = handle;
         if (paths == null) {
             paths = find();
             if (paths == null) {
+                // Nothing was ever set.
                 return false;
             }
         }
+        Arrays.fill(last, 0);
         try {
             return (boolean) paths.invokeExact(last);
         } catch (Error | RuntimeException e) {
@@ -112,8 +118,12 @@ public final class PathFeedback {
         }
     }
 
-    /** The agent may come later. */
+    /** The agent may come later. To look for it takes microseconds, so it is done after 1, 2, 4, 8, … vain times. */
     private static MethodHandle find() {
+        int times = missing++;
+        if ((times & times - 1) != 0) {
+            return null;
+        }
         try {
             Class<?> feedback = Class.forName("java.lang.TroddenFeedback", true, null);
             MethodType type = MethodType.methodType(boolean.class, long[].class);

@@ -315,13 +315,15 @@ impl Word {
     /// A call or a return; `None` of any other word, and of one that no probe writes.
     #[inline(always)]
     pub const fn step(self) -> Option<Step> {
+        const ENTER: u64 = Kind::Enter as u64;
+        const EXIT: u64 = Kind::Exit as u64;
         let method = self.method();
         match (self.0 >> KIND_SHIFT, self.argument()) {
-            (1, site @ 0..=NO_CALL_SITE) => Some(Step::Enter {
+            (ENTER, site @ 0..=NO_CALL_SITE) => Some(Step::Enter {
                 method,
                 site: site as u16,
             }),
-            (2, 0) => Some(Step::Exit { method }),
+            (EXIT, 0) => Some(Step::Exit { method }),
             _ => None,
         }
     }
