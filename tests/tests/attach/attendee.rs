@@ -92,7 +92,11 @@ pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Co
 /// The program's classes, and a jar of that name, in a folder that every user may look into.
 pub fn classes(jdk: &Jdk, jar: &str) -> Result<TempDir> {
     // Not in /tmp: containers have another one.
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    classes_in(jdk, jar, tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?)
+}
+
+/// The same in that folder.
+pub fn classes_in(jdk: &Jdk, jar: &str, folder: TempDir) -> Result<TempDir> {
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755))?;
     fs::write(folder.path().join("Attendee.java"), PROGRAM)?;
     let mut javac = jdk.command("javac");

@@ -9,7 +9,7 @@ use std::process::Command;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::{Result, artefacts, process};
 
-use crate::attendee::{Attendee, LIMIT, begin, can, classes, signal};
+use crate::attendee::{Attendee, LIMIT, begin, can, classes, classes_in, signal};
 
 /// User and group `nobody`.
 const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -164,7 +164,9 @@ fn root_attaches_to_any_user() -> Result<()> {
         return Ok(());
     }
     for jdk in &Jdk::ends()? {
-        let program = Attendee::launch(jdk, classes(jdk, "")?, &NOBODY, &["-cp", ".", "Attendee"])?;
+        // Where the project is may be closed to that user.
+        let open = classes_in(jdk, "", tempfile::tempdir()?)?;
+        let program = Attendee::launch(jdk, open, &NOBODY, &["-cp", ".", "Attendee"])?;
         // Neither the agent nor our temporary folder can be read by that user.
         let room = tempfile::tempdir()?;
         let mut command = closed(room.path())?;
