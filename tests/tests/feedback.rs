@@ -2,11 +2,10 @@
 //! the agent, with probes that were put in ahead, and without any.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use trodden_tests::jdk::Jdk;
-use trodden_tests::{Result, artefacts, build, process};
+use trodden_tests::{Result, ahead, artefacts, build, process};
 
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -88,23 +87,13 @@ fn each_path_has_its_bit() -> Result<()> {
 fn code_that_was_instrumented_ahead_tells_too() -> Result<()> {
     for jdk in Jdk::ends()? {
         let program = Program::compiled(jdk)?;
-        let ahead = program.folder.path().join("ahead");
-        let mut instrument = Command::new(&artefacts::artefacts()?.cli);
-        instrument
-            .args(["instrument", "--probe", "counters", "--include", "Feedback$Work"])
-            .arg(&program.classes)
-            .arg("-o")
-            .arg(&ahead);
-        process::run(&mut instrument, LIMIT)?.success()?;
+        let probed = program.folder.path().join("ahead");
+        let options = ["--probe", "counters", "--include", "Feedback$Work"];
+        ahead::instrument_with(&program.classes, &options, &probed)?;
         // Without the library its probes do nothing.
-        assert_eq!(program.says(&ahead, &[], &["off"])?, "off\n");
-        let library = artefacts::artefacts()?.agent.display().to_string();
-        let file = program.folder.path().join("ahead.trodden");
-        let flags = [
-            format!("-Dtrodden.library={library}"),
-            format!("-Dtrodden.options=file={}", file.display()),
-        ];
-        let said = program.says(&ahead, &flags, &[])?;
+        assert_eq!(program.says(&probed, &[], &["off"])?, "off\n");
+        let flags = ahead::library(&program.jdk, &program.folder.path().join("ahead.trodden"))?;
+        let said = program.says(&probed, &flags, &[])?;
         assert!(said.starts_with("right: 60"), "{said}");
     }
     Ok(())

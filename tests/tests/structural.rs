@@ -55,14 +55,10 @@ fn phases(jdk: &Jdk) -> Result<()> {
     if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
         return Err(format!("without: {blind:?}").into());
     }
-    // An estimate from some seconds of each window: where the machine is busy with other tests, one may be off.
-    let mut seeing = auto::phases(jdk, ",profile=structural,rearm=1s", PHASE)?;
+    let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", PHASE)?;
     let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
-    let is_off = |of: &auto::Phases| of.windows < 3 || (share(of.found) - share(of.called)).abs() >= 0.25;
-    if is_off(&seeing) {
-        seeing = auto::phases(jdk, ",profile=structural,rearm=1s", PHASE)?;
-    }
-    if is_off(&seeing) {
+    let apart = (share(seeing.found) - share(seeing.called)).abs();
+    if seeing.windows < 3 || apart >= 0.25 {
         return Err(format!("with: {seeing:?}").into());
     }
     Ok(())

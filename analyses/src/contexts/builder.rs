@@ -285,19 +285,18 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
 
     #[inline(always)]
     fn exit(&mut self) {
-        if self.cursor.lost > 0 {
-            self.cursor.lost -= 1;
-            self.cursor.depth -= 1;
-            return;
-        }
-        let left = self.cursor.node;
-        if left == ROOT {
+        if self.cursor.depth == 0 {
             self.orphans += 1;
             return;
         }
+        self.cursor.depth -= 1;
+        if self.cursor.lost > 0 {
+            self.cursor.lost -= 1;
+            return;
+        }
+        let left = self.cursor.node;
         let (parent, monitored) = self.tree.up(left);
         self.cursor.node = parent;
-        self.cursor.depth -= 1;
         if A::PRUNES && !monitored {
             self.tree.prune(left, parent);
         }

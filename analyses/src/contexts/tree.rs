@@ -191,21 +191,21 @@ impl CallingContextTree {
     #[inline(always)]
     pub(super) fn child(&mut self, parent: u32, key: Key) -> Option<u32> {
         let first = self.nodes[parent as usize].first;
-        // Nobody has the index NONE.
-        match self.nodes.get(first as usize) {
-            Some(node) if node.key == key.0 => Some(first),
-            _ => self.other_child(parent, first, key.0),
+        if first != NONE && self.nodes[first as usize].key == key.0 {
+            return Some(first);
         }
+        self.other_child(parent, first, key.0)
     }
 
     /// [`child`](Self::child), when it is not the first.
     #[inline(never)]
     fn other_child(&mut self, parent: u32, first: u32, key: u64) -> Option<u32> {
         let (mut at, mut steps) = (first, 0);
-        while let Some(node) = self.nodes.get(at as usize) {
+        while at != NONE {
             if steps == SCAN {
                 return self.wide_child(parent, key);
             }
+            let node = &self.nodes[at as usize];
             if node.key == key {
                 // The second may stay: two children that alternate would change places for ever.
                 if steps > 1 {

@@ -207,10 +207,12 @@ fn options_text(args: &InstrumentArgs, probe: ProbeKind, options: &InstrumentOpt
 fn instrument_options(args: &InstrumentArgs) -> Result<(ProbeKind, InstrumentOptions), CliError> {
     let mut pairs: Vec<(&str, &str)> = vec![("profile", args.profile.as_str())];
     let coverage = args.profile == ProfileKind::Coverage.name();
-    match coverage {
-        false => pairs.push(("probe", args.probe.resolved().name())),
-        true => pairs.push(("probe", args.probe.name())),
-    }
+    let probe = if coverage {
+        args.probe
+    } else {
+        args.probe.resolved()
+    };
+    pairs.push(("probe", probe.name()));
     pairs.extend(args.include.iter().map(|p| ("include", p.as_str())));
     pairs.extend(args.exclude.iter().map(|p| ("exclude", p.as_str())));
     let usage = |e: &dyn std::fmt::Display| CliError::Usage(format!("error: {e}"));

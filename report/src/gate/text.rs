@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::compare::{GateComparison, Grew, TestChange};
 use super::verdict::Verdict;
-use crate::words::thousands;
+use crate::words::{seconds, thousands};
 
 /// Tests shown that are neither broken nor unstable.
 const MOST: usize = 20;
@@ -272,8 +272,7 @@ pub(super) fn times_of(test: &TestChange) -> Option<String> {
 fn brief(nanos: u64) -> String {
     match nanos {
         0..10_000_000 => format!("{} µs", thousands(nanos / 1000)),
-        10_000_000..1_000_000_000 => format!("{} ms", nanos / 1_000_000),
-        _ => format!("{:.1} s", nanos as f64 / 1e9),
+        _ => seconds(nanos),
     }
 }
 

@@ -1,14 +1,13 @@
 //! The sample of a fuzzer that hears which paths an input took.
 
-use std::process::Command;
 use std::time::Duration;
 
 use trodden_tests::process::Outcome;
 use trodden_tests::{Result, artefacts, process};
 
-use super::{checkout, repository};
+use super::{checkout, sample_command};
 
-/// Inputs that Jazzer tries at most: with paths it has found the three faults after a third of them.
+/// Inputs that Jazzer tries at most: with paths it has found the three faults after less than half.
 const RUNS: &str = "-runs=3000000";
 const FAULTS: [&str; 3] = ["Shipping.perParcel(", "Shipping.perKilo(", "Shipping.insurance("];
 
@@ -19,13 +18,10 @@ fn paths_lead_a_fuzzer_to_what_branches_do_together() -> Result<()> {
     }
     let found = |paths: &str| -> Result<(Outcome, usize)> {
         let copy = checkout()?;
-        let mut run = Command::new(copy.path().join("gradle-example/fuzz/run"));
-        run.args(["-seed=1", RUNS])
-            .env("TRODDEN_REPOSITORY", repository()?)
-            .env("TRODDEN", &artefacts::artefacts()?.cli)
+        let mut run = sample_command(copy.path(), "gradle-example/fuzz/run", &["-seed=1", RUNS])?;
+        run.env("TRODDEN", &artefacts::artefacts()?.cli)
             .env("TRODDEN_AGENT", &artefacts::artefacts()?.agent)
-            .env("PATHS", paths)
-            .env_remove("JAVA_TOOL_OPTIONS");
+            .env("PATHS", paths);
         let outcome = process::run(&mut run, Duration::from_secs(900))?;
         let found = FAULTS
             .iter()

@@ -68,6 +68,13 @@ fn checkout() -> Result<tempfile::TempDir> {
 
 /// Runs a sample's script. The program is the one that comes with the plugin.
 fn sample(folder: &Path, script: &str, arguments: &[&str]) -> Result<Outcome> {
+    process::run(
+        &mut sample_command(folder, script, arguments)?,
+        Duration::from_secs(900),
+    )
+}
+
+fn sample_command(folder: &Path, script: &str, arguments: &[&str]) -> Result<Command> {
     let mut run = Command::new(folder.join(script));
     run.args(arguments)
         .env("TRODDEN_REPOSITORY", repository()?)
@@ -75,7 +82,7 @@ fn sample(folder: &Path, script: &str, arguments: &[&str]) -> Result<Outcome> {
         .env_remove("TRODDEN")
         .env_remove("TRODDEN_AGENT")
         .env_remove("JAVA_TOOL_OPTIONS");
-    process::run(&mut run, Duration::from_secs(900))
+    Ok(run)
 }
 
 fn read(path: PathBuf) -> Result<String> {
