@@ -274,6 +274,16 @@ proptest! {
         }
     }
 
+    /// Activations of one path are told first where they are mixed with others: it makes no difference.
+    #[test]
+    fn what_is_taken_apart_counts_the_same(
+        words in prop::collection::vec(any_word(), 0..3000), k in 2..6u32, batch in 1..3000usize,
+    ) {
+        let options = KPathsOptions { k, ..KPathsOptions::default() };
+        let in_order = k_result::<SlabForest>(&options, &words, batch);
+        prop_assert_eq!(k_result::<ChunkPairs>(&options, &words, batch), in_order);
+    }
+
     /// Any words at all.
     #[test]
     fn nothing_panics(words in prop::collection::vec(any_word(), 0..200), k in 2..5u32) {

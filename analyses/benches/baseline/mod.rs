@@ -80,6 +80,7 @@ fn key(method: u32, path: u32) -> u64 {
 
 impl PathSink for HashProfile {
     type Activation = u32;
+    const COMMUTES: bool = true;
 
     #[inline]
     fn begin(&self, method: u32) -> u32 {
@@ -97,6 +98,8 @@ impl PathSink for HashProfile {
 pub struct NullActivations;
 
 impl ActivationAnalysis for NullActivations {
+    const COMMUTES: bool = true;
+
     #[inline]
     fn enter(&mut self, method: u32) {
         black_box(method);

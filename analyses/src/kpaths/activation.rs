@@ -1,5 +1,7 @@
 //! The stream that a thread's analyses consume, and the stack of its open activations.
 
+use trodden_profile::events::Word;
+
 /// One event of a thread. Which activation a path belongs to follows from the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActivationEvent {
@@ -26,6 +28,10 @@ pub enum ActivationEvent {
 /// * Where events were lost or not recorded, and when the thread dies, [`abandon`](Self::abandon) says so.
 ///   What was learned stays; what belongs to activations opened before is ignored from there on.
 pub trait ActivationAnalysis {
+    /// Is it the same when activations of one path come before or after what others do? Then they may be told
+    /// in another order than they were in.
+    const COMMUTES: bool = false;
+
     /// An activation of `method` begins.
     fn enter(&mut self, method: u32);
 
@@ -52,6 +58,14 @@ pub trait ActivationAnalysis {
         self.enter(method);
         self.path(path);
         self.exit();
+    }
+
+    /// Whole activations that ended one path each: words as in [`trodden_profile::events`], with a path below
+    /// 2^31.
+    fn only_paths(&mut self, words: &[u64]) {
+        for &word in words {
+            self.only_path(Word(word).method(), word & u64::from(u32::MAX));
+        }
     }
 
     /// A whole activation of `method` without calls: it ended the paths in the low halves of these words,
@@ -88,6 +102,8 @@ pub trait ActivationAnalysis {
 pub trait PathSink {
     /// What has to be known of an activation between two of its paths.
     type Activation: Clone;
+    /// [`ActivationAnalysis::COMMUTES`].
+    const COMMUTES: bool = false;
 
     /// The state of an activation of `method` that has ended no path yet.
     fn begin(&self, method: u32) -> Self::Activation;
@@ -118,6 +134,14 @@ pub trait PathSink {
         let mut activation = self.begin(method);
         self.paths(&mut activation, words);
         self.end(activation);
+    }
+
+    /// Whole activations of one path each, as in [`ActivationAnalysis::only_paths`].
+    #[inline]
+    fn only_paths(&mut self, words: &[u64]) {
+        for &word in words {
+            self.activation(Word(word).method(), &[word]);
+        }
     }
 
     /// Should [`make_room`](Self::make_room) be called?
@@ -195,6 +219,8 @@ impl<S: PathSink> Activations<S> {
 }
 
 impl<S: PathSink> ActivationAnalysis for Activations<S> {
+    const COMMUTES: bool = S::COMMUTES;
+
     #[inline]
     fn enter(&mut self, method: u32) {
         self.stack.push(self.sink.begin(method));
@@ -235,6 +261,12 @@ impl<S: PathSink> ActivationAnalysis for Activations<S> {
             self.sink.path(&mut activation, path);
             self.sink.end(activation);
         }
+        self.check_room();
+    }
+
+    #[inline]
+    fn only_paths(&mut self, words: &[u64]) {
+        self.sink.only_paths(words);
         self.check_room();
     }
 

@@ -8,7 +8,7 @@ use super::slab::SlabForest;
 use super::tables::{Counters, Index};
 use super::trees::Labels;
 use super::{ForestError, IterationForest};
-use keys::{Item, equal, hash, hash_of_both, pack, unpack};
+use keys::{Item, equal, hash, hash_of_both, key_of_only, pack, unpack};
 
 /// Most paths of a chunk that is longer than `k - 1`. Long ones save work where paths repeat; where they do
 /// not, there are more and more different ones, until they do not fit into the CPU's caches.
@@ -411,6 +411,8 @@ impl ChunkPairs {
 
 impl PathSink for ChunkPairs {
     type Activation = OpenChunks;
+    // They are counted as a whole.
+    const COMMUTES: bool = true;
 
     #[inline]
     fn begin(&self, method: u32) -> OpenChunks {
@@ -474,6 +476,13 @@ impl PathSink for ChunkPairs {
             rest = tail;
         }
         self.end_with(&mut open, rest);
+    }
+
+    #[inline]
+    fn only_paths(&mut self, words: &[u64]) {
+        for &word in words {
+            self.whole.increment(key_of_only(word));
+        }
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! From words to activations: the one place that knows how the stack of a thread follows from its words.
 
-use trodden_profile::events::{Event, Kind, Word};
+use trodden_profile::events::{Event, Kind, NO_CALL_SITE, Word};
 
 use crate::kpaths::ActivationAnalysis;
 
@@ -28,12 +28,33 @@ impl StackTally {
     }
 }
 
-/// Path numbers with this bit come one by one.
-const LARGE: u64 = 1 << 31;
+/// Words that are taken apart at once.
+const PIECE: usize = 1024;
 
-/// How many of the words, from the first on, end small paths of a method's activation that goes on.
-fn run_of(method: u32, words: &[u64]) -> usize {
-    let front = u64::from(method) << 1;
+const PATH_END: u64 = Kind::PathEnd as u64;
+const ENTER: u64 = Kind::Enter as u64;
+const LAST_PATH: u64 = Kind::LastPath as u64;
+const ONLY_PATH: u64 = Kind::OnlyPath as u64;
+
+/// Is it a whole activation with one path, whose number is below 2^31?
+#[inline(always)]
+fn is_only(word: u64) -> bool {
+    word >> 60 == ONLY_PATH && word >> 31 & 1 == 0
+}
+
+/// Are activations of one path and others mixed? A sample tells.
+fn is_mixed(words: &[u64]) -> bool {
+    let (blocks, _) = words.as_chunks::<8>();
+    let changes = blocks
+        .iter()
+        .filter(|block| is_only(block[0]) != is_only(block[1]));
+    changes.count() > blocks.len() / 16
+}
+
+/// How many of the words, from the first on, begin with these 33 bits: kind, method, and a path number below
+/// 2^31.
+#[inline]
+fn run_of(front: u64, words: &[u64]) -> usize {
     let others = |block: &[u64; 8]| block.iter().fold(0, |all, word| all | word >> 31 ^ front) != 0;
     let is_one = |&word: &u64| word >> 31 == front;
     // Most runs are very short, and most words are in long ones.
@@ -64,6 +85,10 @@ pub struct ActivationWords<A> {
     /// Open activations below those of `methods`.
     below: usize,
     tally: StackTally,
+    /// Are words to be taken apart, as those before were mixed?
+    mixed: bool,
+    /// Room for that.
+    halves: Option<Box<[[u64; PIECE]; 2]>>,
 }
 
 impl<A: ActivationAnalysis> ActivationWords<A> {
@@ -74,6 +99,8 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
             methods: Vec::new(),
             below: 0,
             tally: StackTally::default(),
+            mixed: false,
+            halves: None,
         }
     }
 
@@ -95,49 +122,101 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
     /// Takes in the thread's next words.
     pub fn consume(&mut self, words: &[u64]) {
         let mut rest = words;
-        while let Some(&word) = rest.first() {
-            let word = Word(word);
-            // Kind 0 makes the upper half of a path end the method itself: all paths of the topmost
-            // activation up to the next other event at once.
-            if word.0 >> 60 == Kind::PathEnd as u64 && word.0 & LARGE == 0 {
-                let method = word.upper();
-                let run = run_of(method, rest);
-                let (paths, others) = rest.split_at(run);
-                self.surface(method);
-                self.analysis.paths(paths);
-                rest = others;
-                continue;
+        while self.mixed && !rest.is_empty() {
+            let (piece, others) = rest.split_at(rest.len().min(PIECE));
+            self.mixed = is_mixed(piece);
+            match self.mixed {
+                true => self.apart(piece),
+                false => {
+                    self.in_order(piece);
+                }
             }
-            rest = &rest[1..];
-            if let Ok(Event::Enter { method, .. }) = word.decode() {
-                // An activation without calls that ends in this batch needs no place on the stack.
-                let run = run_of(method, rest);
-                let (paths, others) = rest.split_at(run);
-                let last = others.first().map(|&word| Word(word).decode());
-                let whole = match last {
-                    Some(Ok(Event::LastPath { method: m, path }))
-                        if (m, path & LARGE as u32) == (method, 0) =>
-                    {
-                        Some(run + 1)
-                    }
-                    Some(Ok(Event::Exit { method: m })) if m == method => Some(run),
-                    _ => None,
-                };
-                if let Some(words) = whole {
-                    self.analysis.activation(method, &rest[..words]);
-                    rest = &rest[run + 1..];
-                } else {
-                    self.methods.push(method);
-                    self.analysis.enter(method);
-                    if run > 0 {
-                        self.analysis.paths(paths);
-                    }
+            rest = others;
+        }
+        let only = self.in_order(rest);
+        self.mixed |= A::COMMUTES && only > words.len() / 16;
+    }
+
+    /// At most [`PIECE`] words: activations of one path first. What is left has longer runs, and each half of
+    /// it is easier to foresee for the processor.
+    fn apart(&mut self, words: &[u64]) {
+        let mut halves = self.halves.take().unwrap_or_else(|| Box::new([[0; PIECE]; 2]));
+        let [only, others] = &mut *halves;
+        let (mut of_only, mut of_others) = (0, 0);
+        for &word in words {
+            // Both are written, and one of them counts: a branch would be foreseen wrongly.
+            only[of_only % PIECE] = word;
+            others[of_others % PIECE] = word;
+            let is_only = usize::from(is_only(word));
+            of_only += is_only;
+            of_others += 1 - is_only;
+        }
+        self.analysis.only_paths(&only[..of_only]);
+        self.in_order(&others[..of_others]);
+        self.halves = Some(halves);
+    }
+
+    /// Returns in how many places there were activations of one path.
+    fn in_order(&mut self, words: &[u64]) -> usize {
+        let mut only = 0;
+        let mut rest = words;
+        while let Some(&word) = rest.first() {
+            let front = word >> 31;
+            let method = Word(word).method();
+            match front >> 29 {
+                // All paths of the topmost activation up to the next other event at once.
+                PATH_END if front & 1 == 0 => {
+                    let (paths, others) = rest.split_at(run_of(front, rest));
+                    self.surface(method);
+                    self.analysis.paths(paths);
                     rest = others;
                 }
-                continue;
+                ENTER if word as u32 <= NO_CALL_SITE => rest = self.entered(method, &rest[1..]),
+                ONLY_PATH if A::COMMUTES && front & 1 == 0 => {
+                    let run = rest.iter().take_while(|&&word| is_only(word)).count();
+                    let (paths, others) = rest.split_at(run);
+                    self.analysis.only_paths(paths);
+                    only += 1;
+                    rest = others;
+                }
+                LAST_PATH => {
+                    self.surface(method);
+                    self.analysis.path(word & u64::from(u32::MAX));
+                    self.methods.pop();
+                    self.analysis.exit();
+                    rest = &rest[1..];
+                }
+                _ => {
+                    self.event(Word(word));
+                    rest = &rest[1..];
+                }
             }
-            self.event(word);
         }
+        only
+    }
+
+    /// An activation begins. Returns the words behind what was taken in.
+    #[inline]
+    fn entered<'w>(&mut self, method: u32, words: &'w [u64]) -> &'w [u64] {
+        let path_end = u64::from(method) << 1;
+        let (paths, others) = words.split_at(run_of(path_end, words));
+        // One without calls that ends in this batch needs no place on the stack.
+        if let Some((&last, behind)) = others.split_first() {
+            if last >> 31 == LAST_PATH << 29 | path_end {
+                self.analysis.activation(method, &words[..=paths.len()]);
+                return behind;
+            }
+            if last == Word::exit(method).0 {
+                self.analysis.activation(method, paths);
+                return behind;
+            }
+        }
+        self.methods.push(method);
+        self.analysis.enter(method);
+        if !paths.is_empty() {
+            self.analysis.paths(paths);
+        }
+        others
     }
 
     /// Makes sure that the topmost activation is one of `method`.

@@ -1,5 +1,7 @@
 //! By what chunks and whole activations are found: hashes and keys.
 
+use trodden_profile::events::Word;
+
 use crate::kpaths::tables::mix;
 
 /// A path of a chunk: a label, or a word whose lower half is one (as all path numbers below 2^31 are).
@@ -84,6 +86,13 @@ pub fn pack<I: Item>(method: u32, items: &[I]) -> Option<u64> {
     let fits = all >> width == 0 && method < 1 << 28;
     let front = u64::from(method) << 2 | (items.len() as u64 - 1);
     fits.then_some(front << PATH_BITS | key)
+}
+
+/// [`pack`] for an activation with one path, from its word.
+#[inline(always)]
+pub fn key_of_only(word: u64) -> u64 {
+    let method = u64::from(Word(word).method());
+    method << (PATH_BITS + 2) | word & u64::from(u32::MAX)
 }
 
 /// Method, paths and their number, of a key that [`pack`] made.
