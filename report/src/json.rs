@@ -4,7 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use trodden_profile::{CompilerMade, CpuTime, MethodMap, PathDescription, Place, printable_lines};
+use trodden_numbering::{BlockId, EdgeRef};
+use trodden_profile::{
+    CompilerMade, CpuTime, Key, MethodMap, PathDescription, Place, edge_key, printable_lines,
+};
 
 use crate::ReportError;
 use crate::decisions::{Decision, Decisions};
@@ -82,6 +85,8 @@ struct Method<'a> {
     name: &'a str,
     descriptor: &'a str,
     source_file: Option<&'a str>,
+    /// Of its flow graph: keys are the same in every JVM.
+    graph: String,
     count: u64,
     flow: u64,
     share: f64,
@@ -116,6 +121,7 @@ struct Observation<'a> {
 #[derive(Serialize)]
 pub(crate) struct Path {
     id: u64,
+    key: String,
     count: u64,
     flow: u64,
     share: f64,
@@ -178,6 +184,8 @@ struct Branch {
     /// Null where it is not known: see `reason`.
     taken: Option<u64>,
     not_taken: Option<u64>,
+    /// Keys of both edges, the one that is taken first.
+    edges: [String; 2],
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
     /// What *taken* and *not taken* mean.
@@ -210,6 +218,8 @@ struct Switch {
 #[derive(Serialize)]
 struct Case {
     case: String,
+    /// Key of its edge.
+    edge: String,
     /// As the source has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
@@ -316,8 +326,9 @@ fn finding<'a>(view: &'a View, finding: &'a crate::Finding) -> Finding<'a> {
 }
 
 fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
+    let graph = view.map.graph_key();
     let paths = |list: &[PathView]| {
-        let one = |p: &PathView| path(p, view.map, view.decisions());
+        let one = |p: &PathView| path(p, view.map, graph, view.decisions());
         list.iter().take(extent.paths).map(one).collect()
     };
     Method {
@@ -325,14 +336,21 @@ fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
         name: &view.map.name,
         descriptor: &view.map.descriptor,
         source_file: view.source_file,
+        graph: graph.to_string(),
         count: view.count,
         flow: view.flow,
         share: view.share,
         possible_paths: view.map.num_paths(),
         time: view.time.as_ref().map(method_time),
         paths: paths(&view.paths),
-        branches: view.branches.iter().filter_map(|b| branch(view, b)).collect(),
-        switches: view.branches.iter().filter_map(|b| switch(view, b)).collect(),
+        branches: view
+            .branches
+            .iter()
+            .filter_map(|b| branch(view, graph, b))
+            .collect(),
+        switches: (view.branches.iter())
+            .filter_map(|b| switch(view, graph, b))
+            .collect(),
         partial: paths(&view.partial),
         unobserved: paths(&view.unobserved),
         observation: view.observation.map(|o| Observation {
@@ -369,7 +387,7 @@ fn method_time(view: &TimeView) -> MethodTime {
     }
 }
 
-pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> Path {
+pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Decisions) -> Path {
     let d: &PathDescription = &view.description;
     let point = |kind, at: Place| Point {
         kind,
@@ -378,6 +396,7 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> P
     };
     Path {
         id: view.number,
+        key: view.key(graph).to_string(),
         count: view.count,
         flow: view.flow,
         share: view.share,
@@ -405,7 +424,16 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, decisions: &Decisions) -> P
     }
 }
 
-fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
+/// The key of a block's edge.
+fn edge(graph: Key, block: usize, index: usize) -> String {
+    let edge = EdgeRef {
+        from: BlockId::new(block),
+        index: index as u32,
+    };
+    edge_key(graph, edge).to_string()
+}
+
+fn branch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Branch> {
     let decision = method.decisions().of(view.block);
     let Fork::Branch { taken, not_taken } = view.fork else {
         return None;
@@ -415,6 +443,7 @@ fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
         line: view.at.line,
         taken,
         not_taken,
+        edges: [0, 1].map(|index| edge(graph, view.block, index)),
         condition: decision.and_then(Decision::phrase),
         outcomes: decision.map(|_| [0, 1].map(|edge| method.decisions().outcome(view.block, edge))),
         compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
@@ -423,7 +452,7 @@ fn branch(method: &MethodView, view: &BranchView) -> Option<Branch> {
     })
 }
 
-fn switch(method: &MethodView, view: &BranchView) -> Option<Switch> {
+fn switch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Switch> {
     let decisions = method.decisions();
     let decision = decisions.of(view.block);
     let Fork::Switch(cases) = &view.fork else {
@@ -435,9 +464,10 @@ fn switch(method: &MethodView, view: &BranchView) -> Option<Switch> {
         cases: cases
             .iter()
             .enumerate()
-            .map(|(edge, c)| Case {
+            .map(|(index, c)| Case {
                 case: words::decision(&c.label),
-                label: decisions.outcome(view.block, edge),
+                edge: edge(graph, view.block, index),
+                label: decisions.outcome(view.block, index),
                 count: c.count,
                 line: c.target.line,
             })

@@ -5,10 +5,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd};
 use trodden_profile::{
-    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, EndKind, KPaths, Known, MethodConditions,
-    MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile, RunInfo, Skipped,
+    BlockExit, BranchCounts, ClassProfile, EdgeLabel, EdgeProfile, EndKind, KPaths, Key, Known,
+    MethodConditions, MethodCounts, MethodMap, Observation, PathDescription, PathForest, Place, Profile,
+    RunInfo, Skipped, path_key,
 };
 
 use crate::contexts::ContextsView;
@@ -136,6 +137,8 @@ pub struct PathView {
     pub description: PathDescription,
     /// Its edges.
     pub edges: Vec<EdgeRef>,
+    first: BlockId,
+    end: PathEnd,
     /// The path as a sequence of line runs and decisions.
     pub stops: Vec<Stop>,
     /// Its part of the method's time, if that has samples.
@@ -692,7 +695,20 @@ impl PathView {
             time: None,
             description,
             edges: path.edges,
+            first: path.first,
+            end: path.end,
         }
+    }
+
+    /// Its key, in a method whose graph has this one.
+    pub fn key(&self, graph: Key) -> Key {
+        let path = Path {
+            start: self.description.start_kind,
+            first: self.first,
+            edges: self.edges.clone(),
+            end: self.end,
+        };
+        path_key(graph, &path)
     }
 
     /// The edges by which it left branches and switches, in the order of its description's steps.

@@ -10,6 +10,7 @@ mod cpu;
 mod describe;
 mod edges;
 pub mod facts;
+mod identity;
 pub(crate) mod inlining;
 mod known;
 mod kpaths;
@@ -41,6 +42,7 @@ pub use cpu::{
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};
+pub use identity::{Key, edge_key, path_key};
 pub use inlining::InlinedCode;
 pub use kpaths::{
     ForestNode, ForestProblem, KPaths, KPathsOverlap, LevelOverlap, MethodOverlap, PathForest, kpaths_overlap,

@@ -1,6 +1,7 @@
 //! The key `contexts` of the JSON report; `docs/contexts.md` tells what stands there.
 
 use serde::Serialize;
+use trodden_profile::Key;
 
 use super::ContextsView;
 use crate::words;
@@ -28,6 +29,7 @@ pub(crate) struct Document<'a> {
 
 #[derive(Serialize)]
 struct Node<'a> {
+    key: String,
     parent: Option<usize>,
     depth: u32,
     class: &'a str,
@@ -84,11 +86,15 @@ fn along(view: &ContextsView, at: usize) -> Option<Along> {
 /// The hottest contexts and their callers.
 pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
     let contexts = view.contexts;
+    let mut keys: Vec<Key> = Vec::new();
     let tree = view.with_callers(&view.hottest(top)).into_iter();
     let tree = tree.map(|(at, parent)| {
         let node = &view.nodes()[at];
+        let key = view.key(at, parent.map(|parent| keys[parent]));
+        keys.push(key);
         let (class, method) = view.method(node);
         Node {
+            key: key.to_string(),
             parent,
             depth: node.depth,
             class,

@@ -7,8 +7,10 @@ mod icicle;
 mod json;
 mod text;
 
-use trodden_numbering::StartKind;
-use trodden_profile::{ContextNode, Contexts, MethodMap, PathDescription, PhiOutOfRange, Profile};
+use trodden_numbering::{Path, StartKind};
+use trodden_profile::{
+    ContextNode, Contexts, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, path_key,
+};
 
 use maud::Markup;
 
@@ -113,6 +115,12 @@ impl<'p> ContextsView<'p> {
 
     /// The path that the caller took to get to the call, where that was recorded and the number names one.
     pub fn call_path(&self, at: usize) -> Option<PathDescription> {
+        let (caller, path) = self.path_to_call(at)?;
+        Some(caller.describe_path(&path))
+    }
+
+    /// The caller of a context, and the path that it took to the call.
+    fn path_to_call(&self, at: usize) -> Option<(&'p MethodMap, Path)> {
         let node = &self.nodes()[at];
         let (register, site) = (node.prefix?, node.site?);
         let (_, caller) = self.method(&self.nodes()[self.parents[at]? as usize]);
@@ -120,7 +128,21 @@ impl<'p> ContextsView<'p> {
         let path = caller
             .dag
             .regenerate_partial(&caller.graph, register.into(), block);
-        Some(caller.describe_path(&path.ok()?))
+        Some((caller, path.ok()?))
+    }
+
+    /// The key of a context, from its caller's.
+    pub(crate) fn key(&self, at: usize, caller: Option<Key>) -> Key {
+        let node = &self.nodes()[at];
+        let (class, method) = self.method(node);
+        let along = self.path_to_call(at);
+        let along = along.map(|(caller, path)| path_key(caller.graph_key(), &path));
+        Key::of_context(
+            caller,
+            (class, &method.name, &method.descriptor),
+            node.site,
+            along,
+        )
     }
 
     /// That path in words: where it began if not at the caller's beginning, and each decision on it.

@@ -51,6 +51,7 @@ struct Method<'a> {
     name: &'a str,
     descriptor: &'a str,
     source_file: Option<&'a str>,
+    graph: String,
     line: Option<u32>,
     possible_paths: u64,
     /// Null if it is not known which paths ran.
@@ -131,12 +132,14 @@ pub(super) fn write(coverage: &Coverage) -> Result<String, CoverageError> {
 
 fn method(method: &MethodCoverage) -> Method<'_> {
     let map = method.map();
+    let graph = map.graph_key();
     let sums = Counters::of([method], u64::MAX);
     let view = |number: u64, count: u64| {
         let found = map.dag.regenerate(&map.graph, number).ok()?;
         Some(path(
             &PathView::new(map, found, number, count),
             map,
+            graph,
             &method.decisions,
         ))
     };
@@ -146,6 +149,7 @@ fn method(method: &MethodCoverage) -> Method<'_> {
         name: &map.name,
         descriptor: &map.descriptor,
         source_file: method.source_file(),
+        graph: graph.to_string(),
         line: method.lines().keys().next().copied(),
         possible_paths: map.num_paths(),
         covered_paths: method.has_paths.then_some(method.paths.covered),
@@ -181,6 +185,7 @@ fn nearest(map: &MethodMap, decisions: &Decisions, nearest: &Nearest) -> Nearest
         path: path(
             &PathView::new(map, nearest.path.clone(), nearest.number, 0),
             map,
+            map.graph_key(),
             decisions,
         ),
         flip,

@@ -1,6 +1,9 @@
 //! The key `kpaths` of the JSON report; `docs/reading-a-report.md` tells what stands there.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
+use trodden_profile::Key;
 
 use super::{Limits, Trees};
 use crate::json::{Path, path};
@@ -41,6 +44,8 @@ struct Method<'a> {
 #[derive(Serialize)]
 struct Node {
     path: u64,
+    /// Of the sequence; none if a number in it names no path.
+    key: Option<String>,
     length: u32,
     parent: Option<usize>,
     count: u64,
@@ -64,20 +69,39 @@ struct Unreadable {
     error: String,
 }
 
+/// The key of a node's sequence, from the keys of paths.
+fn sequence(tree: &super::Tree, node: &super::TreeNode, keys: &BTreeMap<u64, Key>) -> Option<Key> {
+    let above = |node: &super::TreeNode| Some(&tree.nodes[node.parent?]);
+    let mut paths = Vec::new();
+    let mut next = Some(node);
+    while let Some(node) = next {
+        paths.push(*keys.get(&node.path)?);
+        next = above(node);
+    }
+    paths.reverse();
+    Some(Key::of_sequence(&paths))
+}
+
 pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option<Forests<'a>> {
     let kpaths = view.kpaths?;
     let methods = view.methods.iter().take(top);
     let method = |method: &'a crate::MethodView<'_>| {
         let trees = Trees::new(view.kpaths, method, limits)?;
+        let graph = method.map.graph_key();
+        let mut keys = BTreeMap::new();
         let (mut paths, mut unreadable) = (Vec::new(), Vec::new());
         for (id, view) in trees.paths {
             match view {
-                Ok(view) => paths.push(path(&view, method.map, method.decisions())),
+                Ok(view) => {
+                    keys.insert(id, view.key(graph));
+                    paths.push(path(&view, method.map, graph, method.decisions()));
+                }
                 Err(error) => unreadable.push(Unreadable { id, error }),
             }
         }
-        let node = |n: &super::TreeNode| Node {
+        let node = |tree: &super::Tree, n: &super::TreeNode| Node {
             path: n.path,
+            key: sequence(tree, n, &keys).map(|key| key.to_string()),
             length: n.length,
             parent: n.parent,
             count: n.count,
@@ -98,7 +122,7 @@ pub(crate) fn forests<'a>(view: &'a View, top: usize, limits: &Limits) -> Option
             trees: trees
                 .trees
                 .iter()
-                .map(|t| t.nodes.iter().map(node).collect())
+                .map(|t| t.nodes.iter().map(|n| node(t, n)).collect())
                 .collect(),
             more_trees: trees.more as u64,
             last: trees
