@@ -180,10 +180,7 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                     rest = others;
                 }
                 LAST_PATH => {
-                    self.surface(method);
-                    self.analysis.path(word & u64::from(u32::MAX));
-                    self.methods.pop();
-                    self.analysis.exit();
+                    self.last_path(method, word & u64::from(u32::MAX));
                     rest = &rest[1..];
                 }
                 _ => {
@@ -219,6 +216,14 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
         others
     }
 
+    #[inline]
+    fn last_path(&mut self, method: u32, path: u64) {
+        self.surface(method);
+        self.analysis.path(path);
+        self.methods.pop();
+        self.analysis.exit();
+    }
+
     /// Makes sure that the topmost activation is one of `method`.
     #[inline]
     fn surface(&mut self, method: u32) {
@@ -250,15 +255,9 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
     fn event(&mut self, word: Word) {
         match word.decode() {
             Ok(Event::Enter { method, .. }) => {
-                self.methods.push(method);
-                self.analysis.enter(method);
+                self.entered(method, &[]);
             }
-            Ok(Event::LastPath { method, path }) => {
-                self.surface(method);
-                self.analysis.path(u64::from(path));
-                self.methods.pop();
-                self.analysis.exit();
-            }
+            Ok(Event::LastPath { method, path }) => self.last_path(method, u64::from(path)),
             Ok(Event::OnlyPath { method, path }) => self.analysis.only_path(method, u64::from(path)),
             Ok(Event::PathEnd { method, path }) => {
                 self.surface(method);
