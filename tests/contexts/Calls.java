@@ -569,8 +569,8 @@ public final class Calls {
     /** What an activation from before allocates itself is its own. */
     static void lateMakes(int n) {
         OtherGate.pass();
-        // The JVM does not tell of the first ones.
-        makes(2 * n);
+        // The JVM does not tell of the first ones: 512 KiB on average, and once in some thousand times more than 4 MB.
+        makes(8 * n);
         for (int i = 0; i < n; i++) {
             last = new byte[1000];
         }
