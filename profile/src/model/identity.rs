@@ -8,7 +8,7 @@
 //! Each key is the first 64 bits of the SHA-256 of a text, which `docs/keys.md` has: whoever wants to can make them
 //! without Trodden. The texts never change; another one would get another number in its first line.
 
-use std::fmt::{self, Display, Write};
+use std::fmt::{self, Display};
 
 use sha2::{Digest, Sha256};
 use trodden_numbering::{BlockId, EdgeRef, EndCause, FlowGraph, Path, PathEnd, StartKind};
@@ -34,13 +34,7 @@ impl Key {
 
     /// Of paths, by their keys, that one activation took one after another (a k-iteration path).
     pub fn of_sequence(paths: &[Key]) -> Key {
-        let mut text = String::from("trodden sequence 1\n");
-        for (index, path) in paths.iter().enumerate() {
-            let separator = if index == 0 { "" } else { " " };
-            let _ = write!(text, "{separator}{path}");
-        }
-        text.push('\n');
-        Key::of(&text)
+        Key::of(&format!("trodden sequence 1\n{}\n", list(paths)))
     }
 
     /// Of a calling context: a method (internal name of the class, name, descriptor) that is called from a context, at
@@ -67,18 +61,14 @@ impl MethodMap {
     /// names and bytecode indices are not in it.
     pub fn graph_key(&self) -> Key {
         let graph = &self.graph;
+        let blocks = |blocks: &[BlockId]| list(blocks.iter().map(|block| block.index())) + "\n";
         let mut text = format!("trodden graph 1\n{}\n", graph.num_blocks());
-        let list = |text: &mut String, blocks: &[BlockId]| {
-            let blocks: Vec<String> = blocks.iter().map(|b| b.index().to_string()).collect();
-            text.push_str(&blocks.join(" "));
-            text.push('\n');
-        };
         for block in (0..graph.num_blocks()).map(BlockId::new) {
-            list(&mut text, graph.successors(block));
+            text += &blocks(graph.successors(block));
         }
         let mut handlers = graph.extra_starts().to_vec();
         handlers.sort_unstable();
-        list(&mut text, &handlers);
+        text += &blocks(&handlers);
         Key::of(&text)
     }
 }
@@ -92,24 +82,29 @@ pub fn path_key(graph: Key, path: &Path) -> Key {
         StartKind::Handler => "handler",
         StartKind::Cut => "cut",
     };
-    let mut text = format!("trodden path 1\n{graph}\n{start} {}\n", path.first.index());
-    for (index, edge) in path.edges.iter().enumerate() {
-        let separator = if index == 0 { "" } else { " " };
-        let _ = write!(text, "{separator}{}", edge_text(*edge));
-    }
     let (end, block) = match path.end {
         PathEnd::Exit(block) => ("exit", block),
         PathEnd::At(block, EndCause::Header) => ("header", block),
         PathEnd::At(block, EndCause::Cut) => ("cut", block),
         PathEnd::Stopped(block) => ("stopped", block),
     };
-    let _ = writeln!(text, "\n{end} {}", block.index());
-    Key::of(&text)
+    Key::of(&format!(
+        "trodden path 1\n{graph}\n{start} {}\n{}\n{end} {}\n",
+        path.first.index(),
+        list(path.edges.iter().map(|&edge| edge_text(edge))),
+        block.index()
+    ))
 }
 
 /// The key of an edge of a flow graph.
 pub fn edge_key(graph: Key, edge: EdgeRef) -> Key {
     Key::of(&format!("trodden edge 1\n{graph}\n{}\n", edge_text(edge)))
+}
+
+/// With blanks between them.
+fn list<T: Display>(elements: impl IntoIterator<Item = T>) -> String {
+    let elements: Vec<String> = elements.into_iter().map(|element| element.to_string()).collect();
+    elements.join(" ")
 }
 
 /// The block that it leaves, and which of its edges it is.

@@ -2,7 +2,7 @@
 //! paths.
 
 use serde::Serialize;
-use trodden_profile::{MethodMap, Place, printable_lines};
+use trodden_profile::{Key, MethodMap, Place, printable_lines};
 
 use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, criteria, text};
 use crate::decisions::Decisions;
@@ -160,13 +160,13 @@ fn method(method: &MethodCoverage) -> Method<'_> {
             .collect(),
         nearest: method
             .nearest()
-            .map(|found| nearest(map, &method.decisions, &found)),
+            .map(|found| nearest(map, graph, &method.decisions, &found)),
         mcdc: criteria::decisions(method),
         prime_paths: criteria::primes(method),
     }
 }
 
-fn nearest(map: &MethodMap, decisions: &Decisions, nearest: &Nearest) -> NearestPath {
+fn nearest(map: &MethodMap, graph: Key, decisions: &Decisions, nearest: &Nearest) -> NearestPath {
     let flip = nearest.flip.map(|flip| {
         let Place { bci, line } = text::branch(map, flip.seen);
         let way = |edge: trodden_numbering::EdgeRef| {
@@ -185,7 +185,7 @@ fn nearest(map: &MethodMap, decisions: &Decisions, nearest: &Nearest) -> Nearest
         path: path(
             &PathView::new(map, nearest.path.clone(), nearest.number, 0),
             map,
-            map.graph_key(),
+            graph,
             decisions,
         ),
         flip,
