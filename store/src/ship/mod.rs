@@ -1,0 +1,183 @@
+//! From a spool folder into a store: windows that JVMs wrote are added, and deleted once they have arrived.
+//!
+//! What is promised: each window is in the store once, whatever happens on the way. It is deleted only after the commit that
+//! has it can be read back, and what is delivered twice (the shipper died in between) the store knows by its id. So killing it
+//! at any point, a full disk on either side, or a store that cannot be reached costs time and nothing else.
+
+mod back_off;
+mod pass;
+#[cfg(test)]
+mod tests;
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+pub use back_off::BackOff;
+pub use pass::{Arrival, Delivery, Pass, Sink, SinkError};
+
+/// What is shipped, and how.
+#[derive(Clone, Debug)]
+pub struct ShipOptions {
+    /// The spool folder.
+    pub from: PathBuf,
+    /// End when the folder is empty, in place of waiting for more.
+    pub once: bool,
+    /// Time between two looks at the folder.
+    pub every: Duration,
+    /// Most windows in one delivery.
+    pub batch: usize,
+    /// Most bytes of files in one delivery, but for a single larger one.
+    pub batch_bytes: u64,
+    /// The key that windows are signed with. Then those without a signature, or with another, are not shipped.
+    pub key: Option<Vec<u8>>,
+    /// Pauses after failures: first and longest.
+    pub pauses: (Duration, Duration),
+    /// How often a delivery may fail one after the other before `once` gives up; without `once` it never does.
+    pub attempts: u32,
+}
+
+impl ShipOptions {
+    /// From a folder, with what is good for most.
+    pub fn new(from: PathBuf) -> Self {
+        ShipOptions {
+            from,
+            once: false,
+            every: Duration::from_secs(10),
+            batch: 500,
+            batch_bytes: 64 << 20,
+            key: None,
+            pauses: (Duration::from_secs(1), Duration::from_secs(300)),
+            attempts: 5,
+        }
+    }
+}
+
+/// What was shipped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shipped {
+    /// Windows that the store did not have.
+    pub added: u64,
+    /// Windows that it had already, from a delivery that was not known to have arrived.
+    pub known: u64,
+    /// Files that cannot be shipped, now in the folder `rejected`.
+    pub rejected: u64,
+}
+
+/// Why shipping ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ShipError {
+    /// The folder is not there, or may not be read or written.
+    #[error("{}: {error}", .folder.display())]
+    Folder {
+        /// Which.
+        folder: PathBuf,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Somebody else ships from there.
+    #[error("{}: another 'trodden ship' works on this folder", .0.display())]
+    Busy(PathBuf),
+    /// The store refuses, and will again.
+    #[error("{0}")]
+    Refused(String),
+    /// The store could not be reached, and nobody wants to wait longer. The windows are where they were.
+    #[error("{error}; {attempts} attempts; the windows stay in the spool folder")]
+    Unreachable {
+        /// The last failure.
+        error: String,
+        /// How many there were.
+        attempts: u32,
+    },
+}
+
+/// Ships until `stop` says so; with [`once`](ShipOptions::once), until the folder is empty. `say` gets a line for people now and then.
+/// A delivery under way is finished before it ends.
+///
+/// # Errors
+/// See [`ShipError`]. Windows that did not arrive are where they were.
+pub async fn ship(
+    options: &ShipOptions,
+    sink: &mut impl Sink,
+    mut stop: watch::Receiver<bool>,
+    mut say: impl FnMut(&str),
+) -> Result<Shipped, ShipError> {
+    let _lock = lock(&options.from)?;
+    let mut all = Shipped::default();
+    let mut back_off = BackOff::new(options.pauses.0, options.pauses.1);
+    let mut failures = 0;
+    while !*stop.borrow() {
+        let pass = Pass::new(options)?;
+        all.rejected += pass.rejected.len() as u64;
+        for (file, why) in &pass.rejected {
+            say(&format!("not shipped, now in 'rejected': {}: {why}", file.display()));
+        }
+        let empty = pass.windows.is_empty();
+        let pause = match pass.deliver(sink).await {
+            Ok(delivery) => {
+                failures = 0;
+                back_off.succeeded();
+                all.added += delivery.added;
+                all.known += delivery.known;
+                all.rejected += delivery.rejected.len() as u64;
+                for (file, why) in &delivery.rejected {
+                    say(&format!("not shipped, now in 'rejected': {}: {why}", file.display()));
+                }
+                if delivery.added > 0 {
+                    let known = match delivery.known {
+                        0 => String::new(),
+                        known => format!(", {known} were there already"),
+                    };
+                    say(&format!("{} windows arrived{known}", delivery.added));
+                }
+                match empty {
+                    true if options.once => break,
+                    true => options.every,
+                    // There may be more.
+                    false => Duration::ZERO,
+                }
+            }
+            Err(SinkError::Refused(why)) => return Err(ShipError::Refused(why)),
+            Err(SinkError::Unreachable(error)) => {
+                failures += 1;
+                if options.once && failures >= options.attempts {
+                    return Err(ShipError::Unreachable { error, attempts: failures });
+                }
+                let pause = back_off.failed();
+                say(&format!("{error}; again in {:.0} s", pause.as_secs_f64().max(1.0)));
+                pause
+            }
+        };
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            changed = stop.changed() => if changed.is_err() { break },
+        }
+    }
+    Ok(all)
+}
+
+/// Nobody else may ship from the folder while this is open; the system lets go of it when the process ends, however it does.
+fn lock(folder: &Path) -> Result<File, ShipError> {
+    let failed = |error| ShipError::Folder {
+        folder: folder.to_owned(),
+        error,
+    };
+    if !folder.is_dir() {
+        return Err(failed(std::io::Error::new(
+            std::io::ErrorKind::NotFound,
+            "there is no such folder; JVMs write windows to the one that their option 'spool' names",
+        )));
+    }
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(folder.join(".ship.lock"))
+        .map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(ShipError::Busy(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
