@@ -276,7 +276,7 @@ impl Settings {
         } else if self.samples() {
             Some(self.options.sampling.interval)
         } else {
-            let dump = self.options.output.dump;
+            let dump = self.options.dump_every();
             let renumber = self.options.code.renumber.map(|after| after.min(LOOK));
             dump.min(renumber).or(dump).or(renumber)
         }

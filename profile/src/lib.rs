@@ -3,8 +3,8 @@
 //! *In*: path maps from the instrumenter, counts from the agent. *Out*: a [`Profile`], its versioned
 //! `.trodden` codec, the paths behind its numbers ([`MethodMap::describe`]), and accuracy metrics.
 //!
-//! Four rooms, each of which may use those before it: [`output`] (how files are written, whole or not at all),
-//! [`options`] (the words of a request, and their limits), `model` (path map, profile, file, merge, metrics) and `stream` ([`events`], and [`trace`] files of them).
+//! Five rooms, each of which may use those before it: [`output`] (how files are written, whole or not at all),
+//! [`options`] (the words of a request, and their limits), `model` (path map, profile, file, merge, metrics), `stream` ([`events`], and [`trace`] files of them) and [`spool`] (windows of many JVMs).
 //!
 //! What a path map holds is PEP's P-DAG (Bond and McKinley, MICRO 2005, section 3.2) joined to bytecode
 //! indices and line numbers, so that a reader needs no class file.
@@ -23,6 +23,7 @@
 mod model;
 pub mod options;
 pub mod output;
+pub mod spool;
 mod stream;
 
 pub use model::facts;
@@ -37,9 +38,9 @@ pub use model::{
     MethodCovered, MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN, Observation, Outcome,
     PathDescription, PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile, RankedSubpath, ReadError,
     Remembered, RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun,
-    Subpaths, TestCounts, TestMethod, WriteError, alike, check_conditions, compare, edge_key, flow,
-    is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines, same_paths,
-    share_interval, share_interval_of, subpath_accuracy,
+    Subpaths, SubtractError, TestCounts, TestMethod, WriteError, alike, check_conditions, compare, edge_key,
+    flow, is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines,
+    same_paths, share_interval, share_interval_of, subpath_accuracy, subtract,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

@@ -1,11 +1,12 @@
-//! The rooms of this crate depend on each other in one direction only: `output`, `options`, `model`, `stream`. And the
+//! The rooms of this crate depend on each other in one direction only: `output`, `options`, `model`, `stream`,
+//! `spool`. And the
 //! common code of `model` knows no kind of data by name.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The rooms, lowest first. A room may use those before it.
-const ROOMS: [&str; 4] = ["output", "options", "model", "stream"];
+const ROOMS: [&str; 5] = ["output", "options", "model", "stream", "spool"];
 
 #[test]
 fn each_room_uses_only_lower_ones() {
@@ -62,6 +63,7 @@ fn codec_and_merge_name_no_kind() {
     assert!(kinds.contains(&"kpaths"), "{kinds:?}");
     let mut common = rust_files(&model.join("codec"));
     common.push(model.join("merge.rs"));
+    common.push(model.join("subtract.rs"));
     common.push(model.join("printable.rs"));
     for file in common {
         let all = read(&file);

@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::output;
 use crate::profile_args::{Production, ProfileArgs, for_production};
 use crate::render::{self, Format, RenderOptions};
-use crate::run::absolute;
+use crate::run::{absolute, make_places_absolute};
 use crate::sources;
 use place::{Library, Scratch};
 use session::Session;
@@ -213,7 +213,7 @@ fn make_absolute(options: &mut ProfileOptions, given: &ProfileArgs) -> Result<()
     if let Some(log) = &mut options.output.log {
         *log = absolute(&FilePattern::literal(log))?.as_str().replace("%%", "%");
     }
-    Ok(())
+    make_places_absolute(options)
 }
 
 /// Has the agent do something, and shows what it says.

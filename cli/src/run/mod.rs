@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use std::os::unix::process::ExitStatusExt;
 
 use clap::Args;
-use trodden_profile::options::{Action, AgentCommand, FileFormat};
+use trodden_profile::options::{Action, AgentCommand, FileFormat, ProfileOptions};
 use trodden_profile::{Profile, facts};
 
 use crate::agent_library;
@@ -67,7 +67,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
     let mut options = profile.sampled(args.production)?.options()?;
     for_production(&mut options, args.production)?;
-    before::check(&options.output.file, &args.sources)?;
+    before::check(&options, &args.sources)?;
+    make_places_absolute(&mut options)?;
     let include = options.code.include.clone();
     let library = agent_library::find()?;
     let (program, arguments) = args
@@ -75,7 +76,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         .split_first()
         .ok_or_else(|| CliError::Usage("error: no command is given".to_owned()))?;
     let launcher = Launcher::of(program);
-    let destination = Destination::new(&options.output.file, launcher)?;
+    // With a spool folder the result is in there, unless a file is asked for as well.
+    let destination = match options.writes_file() {
+        true => Some(Destination::new(&options.output.file, launcher)?),
+        false => None,
+    };
+    let spool = options.fleet.spool.clone();
     // A command that starts several JVMs is not one program.
     let memory = match launcher {
         Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
@@ -84,7 +90,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     if let Launcher::Build(tool) = launcher {
         tool.prepare(&mut options, &env::current_dir().unwrap_or_default());
     }
-    options.output.file = destination.agent_pattern().clone();
+    if let Some(destination) = &destination {
+        options.output.file = destination.agent_pattern().clone();
+    }
     let quiet = options.output.quiet;
 
     let agent = AgentCommand {
@@ -96,14 +104,30 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
 
     let (status, pid) = supervise(&mut command, program)?;
     let memory = memory.as_ref().map(|memory| (memory, pid));
-    if let Err(error) = show(args, &destination, memory, launcher, quiet) {
-        output::complain(&format!("{error}"));
+    if let Some(destination) = &destination {
+        if let Err(error) = show(args, destination, memory, launcher, quiet) {
+            output::complain(&format!("{error}"));
+        }
+        // `java` itself has one JVM, whose agent says it.
+        if launcher.starts_several() && !quiet {
+            patterns::warn(&include, &destination.written());
+        }
     }
-    // `java` itself has one JVM, whose agent says it.
-    if launcher.starts_several() && !quiet {
-        patterns::warn(&include, &destination.written());
+    if let Some(folder) = spool.filter(|_| !quiet) {
+        eprintln!("windows: {folder}");
     }
     Ok(ExitCode::from(exit_code(status)))
+}
+
+/// Makes the spool folder and the file of the key absolute: JVMs that a command starts may have other current
+/// folders, and so has one that is attached to.
+pub fn make_places_absolute(options: &mut ProfileOptions) -> Result<(), CliError> {
+    let fleet = &mut options.fleet;
+    for place in [&mut fleet.spool, &mut fleet.hmac_key].into_iter().flatten() {
+        let absolute = std::path::absolute(&*place).map_err(|e| CliError::Failed(format!("{place}: {e}")))?;
+        *place = absolute.display().to_string();
+    }
+    Ok(())
 }
 
 /// Starts the command and waits for its end while signals are handed on to it. Tells its process id, too.

@@ -22,7 +22,8 @@ use crate::jvm::thread::Vm;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::{debug, error, info, warning};
 use crate::session::agent::Agent;
-use crate::session::{control, dump};
+use crate::session::dump::UnderWay;
+use crate::session::{control, fleet, spool};
 use crate::settings::{apply_log_options, probe_kind};
 
 /// The command of the command line, kept from Agent_OnLoad until the JVM is up.
@@ -55,8 +56,9 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     }
     // Frames can be read only if that was asked for now; it is asked for only if it is wanted, as it slows
     // nothing else but should not be held for nothing.
-    let wants_frames =
+    let reads_frames =
         probe_kind(&command.options) == ProbeKind::Safepoint || command.options.reads_open_paths();
+    let wants_frames = reads_frames && fleet::is_drawn(&command.options);
     let frames = wants_frames && add_capabilities(jvmti, true).is_ok();
     if !frames {
         add_capabilities(jvmti, false)?;
@@ -246,16 +248,21 @@ unsafe extern "system" fn vm_init(_: *mut jvmtiEnv, jni: *mut JNIEnv, _: jobject
 unsafe extern "system" fn vm_death(_: *mut jvmtiEnv, jni: *mut JNIEnv) {
     let dies = |agent: &'static Agent, jni: Jni<'_>| {
         let mut control = agent.control();
+        control.ended = true;
         // A profile that was stopped has been written then.
-        if !control.running() {
-            return;
+        if control.running() {
+            agent.pause(jni, &mut control);
+            // Probes are still in.
+            match spool::finish(agent, jni, &mut control, None, UnderWay::Open) {
+                Ok(written) => {
+                    for file in [written.file, written.window].into_iter().flatten() {
+                        info!("profile written to {}", file.display());
+                    }
+                }
+                Err(e) => error!("{e}"),
+            }
         }
-        agent.pause(jni, &mut control);
-        // Probes are still in.
-        match dump::dump(agent, jni, &control, None, true) {
-            Ok(file) => info!("profile written to {}", file.display()),
-            Err(e) => error!("{e}"),
-        }
+        control.windows.give_up();
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("VMDeath", (), jni, dies) }

@@ -22,6 +22,9 @@ pub struct ExactCounts {
     pub hashed: BTreeMap<(MethodId, u32), i64>,
     /// By method, register as it was in the method, and block.
     pub cut: BTreeMap<(MethodId, u32, u32), i64>,
+    /// Is nothing concluded about constructors that an exception has left? Of one that is under way it
+    /// cannot be told whether it will end.
+    pub without_died: bool,
 }
 
 impl ExactCounts {
@@ -55,6 +58,7 @@ impl ExactCounts {
             cut: cut
                 .map(|(method, register, block, count)| ((MethodId(method), register, block), count))
                 .collect(),
+            without_died: false,
         })
     }
 
@@ -101,7 +105,7 @@ impl ExactCounts {
             paths: counts,
             partial: more.filter_map(positive).filter_map(prefix).collect(),
         };
-        if let Some(slot) = entry.layout.begun[method] {
+        if let Some(slot) = entry.layout.begun[method].filter(|_| !self.without_died) {
             let slot = entry.ids.first_counter.plus(slot).index();
             let at = |counts: &[u64]| counts.get(slot).copied().unwrap_or(0);
             add_died(

@@ -25,8 +25,9 @@ use crate::log::{info, warning};
 use crate::sampling::clock::{Clock, THREAD_NAME};
 use crate::sampling::collector::Collector;
 use crate::session::by_test::Marks;
-use crate::session::dump;
+use crate::session::fleet::Drawn;
 use crate::session::ticker::Ticker;
+use crate::session::{dump, spool};
 use crate::settings::Settings;
 use crate::stream::Recording;
 use crate::stream::record::TraceFile;
@@ -71,6 +72,12 @@ pub struct Control {
     since: Option<Instant>,
     /// Number of the current or last stretch.
     session: u64,
+    /// Windows in a spool folder.
+    pub windows: spool::Windows,
+    /// Whether this host is one of those that record.
+    pub drawn: Drawn,
+    /// Has the JVM come to its end? Then nothing begins any more.
+    pub ended: bool,
 }
 
 /// Why profiling could not be started.
@@ -253,7 +260,12 @@ impl Agent {
         if self.host.registry.configure(&settings.configuration()) && control.started.is_some() {
             info!("other probes or filters than before: a new profile begins");
             lock(&self.collector).reset(settings.probe, &self.host.registry, &self.host.blocks, shim, jni)?;
-            *control = Control::default();
+            *control = Control {
+                windows: std::mem::take(&mut control.windows),
+                drawn: std::mem::take(&mut control.drawn),
+                ended: control.ended,
+                ..Control::default()
+            };
             lock(&self.ledger).reset();
             lock(&self.windows).forget();
             self.host.registry.silence_none();

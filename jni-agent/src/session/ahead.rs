@@ -15,6 +15,7 @@ use crate::classes::registry::Bases;
 use crate::jvm::Jni;
 use crate::log::{info, warning};
 use crate::session::agent::{Agent, Control};
+use crate::session::control::start_recording;
 use crate::session::dump::file_name;
 use crate::settings::{Settings, apply_log_options};
 
@@ -126,16 +127,18 @@ fn begin(
             option.name
         );
     }
+    if options.fleet.fleet.is_some() {
+        return Err("fleet is for the agent: this code carries its probes already".to_owned());
+    }
     options.code.renumber = None;
     let settings = Settings {
         ahead: true,
         ..Settings::new(options).map_err(|e| e.to_string())?
     };
-    check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
-    agent
-        .start(jni, control, settings)
-        .map(drop)
-        .map_err(|e| e.to_string())
+    if settings.options.writes_file() {
+        check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    }
+    start_recording(agent, jni, control, settings).map(drop)
 }
 
 /// The output's path map, and where it was.

@@ -5,21 +5,25 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use trodden_instrumenter::ProbeKind;
 use trodden_profile::options::{Action, AgentCommand, ProfileOptions, check_place};
 use trodden_profile::output;
 
+use crate::classes::retransform::Restored;
 use crate::jvm::Jni;
 use crate::locks::lock;
 use crate::log::{error, info, warning};
-use crate::session::agent::{Agent, Control};
-use crate::session::dump::{dump, file_name};
+use crate::session::agent::{Agent, Control, StartError};
+use crate::session::dump::{DumpError, UnderWay, dump, file_name, totals};
+use crate::session::fleet::{Drawn, draw_of, watch};
 use crate::session::lease;
+use crate::session::spool::{Spooler, finish, turn};
 use crate::settings::{Settings, apply_log_options};
 
 /// Name and value lines of an answer.
-type Answer = Vec<(&'static str, String)>;
+pub type Answer = Vec<(&'static str, String)>;
 
 /// Runs a command on a live JVM and writes its answer. Returns whether it worked.
 pub fn run(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> bool {
@@ -58,14 +62,24 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
     match action {
         Action::Start => start(agent, jni, &mut control, options),
         Action::Stop => {
+            control.drawn.command += 1;
             let restored = agent.stop(jni, &mut control);
-            let file = dump(agent, jni, &control, given_file(&options)?.as_deref(), false)
+            let file = given_file(&options)?;
+            let written = finish(agent, jni, &mut control, file.as_deref(), UnderWay::Died)
                 .map_err(|e| e.to_string())?;
-            Ok(vec![
-                ("file", shown(&file)),
-                ("restored", restored.classes.to_string()),
-                ("not_restored", restored.failed.to_string()),
-            ])
+            let mut answer = Answer::new();
+            answer.extend(written.file.map(|file| ("file", shown(&file))));
+            answer.extend(written.window.map(|window| ("window", shown(&window))));
+            answer.push(("restored", restored.classes.to_string()));
+            answer.push(("not_restored", restored.failed.to_string()));
+            Ok(answer)
+        }
+        Action::Dump | Action::Report if control.windows.spooler.is_some() && !options.is_given("file") => {
+            match turn(agent, jni, &mut control) {
+                Some(Ok(window)) => Ok(vec![("window", shown(&window))]),
+                Some(Err(e)) => Err(e.to_string()),
+                None => Err(DumpError::Nothing.to_string()),
+            }
         }
         Action::Dump | Action::Report => {
             let file = dump(
@@ -86,6 +100,11 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             {
                 return Err("coverage cannot be forgotten: what has run is not reported again".to_owned());
             }
+            if control.windows.spooler.is_some() {
+                return Err(
+                    "with a spool folder nothing is forgotten: each window holds what is new".to_owned(),
+                );
+            }
             agent.reset(jni, &mut control).map_err(|e| e.to_string())?;
             Ok(Vec::new())
         }
@@ -100,9 +119,49 @@ fn start(
     options: ProfileOptions,
 ) -> Result<Answer, String> {
     apply_log_options(&options);
+    let Some(draw) = draw_of(&options) else {
+        control.drawn = Drawn {
+            command: control.drawn.command + 1,
+            ..Drawn::default()
+        };
+        return begin(agent, jni, control, options);
+    };
+    if control.running() {
+        return Err(StartError::Running.to_string());
+    }
+    // What is wrong with the options is said today, though it may matter tomorrow.
+    Spooler::new(agent, &options)?;
+    let command = control.drawn.command + 1;
+    control.drawn = Drawn {
+        of: Some(format!("1/{}", draw.of)),
+        yes: draw.is_drawn(SystemTime::now()),
+        command,
+    };
+    let begun = match control.drawn.yes {
+        true => begin(agent, jni, control, options.clone())?,
+        false => {
+            info!("this host is not one of those that are drawn now: nothing is recorded");
+            vec![("drawn", false.to_string())]
+        }
+    };
+    if let Err(e) = watch(agent, draw, options, command) {
+        warning!("it is not drawn again when the day changes: {e}");
+    }
+    Ok(begun)
+}
+
+/// Starts profiling, for whoever has drawn already.
+pub fn begin(
+    agent: &'static Agent,
+    jni: Jni<'_>,
+    control: &mut Control,
+    options: ProfileOptions,
+) -> Result<Answer, String> {
     let settings = Settings::new(options).map_err(|e| e.to_string())?;
     // Now, as nobody wants to learn it when the program has run.
-    check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    if settings.options.writes_file() {
+        check_place(&file_name(&settings).map_err(|e| e.to_string())?).map_err(|e| e.to_string())?;
+    }
     let lease = settings
         .options
         .output
@@ -111,7 +170,7 @@ fn start(
         .map(lease::open)
         .transpose()?;
     let probe = settings.probe_name();
-    let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
+    let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease
         && let Err(e) = lease::watch(agent, lease, control.session())
     {
@@ -141,6 +200,35 @@ fn start(
     ])
 }
 
+/// Starts profiling, with windows if the options want that.
+pub fn start_recording(
+    agent: &'static Agent,
+    jni: Jni<'_>,
+    control: &mut Control,
+    settings: Settings,
+) -> Result<Restored, String> {
+    if control.running() {
+        return Err(StartError::Running.to_string());
+    }
+    let spooler = Spooler::new(agent, &settings.options)?;
+    control.windows.send();
+    let again = spooler.is_some() && control.started.is_some();
+    let coverage = settings.probe == ProbeKind::Coverage;
+    if again && !coverage {
+        // A window begins with nothing: what was counted before is in windows, or in a file.
+        agent.reset(jni, control).map_err(|e| e.to_string())?;
+    }
+    let done = agent.start(jni, control, settings).map_err(|e| e.to_string())?;
+    if let Some(mut spooler) = spooler {
+        if again && coverage {
+            let before = totals(agent, jni, control, UnderWay::Nothing).map_err(|e| e.to_string())?;
+            spooler.begin_after(before);
+        }
+        control.windows.spooler = Some(spooler);
+    }
+    Ok(done)
+}
+
 fn status(agent: &Agent, control: &Control) -> Answer {
     let state = match (&control.settings, control.running()) {
         (None, _) => "idle",
@@ -148,6 +236,15 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         (Some(_), false) => "stopped",
     };
     let mut answer = vec![("state", state.to_owned())];
+    if let Some(of) = &control.drawn.of {
+        let yes = if control.drawn.yes { "drawn" } else { "not drawn" };
+        answer.push(("fleet", format!("{of}, {yes}")));
+    }
+    if let Some(spooler) = &control.windows.spooler {
+        let (number, folder) = spooler.next();
+        answer.push(("spool", shown(folder)));
+        answer.push(("window", number.to_string()));
+    }
     if let Some(settings) = &control.settings {
         let collector = lock(&agent.collector);
         let (classes, methods) = agent.host.registry.sizes();
@@ -165,7 +262,9 @@ fn status(agent: &Agent, control: &Control) -> Answer {
         if settings.bursts().is_some() {
             answer.push(("bursts", collector.tally.ticks.to_string()));
         }
-        answer.push(("file", settings.options.output.file.to_string()));
+        if settings.options.writes_file() {
+            answer.push(("file", settings.options.output.file.to_string()));
+        }
     }
     answer
 }

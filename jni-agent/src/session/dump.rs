@@ -44,6 +44,17 @@ pub enum DumpError {
     Save(String),
 }
 
+/// What is read of paths that have not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnderWay {
+    /// Nothing: they are counted when they end. So counts never fall from one reading to a later one.
+    Nothing,
+    /// What exceptions have cut off in constructors.
+    Died,
+    /// That, and prefixes of paths that are read from frames, if the options want that: probes are in.
+    Open,
+}
+
 /// Writes the profile so far, to the file given or the one of the options. Returns its name. `with_open`:
 /// probes are in, so paths that are under way may be read from frames, if the options want that.
 pub fn dump(
@@ -53,14 +64,10 @@ pub fn dump(
     file: Option<&Path>,
     with_open: bool,
 ) -> Result<PathBuf, DumpError> {
-    let (Some(settings), Some(shim)) = (&control.settings, agent.host.shim_if_defined()) else {
+    let Some(settings) = &control.settings else {
         return Err(DumpError::Nothing);
     };
-    let include = &settings.options.code.include;
-    let unmatched = Unmatched::find(include, &agent.host.registry, agent.host.jvmti, jni);
-    if let Some(unmatched) = unmatched.as_ref().filter(|_| !control.running()) {
-        unmatched.warn();
-    }
+    let unmatched = find_unmatched(agent, jni, control, settings);
     if let Some(trace) = &control.trace {
         if control.running() {
             return Err(DumpError::Trace(trace.file().to_owned()));
@@ -77,18 +84,64 @@ pub fn dump(
         Some(file) => file.to_owned(),
         None => file_name(settings)?,
     };
+    let under_way = match with_open {
+        true => UnderWay::Open,
+        false => UnderWay::Died,
+    };
+    let profile = totals(agent, jni, control, under_way)?;
+    save(agent, profile, unmatched.as_ref(), &file)?;
+    Ok(file)
+}
+
+/// Include patterns that match nothing. At the end there is a warning of them.
+pub fn find_unmatched(
+    agent: &Agent,
+    jni: Jni<'_>,
+    control: &Control,
+    settings: &Settings,
+) -> Option<Unmatched> {
+    let include = &settings.options.code.include;
+    let unmatched = Unmatched::find(include, &agent.host.registry, agent.host.jvmti, jni);
+    if let Some(unmatched) = unmatched.as_ref().filter(|_| !control.running()) {
+        unmatched.warn();
+    }
+    unmatched
+}
+
+/// Writes what was read into a file.
+pub fn save(
+    agent: &Agent,
+    mut profile: Profile,
+    unmatched: Option<&Unmatched>,
+    file: &Path,
+) -> Result<(), DumpError> {
+    Unmatched::note(unmatched, &mut profile.run);
+    add_source(agent, &mut profile);
+    profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+}
+
+/// Reads all that was counted so far. What only the classes' bytes say is left to [`add_source`].
+pub fn totals(
+    agent: &Agent,
+    jni: Jni<'_>,
+    control: &Control,
+    under_way: UnderWay,
+) -> Result<Profile, DumpError> {
+    let (Some(settings), Some(shim)) = (&control.settings, agent.host.shim_if_defined()) else {
+        return Err(DumpError::Nothing);
+    };
     if settings.probe == ProbeKind::Events {
-        dump_streams(agent, jni, control, settings, &file, unmatched.as_ref())?;
-        return Ok(file);
+        return totals_of_streams(agent, jni, control, settings);
     }
     let collector = lock(&agent.collector);
     let mut run = run_info(agent, control, settings);
-    Unmatched::note(unmatched.as_ref(), &mut run);
     let mut open = None;
     let exact = match settings.probe {
         ProbeKind::Counters => {
-            let (counts, under_way) = exact_counts(agent, settings, shim, jni, with_open)?;
-            open = under_way;
+            let with_open = under_way == UnderWay::Open;
+            let (mut counts, opened) = exact_counts(agent, settings, shim, jni, with_open)?;
+            counts.without_died = under_way == UnderWay::Nothing;
+            open = opened;
             Some(counts)
         }
         _ => None,
@@ -108,7 +161,10 @@ pub fn dump(
             None => OpenPaths::Skip.name(),
         };
         run.facts.set(facts::CUT_PATHS, cut);
-        run.facts.set(facts::OPEN_PATHS, read);
+        // A window speaks of that at the end only.
+        if under_way != UnderWay::Nothing {
+            run.facts.set(facts::OPEN_PATHS, read);
+        }
     }
     let coverage = match settings.probe {
         ProbeKind::Coverage => Some(covered(agent, shim, jni, &first_methods)?),
@@ -186,10 +242,8 @@ pub fn dump(
     if settings.retires {
         complete(&mut profile, &first_methods, &lock(&agent.ledger));
     }
-    add_source(agent, &mut profile);
     add_samples(agent, &mut profile, jni);
-    profile.save(&file).map_err(|e| DumpError::Save(e.to_string()))?;
-    Ok(file)
+    Ok(profile)
 }
 
 /// Exact counts, and what is under way if that is wanted and can be read.
@@ -259,19 +313,16 @@ fn as_one(classes: Vec<ClassProfile>) -> Result<Vec<ClassProfile>, DumpError> {
     Ok(once.classes)
 }
 
-/// Writes what the analyses of the event stream know.
-fn dump_streams(
+/// What the analyses of the event stream know.
+fn totals_of_streams(
     agent: &Agent,
     jni: Jni<'_>,
     control: &Control,
     settings: &Settings,
-    file: &Path,
-    unmatched: Option<&Unmatched>,
-) -> Result<(), DumpError> {
+) -> Result<Profile, DumpError> {
     let pipeline = agent.recording.streams.pipeline().ok_or(DumpError::Nothing)?;
     agent.recording.streams.flush();
-    let mut run = run_info(agent, control, settings);
-    Unmatched::note(unmatched, &mut run);
+    let run = run_info(agent, control, settings);
     let mut profile = pipeline
         .profile_of(run, &agent.host.registry.method_table())
         .map_err(|e| DumpError::Analysis(e.to_string()))?;
@@ -300,9 +351,8 @@ fn dump_streams(
     }
     facts.set(facts::PANICS, panics());
     profile.skipped = agent.host.registry.skipped();
-    add_source(agent, &mut profile);
     add_samples(agent, &mut profile, jni);
-    profile.save(file).map_err(|e| DumpError::Save(e.to_string()))
+    Ok(profile)
 }
 
 /// Where CPU time went, and what finding that out took.
@@ -316,7 +366,7 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
 
 /// What only the classes' bytes say: what the branches of methods that ran decide, what of the others the
 /// compiler made, and the shapes by which other builds of the program are compared.
-fn add_source(agent: &Agent, profile: &mut Profile) {
+pub fn add_source(agent: &Agent, profile: &mut Profile) {
     let ran = profile.methods_that_ran();
     let originals = &agent.host.registry.originals;
     profile.conditions =

@@ -9,7 +9,8 @@ use crate::jvm::Jni;
 use crate::jvm::guard::guard;
 use crate::log::{error, warning};
 use crate::session::agent::Agent;
-use crate::session::dump::dump;
+use crate::session::dump::UnderWay;
+use crate::session::spool::finish;
 
 /// Name of the thread that waits, as debuggers show it.
 const THREAD_NAME: &str = "Trodden lease";
@@ -53,11 +54,11 @@ fn stop(agent: &'static Agent, jni: Jni<'_>, session: u64) {
         return;
     }
     agent.stop(jni, &mut control);
-    match dump(agent, jni, &control, None, false) {
-        Ok(file) => warning!(
+    match finish(agent, jni, &mut control, None, UnderWay::Died) {
+        Ok(written) => warning!(
             "who asked for the profile has gone without stopping it; the program has its own code back, the profile \
              is {}",
-            file.display()
+            written.file.or(written.window).unwrap_or_default().display()
         ),
         Err(e) => warning!(
             "who asked for the profile has gone without stopping it; the program has its own code back: {e}"

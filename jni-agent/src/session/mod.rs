@@ -7,6 +7,8 @@ pub mod by_test;
 mod by_thread;
 pub mod control;
 pub mod dump;
+pub mod fleet;
 mod lease;
 mod patterns;
+pub mod spool;
 mod ticker;

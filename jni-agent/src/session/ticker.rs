@@ -12,7 +12,7 @@ use crate::log::{error, warning};
 use crate::sampling::clock::{Signal, Tick};
 use crate::sampling::safepoint::SafepointSampler;
 use crate::session::agent::Agent;
-use crate::session::dump;
+use crate::session::{dump, spool};
 use crate::settings::Settings;
 use crate::threads::shim::Shim;
 use crate::threads::strata::Strata;
@@ -45,7 +45,7 @@ impl Ticker {
                 .retires
                 .then(|| Controller::new(&agent.host, &agent.windows, &agent.ledger, settings)),
             renumber: settings.options.code.renumber.map(Renumber::after),
-            next_dump: settings.options.output.dump.map(|every| Instant::now() + every),
+            next_dump: settings.options.dump_every().map(|every| Instant::now() + every),
         }
     }
 
@@ -93,14 +93,11 @@ impl Ticker {
             collector.tally.overruns += u64::from(tick.late);
         }
         if self.next_dump.is_some_and(|at| Instant::now() >= at) {
-            self.next_dump = self
-                .settings
-                .options
-                .output
-                .dump
-                .map(|every| Instant::now() + every);
+            let every = self.settings.options.dump_every();
+            self.next_dump = every.map(|every| Instant::now() + every);
             // A command under way (maybe stopping this very clock) dumps itself or does not want one now.
-            if let Some(control) = self.agent.try_control()
+            if let Some(mut control) = self.agent.try_control()
+                && spool::turn(self.agent, jni, &mut control).is_none()
                 && let Err(e) = dump::dump(self.agent, jni, &control, None, control.running())
             {
                 error!("{e}");

@@ -26,6 +26,7 @@ pub(crate) mod shapes;
 mod since;
 pub mod structural;
 mod subpaths;
+mod subtract;
 mod translate;
 
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
@@ -59,4 +60,5 @@ pub use subpaths::{
     KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths, least_rotation,
     subpath_accuracy,
 };
+pub use subtract::{SubtractError, subtract};
 pub use translate::same_paths;

@@ -9,6 +9,7 @@ use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
+use crate::model::subtract::SubtractError;
 use crate::model::{
     by_test, conditions, contexts, coverage, cpu, inlining, kpaths, memory, observations, shapes, structural,
     subpaths,
@@ -54,6 +55,14 @@ pub(crate) trait Section: Sync {
     fn texts_mut<'p>(&self, _: &'p mut Profile) -> Vec<&'p mut String> {
         Vec::new()
     }
+
+    /// The data of `now` that `before`, an earlier reading of the same recording, had not. `rest` has the classes of `now`,
+    /// sorted and each once, and gets the data: merged with `before` it is that of `now`.
+    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError>;
+
+    /// Calls back with the position of each class that the data says something of, so that the profile cannot do without
+    /// the class. What is known about a class without saying that it ran does not count. By default there is none.
+    fn classes(&self, _: &Profile, _: &mut dyn FnMut(usize)) {}
 
     /// Adds up the data of several profiles. `merged` has the classes of the result, and gets the data.
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError>;

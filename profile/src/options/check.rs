@@ -22,6 +22,9 @@ impl ProfileOptions {
         if self.is_coverage() {
             self.check_coverage()?;
         }
+        if self.spools() {
+            self.check_spool()?;
+        }
         if let Some(wish) = self.wish_for_events()
             && !matches!(self.probe, Probe::Auto | Probe::Events)
         {
@@ -140,6 +143,38 @@ impl ProfileOptions {
         }
         if self.output.file.format() == FileFormat::Trace {
             return wrong("file", "a trace holds no coverage");
+        }
+        Ok(())
+    }
+
+    /// Windows are differences of counts, so they are of kinds that have exact ones.
+    fn check_spool(&self) -> Result<(), OptionError> {
+        let wrong = |name, reason: &str| {
+            let reason = reason.to_owned();
+            Err(OptionError::Value { name, reason })
+        };
+        let differs = |kind: &&ProfileKind| {
+            use ProfileKind::{Contexts, Coverage, Paths};
+            !matches!(kind, Paths | Contexts | Coverage)
+        };
+        if let Some(kind) = self.profile.iter().find(differs) {
+            let reason = format!(
+                "windows hold what was counted since the one before, and profile '{kind}' cannot tell that; use \
+                 profile=paths, profile=coverage, or profile=contexts with algorithm=exact"
+            );
+            return wrong("spool", &reason);
+        }
+        if self.profile.contains(&ProfileKind::Contexts) && self.contexts.algorithm != ContextAlgorithm::Exact
+        {
+            let reason = format!(
+                "windows hold what was counted since the one before, and '{}' keeps estimates that come and go; use \
+                 algorithm=exact with spool",
+                self.contexts.algorithm
+            );
+            return wrong("algorithm", &reason);
+        }
+        if self.output.file.format() == FileFormat::Trace {
+            return wrong("file", "a trace has no windows; leave it out, or spool");
         }
         Ok(())
     }

@@ -1,14 +1,32 @@
 //! What follows from several options together.
 
+use std::time::Duration;
+
+use super::fleet::WINDOW;
 use super::{
-    Burst, BurstEvents, ConsumedBy, CoverageOf, CutPaths, FileFormat, OpenPaths, Probe, ProfileKind,
-    ProfileOptions, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts,
+    Burst, BurstEvents, ConsumedBy, CoverageOf, CutPaths, FileFormat, FilePattern, OpenPaths, Probe,
+    ProfileKind, ProfileOptions, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts,
 };
 
 impl ProfileOptions {
     /// Is each loop profiled on its own?
     pub fn is_structural(&self) -> bool {
         self.profile.contains(&ProfileKind::Structural)
+    }
+
+    /// Are there windows, which hold what was counted since the one before?
+    pub fn spools(&self) -> bool {
+        self.fleet.spool.is_some()
+    }
+
+    /// Time between periodic dumps: profiles of all that was counted, or windows. `None`: only at the end.
+    pub fn dump_every(&self) -> Option<Duration> {
+        self.output.dump.or(self.spools().then_some(WINDOW))
+    }
+
+    /// Is a file written at the end that holds all that was counted? With windows only if it was asked for.
+    pub fn writes_file(&self) -> bool {
+        !self.spools() || self.is_given("file") || self.output.file != FilePattern::default()
     }
 
     /// Is it only marked what ran?
@@ -62,7 +80,7 @@ impl ProfileOptions {
 
     /// Are probes taken out once enough is known? Probe `auto`, the default, on plain paths: every path end
     /// is counted until hot paths are known well enough. A schedule is about sampling, so with one the probe
-    /// is `yieldpoint`. Profile `structural` does the same, unless it is to keep its probes.
+    /// is `yieldpoint`; windows are of counters that stay. Profile `structural` does the same, unless it is to keep its probes.
     pub fn retires(&self) -> bool {
         if self.is_structural() {
             return self.structural.retire && self.structural.window.is_some();
@@ -71,6 +89,8 @@ impl ProfileOptions {
             && self.wish_for_events().is_none()
             && !self.is_coverage()
             && !self.is_given("schedule")
+            // Counts of methods without probes are estimates, which may fall: there is no window of them.
+            && !self.spools()
     }
 
     /// The share of the run that probe `auto`, or profile `structural`, may take.
@@ -85,6 +105,7 @@ impl ProfileOptions {
             // Exact counters while a window is open.
             Probe::Auto if self.is_structural() || self.is_coverage() => Probe::Counters,
             Probe::Auto if self.retires() => Probe::Counters,
+            Probe::Auto if self.spools() && !self.is_given("schedule") => Probe::Counters,
             probe => probe.resolved(),
         }
     }
@@ -118,6 +139,7 @@ impl ProfileOptions {
     pub fn reads_open_paths(&self) -> bool {
         let chosen = self.code.open_paths.unwrap_or(match self.probe {
             Probe::Counters => OpenPaths::Read,
+            Probe::Auto if self.spools() => OpenPaths::Read,
             _ => OpenPaths::Skip,
         });
         chosen == OpenPaths::Read && self.counts_path_ends()

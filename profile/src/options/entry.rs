@@ -218,6 +218,18 @@ impl Use {
         with: "probe=counters",
         test: ProfileOptions::counts_path_ends,
     };
+    /// Windows in a spool folder.
+    pub const SPOOL: Use = Use {
+        words: "windows in a spool folder",
+        with: "spool=DIR",
+        test: ProfileOptions::spools,
+    };
+    /// One JVM of many records.
+    pub const FLEET: Use = Use {
+        words: "one host of many",
+        with: "spool=DIR,fleet=1/100",
+        test: |o| o.spools() && o.fleet.fleet.is_some(),
+    };
     /// `probe=safepoint`
     pub const SAFEPOINT: Use = Use {
         words: "probe=safepoint",

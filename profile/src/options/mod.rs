@@ -26,6 +26,7 @@ mod derived;
 mod entry;
 mod error;
 mod file_pattern;
+mod fleet;
 mod kpaths;
 mod limits;
 mod near;
@@ -48,6 +49,7 @@ pub use contexts::ContextChoices;
 pub use entry::{Effect, Level, OptionEntry, Use, nearest};
 pub use error::OptionError;
 pub use file_pattern::{FileFormat, FilePattern, UnsetVariable};
+pub use fleet::FleetChoices;
 pub use kpaths::KPathsChoices;
 pub use limits::{MAX_K, MAX_SUBPATH};
 pub use near::near_patterns;
@@ -88,6 +90,8 @@ pub struct ProfileOptions {
     pub code: CodeChoices,
     /// Files and messages.
     pub output: OutputChoices,
+    /// Windows, and which JVMs write them.
+    pub fleet: FleetChoices,
     /// Probes that sample by the clock.
     pub sampling: SamplingChoices,
     /// Probes that are taken out once enough is known.
@@ -115,6 +119,7 @@ impl Default for ProfileOptions {
             seed: 0,
             code: CodeChoices::default(),
             output: OutputChoices::default(),
+            fleet: FleetChoices::default(),
             sampling: SamplingChoices::default(),
             retiring: RetiringChoices::default(),
             stream: StreamChoices::default(),

@@ -1,7 +1,7 @@
 //! The table of all options, by group.
 
 use super::entry::{Level, OptionEntry};
-use super::{basics, code, contexts, kpaths, output, sampling, stream, structural, subpaths};
+use super::{basics, code, contexts, fleet, kpaths, output, sampling, stream, structural, subpaths};
 
 /// Options that belong together.
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +21,10 @@ pub const GROUPS: &[OptionGroup] = &[
     OptionGroup {
         heading: "Output and messages",
         entries: output::ENTRIES,
+    },
+    OptionGroup {
+        heading: "Fleet",
+        entries: fleet::ENTRIES,
     },
     OptionGroup {
         heading: "Probes in the code",

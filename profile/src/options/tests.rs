@@ -808,6 +808,29 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    fn fleet()(
+        spool in prop::option::of(text()),
+        limit in any::<u64>(),
+        (service, build, host) in (prop::option::of(name()), prop::option::of(name()), prop::option::of(name())),
+        labels in prop::collection::btree_map("[a-z._-]{1,8}", "[a-z:=\\\\ä#-]{1,8}", 0..4),
+        fleet in prop::option::of(1u32..),
+        draw in 1u64..1_000_000,
+        hmac_key in prop::option::of(text()),
+    ) -> FleetChoices {
+        FleetChoices {
+            spool, limit, service, build, host, labels,
+            fleet: fleet.and_then(std::num::NonZeroU32::new),
+            draw: Duration::from_secs(draw),
+            hmac_key,
+        }
+    }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-zA-Z0-9.,+\\\\/=äß][a-zA-Z0-9.,+\\\\/ =äß]{0,11}"
+}
+
 /// Any options, of which those that mean nothing together have been left out.
 fn any_options() -> impl Strategy<Value = ProfileOptions> {
     let kinds = prop::sample::subsequence(ProfileKind::ALL.to_vec(), 1..3);
@@ -840,7 +863,14 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
         .prop_map(|(burst, consumer)| StreamChoices { burst, consumer });
     let retiring = (prop::option::of(1u32..=10_000), prop::option::of(duration()));
     let k = (2u32..=1024, prop::option::of(4096u32..)).prop_map(|(k, budget)| KPathsChoices { k, budget });
-    let rest = (contexts, stream, retiring, k, subpath_choices(), any::<u64>());
+    let rest = (
+        contexts,
+        stream,
+        retiring,
+        k,
+        subpath_choices(),
+        (fleet(), any::<u64>()),
+    );
     (kinds, probe, code(), output(), sampling, rest).prop_filter_map(
         "refused as a whole",
         |(
@@ -849,7 +879,7 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
             code,
             output,
             sampling,
-            (contexts, stream, (share, rearm), kpaths, subpaths, seed),
+            (contexts, stream, (share, rearm), kpaths, subpaths, (fleet, seed)),
         )| {
             let share = share.filter(|_| kpaths.budget.is_none());
             let retiring = RetiringChoices { share, rearm };
@@ -863,6 +893,7 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
                 code,
                 output,
                 sampling,
+                fleet,
                 retiring,
                 stream,
                 kpaths,

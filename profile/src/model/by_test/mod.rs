@@ -2,11 +2,13 @@
 
 mod codec;
 mod merge;
+mod subtract;
 
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::{MethodCounts, Profile};
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// What was counted during one test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,6 +78,19 @@ impl Section for Kind {
     fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
         let of_test = |test: &'p mut TestCounts| [Some(&mut test.name), test.max_growth.as_mut()];
         (profile.by_test.iter_mut().flat_map(of_test)).flatten().collect()
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.by_test = subtract::subtract(now, before)?;
+        Ok(())
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let methods = profile
+            .by_test
+            .iter()
+            .flat_map(|test| test.methods.iter().chain(&test.others));
+        methods.for_each(|one| found(one.class as usize));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

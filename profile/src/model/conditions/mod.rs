@@ -12,6 +12,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// What is known of the decisions of a profile's methods, by class and method (positions in the profile).
 pub type Conditions = BTreeMap<(u32, u32), MethodConditions>;
@@ -320,6 +321,11 @@ impl Section for Kind {
             }));
         }
         all
+    }
+
+    fn subtract(&self, now: &Profile, _: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.conditions = now.conditions.clone();
+        Ok(())
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

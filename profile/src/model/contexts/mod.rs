@@ -6,12 +6,14 @@
 
 mod codec;
 mod merge;
+mod subtract;
 mod tree;
 
 use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 use crate::options::ContextWeight;
 
 pub use tree::{ContextNode, ContextRow, ContextTree};
@@ -148,6 +150,16 @@ impl Section for Kind {
         };
         let bursts = contexts.bursts.as_mut();
         [&mut contexts.algorithm].into_iter().chain(bursts).collect()
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.contexts = subtract::subtract(now, before)?;
+        Ok(())
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let nodes = profile.contexts.iter().flat_map(|about| about.tree.nodes());
+        nodes.for_each(|node| found(node.class as usize));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -2,6 +2,7 @@
 
 mod codec;
 mod merge;
+mod subtract;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use crate::model::map::MethodMap;
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// What ran of all methods of a profile. Each of its path maps' methods had probes for that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +104,16 @@ impl Section for Kind {
             Some(coverage) => check(profile, coverage),
             None => Ok(()),
         }
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.coverage = subtract::subtract(now, before)?;
+        Ok(())
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let places = profile.coverage.iter().flat_map(|covered| covered.methods.keys());
+        places.for_each(|&(class, _)| found(class as usize));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

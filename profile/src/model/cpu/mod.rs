@@ -14,6 +14,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
@@ -219,6 +220,30 @@ impl Section for Kind {
             .chain(reasons)
             .chain(frames)
             .collect()
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, rest: &mut Profile) -> Result<(), SubtractError> {
+        rest.cpu = match (&now.cpu, &before.cpu) {
+            (Some(now), Some(before)) => {
+                let cpu = now.since(before).without_idle_stacks();
+                let left = |one: &CpuSamples| one.total().plus(one.lost);
+                // Each stack's samples are less than before, or none is.
+                if left(&cpu).plus(left(before)) != left(now) {
+                    return Err(SubtractError::Fell {
+                        what: "samples of CPU time".to_owned(),
+                    });
+                }
+                Some(cpu)
+            }
+            (Some(now), None) => Some(now.clone()),
+            (None, None) => None,
+            (None, Some(_)) => {
+                return Err(SubtractError::Fell {
+                    what: "samples of CPU time".to_owned(),
+                });
+            }
+        };
+        Ok(())
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{CpuFailure, CpuNode, CpuSamples, CpuTime, CpuTree};
+use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree};
 
 impl CpuTime {
     /// Without what was there before; nothing if that was more.
@@ -40,6 +40,36 @@ impl CpuSamples {
             frames: self.frames.clone(),
             tree: self.tree_since(earlier),
         }
+    }
+
+    /// Without stacks that nothing was sampled in, nor below them, and without methods that are in no stack.
+    #[must_use]
+    pub fn without_idle_stacks(&self) -> CpuSamples {
+        let totals = self.tree.totals();
+        let (mut rows, mut places) = (Vec::new(), Vec::new());
+        for (row, total) in self.tree.rows().into_iter().zip(totals) {
+            // Whoever has samples below has a caller that has them, too.
+            let kept = (!total.is_none()).then_some(rows.len() as u32);
+            places.push(kept);
+            if kept.is_some() {
+                let parent = row.parent.and_then(|parent| places[parent as usize]);
+                rows.push(CpuRow { parent, ..row });
+            }
+        }
+        let mut used: Vec<u32> = rows.iter().map(|row| row.frame).collect();
+        used.sort_unstable();
+        used.dedup();
+        let frames = used.iter().map(|&frame| self.frames[frame as usize].clone());
+        let mut all = CpuSamples {
+            frames: Vec::new(),
+            tree: CpuTree::default(),
+            ..self.clone()
+        };
+        for row in &mut rows {
+            row.frame = used.partition_point(|&frame| frame < row.frame) as u32;
+        }
+        all.set_stacks(frames.collect(), &rows);
+        all
     }
 
     /// The stacks of now, without the samples that they had.

@@ -98,6 +98,8 @@ impl Unit {
 pub enum Together {
     /// Numbers and durations add up.
     Sum,
+    /// The smallest one stays.
+    Min,
     /// The largest one stays: what is a property of the program rather than of the run.
     Max,
     /// Different ones are listed, equal ones are one.
@@ -258,6 +260,23 @@ impl Facts {
         self.0.extend(more.0);
     }
 
+    /// What an earlier moment of the same run lacks of these: what adds up is the difference (a sum that has fallen is 0), all
+    /// else is as it is here.
+    #[must_use]
+    pub fn since(&self, earlier: &Facts) -> Facts {
+        use FactValue::{Count, Duration};
+        let fact = |(name, value): (&Cow<'static, str>, &FactValue)| {
+            let adds = FactEntry::of(name).is_some_and(|entry| entry.together == Together::Sum);
+            let value = match (value, earlier.0.get(name).filter(|_| adds)) {
+                (Count(now), Some(Count(then))) => Count(now.saturating_sub(*then)),
+                (Duration(now), Some(Duration(then))) => Duration(now.saturating_sub(*then)),
+                (now, _) => now.clone(),
+            };
+            (name.clone(), value)
+        };
+        Facts(self.0.iter().map(fact).collect())
+    }
+
     /// Takes in the facts of another run.
     pub fn merge(&mut self, other: &Facts) {
         for (name, value) in &other.0 {
@@ -314,6 +333,8 @@ fn merged(name: &str, a: &FactValue, b: &FactValue) -> FactValue {
     match (FactEntry::of(name).map(|entry| entry.together), a, b) {
         (Some(Together::Sum), Count(a), Count(b)) => Count(a.saturating_add(*b)),
         (Some(Together::Sum), Duration(a), Duration(b)) => Duration(a.saturating_add(*b)),
+        (Some(Together::Min), Count(a), Count(b)) => Count(*a.min(b)),
+        (Some(Together::Min), Duration(a), Duration(b)) => Duration(*a.min(b)),
         (Some(Together::Max), Count(a), Count(b)) => Count(*a.max(b)),
         (Some(Together::Max), Duration(a), Duration(b)) => Duration(*a.max(b)),
         (_, a, b) if a == b && !matches!(a, FactValue::Text(_)) => a.clone(),
@@ -406,8 +427,13 @@ mod tests {
             (both.get(CPUS), both.text("os").as_deref()),
             (Some(2), Some("Linux"))
         );
+        // What the sum has more than its part is the other part.
+        assert_eq!(both.since(&one), one);
+        one.set(WINDOW_STARTED_MS, 5u64);
+        both.set(WINDOW_STARTED_MS, 3u64);
         one.set(CPUS, 10u64);
         both.merge(&one);
+        assert_eq!(both.get(WINDOW_STARTED_MS), Some(3));
         assert_eq!(both.text("cpus").as_deref(), Some("10 + 2"));
     }
 }

@@ -48,6 +48,28 @@ facts! {
     /// `true`: the trace was never finished.
     TRUNCATED: String = "truncated", TEXT, List;
 
+    // Windows of a fleet.
+    /// What was running.
+    SERVICE: String = "service", TEXT, List;
+    /// Which build of it: a name, or 16 hex digits of the class path's hash.
+    BUILD: String = "build", TEXT, List;
+    /// Where it ran.
+    HOST: String = "host", TEXT, List;
+    /// More words about the JVM: `region:eu+zone:a`, keys ascending.
+    LABELS: String = "labels", TEXT, List;
+    /// 32 hex digits: random for each recording, that is a JVM and a start of profiling in it.
+    JVM_ID: String = "jvm_id", TEXT, List;
+    /// Number of the window, from 1, without gaps for one `jvm_id`.
+    WINDOW: u64 = "window", COUNT, Max;
+    /// When the window began, milliseconds since 1970-01-01 UTC: when the one before it ended.
+    WINDOW_STARTED_MS: u64 = "window_started_ms", COUNT, Min;
+    /// When the window ended.
+    WINDOW_ENDED_MS: u64 = "window_ended_ms", COUNT, Max;
+    /// `true`: the last window of its recording.
+    WINDOW_LAST: String = "window_last", TEXT, List;
+    /// `1/100` if this host was drawn among so many.
+    FLEET: String = "fleet", TEXT, List;
+
     // Counters and samples of paths.
     /// Path ends, samples or chunks of events that were lost.
     LOST: u64 = "lost", COUNT, Sum;

@@ -12,6 +12,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 pub(in crate::model) use codec::{INLINED, put_class};
 
@@ -57,6 +58,11 @@ impl Section for Kind {
 
     fn check(&self, profile: &Profile) -> Result<(), Problem> {
         profile.classes.iter().try_for_each(check_class)
+    }
+
+    fn subtract(&self, _: &Profile, _: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        // They are in the path maps.
+        Ok(())
     }
 
     fn merge(&self, _: &[&Profile], _: &mut Profile) -> Result<(), MergeError> {

@@ -27,6 +27,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 use crate::options::MAX_K;
 
 /// The k-iteration path forest of a run, all threads together.
@@ -133,6 +134,20 @@ impl Section for Kind {
     fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
         let kpaths = profile.kpaths.iter_mut();
         kpaths.filter_map(|kpaths| kpaths.bursts.as_mut()).collect()
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        match now.kpaths.is_some() || before.kpaths.is_some() {
+            true => Err(SubtractError::Estimates {
+                what: "k-iteration paths",
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let places = profile.kpaths.iter().flat_map(|kpaths| kpaths.methods.keys());
+        places.for_each(|&(class, _)| found(class));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -15,6 +15,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 pub use settled::{Alike, alike};
 
@@ -191,6 +192,18 @@ impl Section for Kind {
         check_steady(profile, &profile.steady).map_err(Problem::bare)?;
         let check = profile.memory.as_ref().map_or(Ok(()), |memory| memory.check());
         check.map_err(Problem::bare)
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        match [now, before]
+            .iter()
+            .any(|one| one.memory.is_some() || !one.steady.is_empty())
+        {
+            true => Err(SubtractError::Estimates {
+                what: "what earlier runs know",
+            }),
+            false => Ok(()),
+        }
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

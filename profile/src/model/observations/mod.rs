@@ -8,6 +8,7 @@ use crate::model::codec::{Problem, Tag, WriteError};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// How much of a method's counts was really counted (probe `auto`). Methods without one were counted, or sampled, all
 /// the time.
@@ -63,6 +64,15 @@ impl Section for Kind {
             .iter_mut()
             .map(|one| &mut one.reason)
             .collect()
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        match !now.observations.is_empty() || !before.observations.is_empty() {
+            true => Err(SubtractError::Estimates {
+                what: "counts of methods without probes",
+            }),
+            false => Ok(()),
+        }
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -13,6 +13,7 @@ use crate::model::map::{BlockExit, MethodMap};
 use crate::model::merge::MergeError;
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// The code of a method in terms that hold in other builds of the class.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,6 +167,11 @@ impl Section for Kind {
 
     fn check(&self, profile: &Profile) -> Result<(), Problem> {
         profile.classes.iter().try_for_each(check_class)
+    }
+
+    fn subtract(&self, _: &Profile, _: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        // They are in the path maps.
+        Ok(())
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

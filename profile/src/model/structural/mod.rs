@@ -20,6 +20,7 @@ use crate::model::map::CounterLayout;
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 
 /// The structure graphs of a method, from its control-flow graph alone: whoever has the path map numbers them alike. (So out-edges
 /// are in the order of the class file; weights of edges may differ from run to run.)
@@ -181,6 +182,20 @@ impl Section for Kind {
             structure_of(&class.map.methods.get(method as usize)?.graph).ok()
         };
         structural.check(graphs).map_err(Problem::bare)
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        match now.structural.is_some() || before.structural.is_some() {
+            true => Err(SubtractError::Estimates {
+                what: "structural profiles",
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let places = profile.structural.iter().flat_map(|about| about.methods.keys());
+        places.for_each(|&(class, _)| found(class as usize));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -16,6 +16,7 @@ use crate::model::map::MethodMap;
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
+use crate::model::subtract::SubtractError;
 use crate::options::MAX_SUBPATH;
 
 /// The sampled subpaths of a run, all threads together.
@@ -213,6 +214,20 @@ impl Section for Kind {
             &mut about.identity,
             &mut about.starts,
         ]
+    }
+
+    fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {
+        match now.subpaths.is_some() || before.subpaths.is_some() {
+            true => Err(SubtractError::Estimates { what: "subpaths" }),
+            false => Ok(()),
+        }
+    }
+
+    fn classes(&self, profile: &Profile, found: &mut dyn FnMut(usize)) {
+        let subpaths = profile.subpaths.iter().flat_map(|about| &about.subpaths);
+        subpaths
+            .flat_map(|subpath| &subpath.runs)
+            .for_each(|run| found(run.class));
     }
 
     fn merge(&self, inputs: &[&Profile], merged: &mut Profile) -> Result<(), MergeError> {

@@ -1,0 +1,132 @@
+//! HMACs of windows.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+/// What the name of a file with an HMAC has behind its window's.
+pub const HMAC_END: &str = ".hmac";
+/// The shortest key, in bytes.
+pub const LEAST_KEY: usize = 16;
+
+/// A key for HMACs.
+#[derive(Clone)]
+pub struct Key(Hmac<Sha256>);
+
+/// Why there is no key.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// Its file cannot be read.
+    #[error("{}: the key cannot be read: {source}", .file.display())]
+    Read {
+        /// The file.
+        file: PathBuf,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A short key is guessed.
+    #[error("{}: the key has {bytes} bytes; it takes at least {LEAST_KEY}", .file.display())]
+    Short {
+        /// The file.
+        file: PathBuf,
+        /// Its length without a last newline.
+        bytes: usize,
+    },
+}
+
+impl Key {
+    /// Reads a key: the bytes of a file, without a newline at its end, if there is one.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is too short.
+    pub fn read(file: &Path) -> Result<Key, KeyError> {
+        let bytes = fs::read(file).map_err(|source| KeyError::Read {
+            file: file.to_owned(),
+            source,
+        })?;
+        let key = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+        if key.len() < LEAST_KEY {
+            return Err(KeyError::Short {
+                file: file.to_owned(),
+                bytes: key.len(),
+            });
+        }
+        Ok(Key::of(key))
+    }
+
+    /// The key of these bytes.
+    pub(super) fn of(key: &[u8]) -> Key {
+        match Hmac::new_from_slice(key) {
+            Ok(hmac) => Key(hmac),
+            Err(_) => unreachable!("HMAC takes keys of any length"),
+        }
+    }
+
+    /// The HMAC-SHA-256 of bytes: 64 hex digits.
+    pub fn hmac(&self, bytes: &[u8]) -> String {
+        let code = self.0.clone().chain_update(bytes).finalize().into_bytes();
+        code.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Is this the HMAC of these bytes? White space around it does not matter. How long it takes tells nothing of how much of it
+    /// is right.
+    pub(super) fn is_hmac(&self, bytes: &[u8], code: &str) -> bool {
+        let code = code.trim();
+        let digits = code.len() == 64 && code.bytes().all(|c| c.is_ascii_hexdigit());
+        let pairs = (0..64).step_by(2).filter(|_| digits);
+        let code: Vec<u8> = pairs
+            .filter_map(|at| u8::from_str_radix(&code[at..at + 2], 16).ok())
+            .collect();
+        digits && self.0.clone().chain_update(bytes).verify_slice(&code).is_ok()
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 4231, test cases 1 and 2.
+    #[test]
+    fn the_hmacs_are_those_of_the_rfc() {
+        let one = Key::of(&[0x0b; 20]).hmac(b"Hi There");
+        assert_eq!(
+            one,
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
+        let two = Key::of(b"Jefe");
+        let text = b"what do ya want for nothing?";
+        let code = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        assert_eq!(two.hmac(text), code);
+        assert!(two.is_hmac(text, &format!("{code}\n")) && two.is_hmac(text, &code.to_uppercase()));
+        for wrong in [
+            "",
+            "5b",
+            &code[1..],
+            &code.replace('5', "6"),
+            &format!("+{}", &code[1..]),
+        ] {
+            assert!(!two.is_hmac(text, wrong), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn short_and_missing_keys_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("key");
+        assert!(matches!(Key::read(&file), Err(KeyError::Read { .. })));
+        fs::write(&file, "0123456789abcde\n").unwrap();
+        assert!(matches!(Key::read(&file), Err(KeyError::Short { bytes: 15, .. })));
+        fs::write(&file, "0123456789abcdef\n").unwrap();
+        let key = Key::read(&file).unwrap();
+        assert_eq!(key.hmac(b"x"), Key::of(b"0123456789abcdef").hmac(b"x"));
+    }
+}
