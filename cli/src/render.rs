@@ -39,6 +39,10 @@ pub enum Format {
     Speedscope,
     /// The same stacks for pprof (go tool pprof, Pyroscope, Grafana), gzipped.
     Pprof,
+    /// The same stacks for OpenTelemetry (OTLP's profiles, version 1.10.0, not stable), a protocol buffer.
+    Otlp,
+    /// The same message as JSON.
+    OtlpJson,
     /// The same stacks for Firefox Profiler.
     Firefox,
 }
@@ -53,6 +57,7 @@ impl Format {
             Format::Jacoco => Some(CoverageFormat::Jacoco),
             Format::Text | Format::Json | Format::Html | Format::Dot | Format::Svg => None,
             Format::Collapsed | Format::Speedscope | Format::Pprof | Format::Firefox => None,
+            Format::Otlp | Format::OtlpJson => None,
         }
     }
 
@@ -68,6 +73,8 @@ impl Format {
             FileFormat::Collapsed => Some(Format::Collapsed),
             FileFormat::Speedscope => Some(Format::Speedscope),
             FileFormat::Pprof => Some(Format::Pprof),
+            FileFormat::Otlp => Some(Format::Otlp),
+            FileFormat::OtlpJson => Some(Format::OtlpJson),
             FileFormat::Firefox => Some(Format::Firefox),
         }
     }
@@ -139,6 +146,8 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         Format::Collapsed => report.collapsed(),
         Format::Speedscope => report.speedscope(),
         Format::Firefox => report.firefox(),
+        Format::OtlpJson => report.otlp_json(),
+        Format::Otlp => return report.otlp().map_err(CliError::failed),
         Format::Pprof => return report.pprof().map_err(CliError::failed),
     };
     text.map(String::into_bytes).map_err(CliError::failed)

@@ -24,7 +24,7 @@ pub struct ReplayArgs {
     /// Trace (.trace), recorded with `trodden run -o FILE.trace`.
     trace: PathBuf,
     /// The profile (.trodden), or a report: .html, .json, .txt, .dot, .svg, .collapsed,
-    /// .speedscope.json, .pb.gz, .firefox.json.
+    /// .speedscope.json, .pb.gz, .otlp, .otlp.json, .firefox.json.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     #[command(flatten)]

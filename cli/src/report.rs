@@ -59,7 +59,7 @@ pub struct ReportArgs {
     #[arg(
         long,
         value_enum,
-        help_heading = "Stacks (collapsed, speedscope, pprof, firefox)"
+        help_heading = "Stacks (collapsed, speedscope, pprof, otlp, firefox)"
     )]
     stacks: Option<Stacks>,
     /// Which number of a stack comes first; collapsed stacks have no other [default: time if there are CPU
@@ -67,7 +67,7 @@ pub struct ReportArgs {
     #[arg(
         long,
         value_enum,
-        help_heading = "Stacks (collapsed, speedscope, pprof, firefox)"
+        help_heading = "Stacks (collapsed, speedscope, pprof, otlp, firefox)"
     )]
     weight: Option<StackWeight>,
     #[command(flatten)]

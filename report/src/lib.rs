@@ -240,6 +240,23 @@ impl<'p> Report<'p> {
         self.shown(|view| Ok(exports::pprof(&exports::of(view, &self.options)?, view)?))
     }
 
+    /// The same stacks for OpenTelemetry: one `ProfilesData` of OTLP, which is also an `ExportProfilesServiceRequest`, as a
+    /// protocol buffer (version 1.10.0 of the protocol; its profiles are not stable yet).
+    ///
+    /// # Errors
+    /// If the profile has no stacks, or not those that were asked for.
+    pub fn otlp(&self) -> Result<Vec<u8>, ReportError> {
+        self.shown(|view| Ok(exports::otlp(&exports::of(view, &self.options)?, view)))
+    }
+
+    /// The same message in OTLP's JSON.
+    ///
+    /// # Errors
+    /// If the profile has no stacks, or not those that were asked for.
+    pub fn otlp_json(&self) -> Result<String, ReportError> {
+        self.shown(|view| Ok(exports::otlp_json(&exports::of(view, &self.options)?, view)?))
+    }
+
     /// The same stacks for Firefox Profiler, as JSON in its processed profile format.
     ///
     /// # Errors

@@ -121,3 +121,44 @@ fn all_formats_hold_the_same_numbers() {
     assert_eq!(report.pprof().unwrap(), report.pprof().unwrap());
     assert_eq!(report.pprof().unwrap()[..2], [0x1f, 0x8b]);
 }
+
+/// Real readers are in `tests/tests/stores.rs`.
+#[test]
+fn otlp_holds_the_same_numbers() {
+    let mut profile = common::profile();
+    let facts = [("service", "shop"), ("host", "one"), ("labels", "region:eu")];
+    let facts = facts.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    profile.run.facts.append(facts.into_iter().collect());
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let lines: Vec<String> = report.collapsed().unwrap().lines().map(str::to_owned).collect();
+    let json: Value = serde_json::from_str(&report.otlp_json().unwrap()).unwrap();
+    let resource = &json["resourceProfiles"][0];
+    let attribute = |name: &str| {
+        let all = resource["resource"]["attributes"].as_array().unwrap();
+        let found = all.iter().find(|one| one["key"] == name);
+        found.map(|one| one["value"]["stringValue"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(attribute("service.name").as_deref(), Some("shop"));
+    assert_eq!(attribute("host.name").as_deref(), Some("one"));
+    assert_eq!(attribute("region").as_deref(), Some("eu"));
+    assert_eq!(attribute("service.version"), None);
+    let profiles = resource["scopeProfiles"][0]["profiles"].as_array().unwrap();
+    assert_eq!(profiles.len(), 1);
+    let samples = profiles[0]["samples"].as_array().unwrap();
+    // Numbers of 64 bits are texts.
+    let number = |sample: &Value| sample["values"][0].as_str().unwrap().parse::<u64>().unwrap();
+    assert_eq!(samples.iter().map(number).sum::<u64>(), total(&lines));
+    assert_eq!(samples.len(), lines.len());
+    assert_eq!(report.otlp().unwrap(), report.otlp().unwrap());
+}
+
+#[test]
+fn stores_get_names_without_hyphens() {
+    let profile = Profile {
+        run: common::run(false),
+        ..common::profile()
+    };
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let json = report.otlp_json().unwrap();
+    assert!(json.contains("\"path_samples\"") && !json.contains("\"path-samples\""));
+}

@@ -1,5 +1,5 @@
-//! Tools from npm and PyPI that read what we write. Where they cannot be had, that is said and nothing is
-//! checked.
+//! Tools from npm and PyPI, and programs over modules of Go, that read what we write. Where they cannot be had, that is said
+//! and nothing is checked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,6 +10,8 @@ use crate::{Result, build, process};
 
 /// Longest time for an installation, or for one reader.
 const LIMIT: Duration = Duration::from_secs(300);
+/// Longest time for a program in Go: the modules are fetched and compiled.
+const GO_LIMIT: Duration = Duration::from_secs(900);
 
 /// A file or folder of a package below `node_modules`; `None`, with the reason printed, if it cannot be had.
 pub fn from_npm(path: &str) -> Option<PathBuf> {
@@ -117,4 +119,29 @@ pub fn chromium() -> Option<PathBuf> {
         println!("skipped: no chromium found (set TRODDEN_CHROMIUM)");
     }
     found
+}
+
+/// A program in Go, `exports/NAME` of this crate, built; `None`, with the reason printed, if it cannot be: without Go, or if
+/// the modules that it needs cannot be had.
+pub fn in_go(name: &str) -> Option<PathBuf> {
+    let made = || -> Result<PathBuf> {
+        let folder = Path::new(build::ROOT).join("exports").join(name);
+        let files = ["main.go", "go.mod", "go.sum"].map(|file| folder.join(file));
+        build::cached(&format!("reader-{name}"), &files, &[], |out| {
+            let mut go = Command::new("go");
+            go.current_dir(&folder)
+                .args(["build", "-mod=readonly", "-o"])
+                .arg(out.join("reader"))
+                .arg(".");
+            process::run(&mut go, GO_LIMIT)?.success()?;
+            Ok(())
+        })
+    };
+    match made() {
+        Ok(folder) => Some(folder.join("reader")),
+        Err(why) => {
+            println!("skipped: {name}, a reader in Go, cannot be built: {why}");
+            None
+        }
+    }
 }

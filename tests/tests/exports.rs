@@ -411,6 +411,13 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
     }
     assert!(script.matches("trodden report").count() >= 6, "{script}");
     let recorded = Recorded::new()?;
+    // Windows as a spool has them.
+    let spool = recorded.folder.path().join("spool");
+    fs::create_dir_all(&spool)?;
+    for window in 1..=2 {
+        let file = spool.join(format!("00112233445566778899aabbccddeeff-{window:08}.trodden"));
+        fs::copy(recorded.profile("paths"), file)?;
+    }
     let artefacts = artefacts::artefacts()?;
     let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
     let tools = [
@@ -440,6 +447,10 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
         "shop.speedscope.json",
         "shop.pb.gz",
         "shop.firefox.json",
+        "shop.otlp",
+        "shop.otlp.json",
+        "spool/00112233445566778899aabbccddeeff-00000001.pb.gz",
+        "spool/00112233445566778899aabbccddeeff-00000002.pb.gz",
         "shop.collapsed",
         "work.collapsed",
     ] {
@@ -449,5 +460,8 @@ fn the_commands_of_the_documentation_work() -> Result<()> {
     let text = |file: &str| fs::read_to_string(recorded.folder.path().join(file));
     assert!(text("shop.speedscope.json")?.contains("speedscope.app/file-format-schema.json"));
     assert!(text("shop.firefox.json")?.contains("preprocessedProfileVersion"));
+    assert!(text("shop.otlp.json")?.starts_with("{\"resourceProfiles\":"));
+    // Its first field is a message.
+    assert_eq!(fs::read(recorded.folder.path().join("shop.otlp"))?[0], 0x0a);
     Ok(())
 }

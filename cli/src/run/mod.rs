@@ -42,7 +42,7 @@ pub struct RunArgs {
     profile: ProfileArgs,
     /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format:
     /// .trodden, .html, .json, .txt, .dot, .svg, .collapsed, .speedscope.json, .pb.gz,
-    /// .firefox.json, .trace.
+    /// .otlp, .otlp.json, .firefox.json, .trace.
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<String>,
     /// Directory with Java sources for the report's annotated code; may be repeated.

@@ -45,6 +45,10 @@ pub enum FileFormat {
     Speedscope,
     /// `.pb.gz`, `.pprof`: the same for pprof.
     Pprof,
+    /// `.otlp`: the same for OpenTelemetry, as a protocol buffer.
+    Otlp,
+    /// `.otlp.json`: the same as JSON.
+    OtlpJson,
     /// `.firefox.json`: the same for Firefox Profiler.
     Firefox,
 }
@@ -55,6 +59,7 @@ impl FileFormat {
         for (ending, format) in [
             (".speedscope.json", FileFormat::Speedscope),
             (".firefox.json", FileFormat::Firefox),
+            (".otlp.json", FileFormat::OtlpJson),
             (".pb.gz", FileFormat::Pprof),
         ] {
             if name.ends_with(ending) {
@@ -70,6 +75,7 @@ impl FileFormat {
             Some("svg") => FileFormat::Svg,
             Some("collapsed") => FileFormat::Collapsed,
             Some("pprof") => FileFormat::Pprof,
+            Some("otlp") => FileFormat::Otlp,
             _ => FileFormat::Trodden,
         }
     }

@@ -135,7 +135,7 @@ pub(crate) fn export(view: &ContextsView) -> Export {
         (None, true) => names[0],
     };
     let mut export = Export {
-        values: vec![Value { name, unit }],
+        values: vec![Value::counted(name, unit)],
         leaves: "contexts",
         notes: vec![view.summary()],
         ..Export::default()

@@ -4,7 +4,7 @@ use trodden_profile::CpuFrameKind;
 
 use super::stacks::{Split, Way, splits};
 use super::{CpuView, text};
-use crate::exports::paths::{PathFrames, TIME_OF_PATHS};
+use crate::exports::paths::{PathFrames, TIME_OF_PATHS, sampled_ns};
 use crate::exports::{Export, Frame, FrameKind, Unit, Value};
 use crate::path_time::in_parts;
 use crate::view::View;
@@ -31,6 +31,7 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
         values: vec![Value {
             name: "time",
             unit: Unit::Nanoseconds,
+            sampled_ns: sampled_ns(view),
         }],
         leaves: "stacks",
         notes: [Some(text::about(cpu)), text::notes(cpu)]
@@ -44,6 +45,7 @@ pub(super) fn export(cpu: &CpuView, view: &View) -> Option<Export> {
         false => export.values.push(Value {
             name: "samples",
             unit: Unit::Count,
+            sampled_ns: sampled_ns(view),
         }),
     }
     let frames = frames(cpu, &mut export);

@@ -74,10 +74,7 @@ mod tests {
 
     fn export(nodes: &[(Option<u32>, u64)]) -> Export {
         let mut export = Export {
-            values: vec![Value {
-                name: "calls",
-                unit: Unit::Count,
-            }],
+            values: vec![Value::counted("calls", Unit::Count)],
             leaves: "contexts",
             ..Export::default()
         };

@@ -1,4 +1,4 @@
-//! Stacks for other tools: collapsed lines, speedscope, pprof, Firefox Profiler. One model, [`Export`],
+//! Stacks for other tools: collapsed lines, speedscope, pprof, OTLP, Firefox Profiler. One model, [`Export`],
 //! written by each format.
 //!
 //! What stands in a stack depends on what was recorded. Calling contexts are call stacks, and so are CPU samples, in
@@ -9,10 +9,14 @@
 mod bound;
 mod collapsed;
 mod firefox;
+mod origin;
+mod otlp;
 pub(crate) mod paths;
 mod pprof;
 mod speedscope;
+mod strings;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use trodden_profile::RunInfo;
@@ -25,6 +29,8 @@ use crate::words;
 
 pub(crate) use collapsed::write as collapsed;
 pub(crate) use firefox::write as firefox;
+pub(crate) use otlp::write as otlp;
+pub(crate) use otlp::write_json as otlp_json;
 pub(crate) use pprof::write as pprof;
 pub(crate) use speedscope::write as speedscope;
 
@@ -66,6 +72,36 @@ pub(crate) struct Value {
     /// `executions`; `estimated-executions`, `path-samples`, `calls-at-least` where it is no exact count.
     pub name: &'static str,
     pub unit: Unit,
+    /// CPU time from sample to sample, in nanoseconds, if it comes from samples and not from counting each.
+    pub sampled_ns: Option<u64>,
+}
+
+impl Value {
+    /// A number that was counted, not sampled by CPU time.
+    pub fn counted(name: &'static str, unit: Unit) -> Self {
+        let sampled_ns = None;
+        Value {
+            name,
+            unit,
+            sampled_ns,
+        }
+    }
+
+    /// Its name for stores: some refuse a hyphen.
+    pub fn stored_name(self) -> Cow<'static, str> {
+        match self.name.contains('-') {
+            true => self.name.replace('-', "_").into(),
+            false => self.name.into(),
+        }
+    }
+
+    /// What happened from one thing that was counted to the next: of what kind, in what unit, and how many of them.
+    pub fn period(self) -> (Cow<'static, str>, Unit, u64) {
+        match self.sampled_ns {
+            Some(ns) => ("cpu".into(), Unit::Nanoseconds, ns),
+            None => (self.stored_name(), self.unit, 1),
+        }
+    }
 }
 
 /// What is counted.
@@ -74,6 +110,17 @@ pub(crate) enum Unit {
     Count,
     Nanoseconds,
     Bytes,
+}
+
+impl Unit {
+    /// As pprof and OTLP call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Count => "count",
+            Unit::Nanoseconds => "nanoseconds",
+            Unit::Bytes => "bytes",
+        }
+    }
 }
 
 /// What a frame stands for.
@@ -294,6 +341,11 @@ fn first(export: &mut Export, weight: Weight) -> Result<(), ReportError> {
                 .join(" and "),
         }),
     }
+}
+
+/// A number in formats that have a sign.
+fn whole(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// The program's name in a profile: its command, or that it is not known.

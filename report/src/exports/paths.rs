@@ -38,6 +38,7 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
         export.values.push(Value {
             name: "time",
             unit: Unit::Nanoseconds,
+            sampled_ns: sampled_ns(view),
         });
         export.notes.push(TIME_OF_PATHS.to_owned());
     }
@@ -129,11 +130,14 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     export
 }
 
+/// CPU time from sample to sample, in nanoseconds.
+pub(crate) fn sampled_ns(view: &View) -> Option<u64> {
+    let cpu = view.profile.cpu.as_ref()?;
+    Some(cpu.interval_ns).filter(|&ns| ns > 0)
+}
+
 fn value(name: &'static str) -> Value {
-    Value {
-        name,
-        unit: Unit::Count,
-    }
+    Value::counted(name, Unit::Count)
 }
 
 fn method_node(export: &mut Export, method: &MethodView) -> u32 {

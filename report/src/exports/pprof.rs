@@ -1,12 +1,14 @@
 //! pprof: the gzipped protocol buffer that `go tool pprof` reads (google/pprof, `proto/profile.proto`).
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use flate2::{Compression, GzBuilder};
 use prost::Message;
 
-use super::{Export, Unit, title};
+use super::origin::Origin;
+use super::strings::Strings;
+use super::{Export, title, whole};
 use crate::view::View;
 
 #[derive(Message)]
@@ -27,6 +29,10 @@ struct Profile {
     time_nanos: i64,
     #[prost(int64, tag = "10")]
     duration_nanos: i64,
+    #[prost(message, optional, tag = "11")]
+    period_type: Option<ValueType>,
+    #[prost(int64, tag = "12")]
+    period: i64,
     #[prost(int64, repeated, tag = "13")]
     comment: Vec<i64>,
     #[prost(int64, tag = "14")]
@@ -49,6 +55,16 @@ struct Sample {
     location_id: Vec<u64>,
     #[prost(int64, repeated, tag = "2")]
     value: Vec<i64>,
+    #[prost(message, repeated, tag = "3")]
+    label: Vec<Label>,
+}
+
+#[derive(Clone, Message)]
+struct Label {
+    #[prost(int64, tag = "1")]
+    key: i64,
+    #[prost(int64, tag = "2")]
+    str: i64,
 }
 
 #[derive(Message)]
@@ -97,42 +113,48 @@ struct Function {
     start_line: i64,
 }
 
-/// The table of strings; the first is empty.
-#[derive(Default)]
-struct Strings<'s>(Vec<String>, HashMap<&'s str, i64>);
-
-impl<'s> Strings<'s> {
-    fn number(&mut self, text: &'s str) -> i64 {
-        let next = self.0.len() as i64;
-        *self.1.entry(text).or_insert_with(|| {
-            self.0.push(text.to_owned());
-            next
-        })
-    }
-}
-
 /// The whole file.
 pub(crate) fn write(export: &Export, view: &View) -> io::Result<Vec<u8>> {
     let program = title(view.run);
-    let mut strings = Strings::default();
-    strings.number("");
-    let sample_type = export.values.iter().map(|value| ValueType {
-        kind: strings.number(value.name),
-        unit: strings.number(match value.unit {
-            Unit::Count => "count",
-            Unit::Nanoseconds => "nanoseconds",
-            Unit::Bytes => "bytes",
-        }),
+    let origin = Origin::of(view.run);
+    let labels = origin.named(&[
+        ("service", origin.service.as_deref()),
+        ("build", origin.build.as_deref()),
+        ("host", origin.host.as_deref()),
+    ]);
+    let names: Vec<Cow<str>> = export.values.iter().map(|value| value.stored_name()).collect();
+    // There is one for all values: that of samples has more to tell than that of counts.
+    let sampled = export.values.iter().find(|value| value.sampled_ns.is_some());
+    let (period, unit, every) = sampled.unwrap_or(&export.values[0]).period();
+    let mut table = Strings::new();
+    let mut number = |text| i64::from(table.number(text));
+    let sample_type: Vec<ValueType> = names
+        .iter()
+        .zip(&export.values)
+        .map(|(name, value)| ValueType {
+            kind: number(name),
+            unit: number(value.unit.name()),
+        })
+        .collect();
+    let period_type = Some(ValueType {
+        kind: number(&period),
+        unit: number(unit.name()),
     });
-    let sample_type: Vec<ValueType> = sample_type.collect();
+    let label: Vec<Label> = labels
+        .iter()
+        .map(|(key, value)| Label {
+            key: number(key),
+            str: number(value),
+        })
+        .collect();
     let (mut location, mut function) = (Vec::new(), Vec::new());
     for (id, frame) in (1..).zip(&export.frames) {
-        let (name, line) = (strings.number(&frame.name), frame.line.unwrap_or(0).into());
+        let (name, line) = (number(&frame.name), frame.line.unwrap_or(0).into());
         function.push(Function {
             id,
             name,
             system_name: name,
-            filename: strings.number(frame.file.as_deref().unwrap_or("")),
+            filename: number(frame.file.as_deref().unwrap_or("")),
             start_line: line,
         });
         location.push(Location {
@@ -145,7 +167,6 @@ pub(crate) fn write(export: &Export, view: &View) -> io::Result<Vec<u8>> {
             }],
         });
     }
-    let whole = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
     let sample = export.samples().map(|(at, node)| Sample {
         location_id: export
             .stack(at)
@@ -156,6 +177,7 @@ pub(crate) fn write(export: &Export, view: &View) -> io::Result<Vec<u8>> {
             .iter()
             .map(|&n| whole(n))
             .collect(),
+        label: label.clone(),
     });
     let profile = Profile {
         default_sample_type: sample_type[0].kind,
@@ -163,17 +185,19 @@ pub(crate) fn write(export: &Export, view: &View) -> io::Result<Vec<u8>> {
         sample: sample.collect(),
         mapping: vec![Mapping {
             id: 1,
-            filename: strings.number(&program),
+            filename: number(&program),
             has_functions: true,
             has_filenames: true,
             has_line_numbers: true,
         }],
         location,
         function,
-        comment: export.notes.iter().map(|note| strings.number(note)).collect(),
-        time_nanos: whole(view.run.started_ms.saturating_mul(1_000_000)),
-        duration_nanos: (view.run.seconds * 1e9) as i64,
-        string_table: strings.0,
+        comment: export.notes.iter().map(|note| number(note)).collect(),
+        time_nanos: whole(origin.started_ns),
+        duration_nanos: whole(origin.lasted_ns),
+        period_type,
+        period: whole(every),
+        string_table: table.into_table(),
     };
     // The same profile gives the same bytes.
     let mut out = GzBuilder::new()
