@@ -6,6 +6,7 @@
 
 mod back_off;
 mod pass;
+mod sink;
 #[cfg(test)]
 mod tests;
 
@@ -14,12 +15,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use trodden_profile::spool::{Key, SpoolError};
 
 pub use back_off::BackOff;
-pub use pass::{Arrival, Delivery, Pass, Sink, SinkError};
+pub use pass::{Arrived, Pass, Sink, SinkError};
+pub use sink::StoreSink;
+
+use crate::error::StoreError;
 
 /// What is shipped, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ShipOptions {
     /// The spool folder.
     pub from: PathBuf,
@@ -31,8 +36,8 @@ pub struct ShipOptions {
     pub batch: usize,
     /// Most bytes of files in one delivery, but for a single larger one.
     pub batch_bytes: u64,
-    /// The key that windows are signed with. Then those without a signature, or with another, are not shipped.
-    pub key: Option<Vec<u8>>,
+    /// The key of the windows' HMACs. Windows without one, or with another, are not shipped then.
+    pub key: Option<Key>,
     /// Pauses after failures: first and longest.
     pub pauses: (Duration, Duration),
     /// How often a delivery may fail one after the other before `once` gives up; without `once` it never does.
@@ -77,12 +82,15 @@ pub enum ShipError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// The folder's windows cannot be listed.
+    #[error(transparent)]
+    Spool(#[from] SpoolError),
     /// Somebody else ships from there.
     #[error("{}: another 'trodden ship' works on this folder", .0.display())]
     Busy(PathBuf),
     /// The store refuses, and will again.
-    #[error("{0}")]
-    Refused(String),
+    #[error(transparent)]
+    Store(Box<StoreError>),
     /// The store could not be reached, and nobody wants to wait longer. The windows are where they were.
     #[error("{error}; {attempts} attempts; the windows stay in the spool folder")]
     Unreachable {
@@ -121,8 +129,8 @@ pub async fn ship(
                 back_off.succeeded();
                 all.added += delivery.added;
                 all.known += delivery.known;
-                all.rejected += delivery.rejected.len() as u64;
-                for (file, why) in &delivery.rejected {
+                all.rejected += delivery.damaged.len() as u64;
+                for (file, why) in &delivery.damaged {
                     say(&format!("not shipped, now in 'rejected': {}: {why}", file.display()));
                 }
                 if delivery.added > 0 {
@@ -139,7 +147,7 @@ pub async fn ship(
                     false => Duration::ZERO,
                 }
             }
-            Err(SinkError::Refused(why)) => return Err(ShipError::Refused(why)),
+            Err(SinkError::Refused(why)) => return Err(ShipError::Store(why)),
             Err(SinkError::Unreachable(error)) => {
                 failures += 1;
                 if options.once && failures >= options.attempts {

@@ -1,98 +1,98 @@
 //! One look at the spool folder, and what becomes of the windows in it.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use trodden_profile::spool;
+use rayon::prelude::*;
+use trodden_profile::spool::{self, Spooled, VerifyError};
 
 use super::{ShipError, ShipOptions};
+use crate::error::StoreError;
 
 /// Where windows go.
 pub trait Sink {
-    /// Adds them, all together. Says of each, in order, what became of it.
+    /// Adds windows. All that are not said to be damaged are in the store afterwards.
     ///
     /// # Errors
-    /// If none of them arrived, as far as is known. They may be there nevertheless: so this may be said of windows again.
-    fn add(&mut self, windows: &[PathBuf]) -> impl Future<Output = Result<Vec<Arrival>, SinkError>>;
+    /// If that is not so of all of them. Some may be there nevertheless, so the same windows may be given again.
+    fn add(&mut self, windows: &[PathBuf]) -> impl Future<Output = Result<Arrived, SinkError>>;
 }
 
-/// What became of a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// It is in the store now.
-    Added,
-    /// It was in the store.
-    Known,
-    /// It is no profile, or a broken one.
-    Damaged(String),
+/// What became of windows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Windows that the store did not have.
+    pub added: u64,
+    /// Windows that it had, from a delivery of which nobody knew that it had arrived.
+    pub known: u64,
+    /// Files that are no profile, or a broken one, and why.
+    pub damaged: Vec<(PathBuf, String)>,
 }
 
 /// Why windows did not arrive.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum SinkError {
     /// Later it may be otherwise: no network, no room, too many at once.
     Unreachable(String),
-    /// It will not be otherwise: no such store, no permission, a format that is not known.
-    Refused(String),
-}
-
-/// What became of the windows of a pass.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Delivery {
-    /// Windows that the store did not have.
-    pub added: u64,
-    /// Windows that it had.
-    pub known: u64,
-    /// Files that cannot be shipped, and why.
-    pub rejected: Vec<(PathBuf, String)>,
+    /// It will not be otherwise: no such store, a format that is not known.
+    Refused(Box<StoreError>),
 }
 
 /// Windows that are about to be shipped.
 #[derive(Debug)]
 pub struct Pass {
     folder: PathBuf,
-    /// Their files, oldest first.
+    /// Their files, those of one JVM in order.
     pub windows: Vec<PathBuf>,
-    /// Files that cannot be shipped, as they are damaged or not signed; they are in the folder `rejected` now.
+    /// Files that cannot be shipped, as they are damaged or not signed, and why; they are in the folder `rejected` now.
     pub rejected: Vec<(PathBuf, String)>,
 }
 
 impl Pass {
-    /// Takes the oldest windows of the folder, as many as one delivery may have.
+    /// Takes windows of the folder, as many as one delivery may have.
     ///
     /// # Errors
-    /// If the folder cannot be read.
+    /// If the folder or a file in it cannot be read, or a damaged one not be put aside.
     pub fn new(options: &ShipOptions) -> Result<Self, ShipError> {
-        let folder = options.from.clone();
-        let failed = |error: std::io::Error| ShipError::Folder {
-            folder: folder.clone(),
-            error,
+        spool::clear(&options.from);
+        let mut bytes = 0;
+        let fits = |window: &Spooled| {
+            bytes += window.bytes;
+            bytes <= options.batch_bytes || bytes == window.bytes
         };
+        let all = spool::list(&options.from)?.into_iter().take(options.batch);
+        let taken: Vec<Spooled> = all.take_while(fits).collect();
+        let verdicts: Vec<(PathBuf, Result<(), VerifyError>)> = taken
+            .into_par_iter()
+            .map(|window| {
+                let verdict = spool::verify(&window.path, options.key.as_ref()).map(drop);
+                (window.path, verdict)
+            })
+            .collect();
         let mut pass = Pass {
-            folder: folder.clone(),
+            folder: options.from.clone(),
             windows: Vec::new(),
             rejected: Vec::new(),
         };
-        let mut bytes = 0;
-        for window in spool::list(&folder).map_err(|e| failed(std::io::Error::other(e)))? {
-            // Another process may have taken it away.
-            let Ok(size) = fs::metadata(&window.path).map(|data| data.len()) else {
-                continue;
-            };
-            let full = pass.windows.len() >= options.batch || bytes + size > options.batch_bytes;
-            if full && !pass.windows.is_empty() {
-                break;
-            }
-            match spool::verify(&window.path, options.key.as_deref()) {
-                Ok(()) => {
-                    bytes += size;
-                    pass.windows.push(window.path);
+        for (file, verdict) in verdicts {
+            match verdict {
+                Ok(()) => pass.windows.push(file),
+                // Somebody took it away.
+                Err(VerifyError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(VerifyError::Read { file, source }) => {
+                    return Err(ShipError::Folder {
+                        folder: file,
+                        error: source,
+                    });
                 }
-                Err(spool::SpoolError::Io { error, .. }) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(spool::SpoolError::Io { error, .. }) => return Err(failed(error)),
                 Err(error) => {
-                    reject(&folder, &window.path, &error.to_string()).map_err(failed)?;
-                    pass.rejected.push((window.path, error.to_string()));
+                    pass.reject(&file, &error.to_string())
+                        .map_err(|error| ShipError::Folder {
+                            folder: pass.folder.clone(),
+                            error,
+                        })?;
+                    pass.rejected.push((file, error.to_string()));
                 }
             }
         }
@@ -103,46 +103,52 @@ impl Pass {
     ///
     /// # Errors
     /// If they did not arrive; their files are where they were.
-    pub async fn deliver(self, sink: &mut impl Sink) -> Result<Delivery, SinkError> {
-        let mut delivery = Delivery::default();
+    pub async fn deliver(&self, sink: &mut impl Sink) -> Result<Arrived, SinkError> {
         if self.windows.is_empty() {
-            return Ok(delivery);
+            return Ok(Arrived::default());
         }
-        let arrivals = sink.add(&self.windows).await?;
-        for (file, arrival) in self.windows.iter().zip(arrivals) {
-            match arrival {
-                Arrival::Added => delivery.added += 1,
-                Arrival::Known => delivery.known += 1,
-                Arrival::Damaged(why) => {
-                    reject(&self.folder, file, &why).map_err(|e| spool_fails(file, &e))?;
-                    delivery.rejected.push((file.clone(), why));
-                    continue;
-                }
-            }
-            spool::remove(file).map_err(|e| spool_fails(file, &e))?;
+        let arrived = sink.add(&self.windows).await?;
+        for file in &self.windows {
+            let damaged = arrived.damaged.iter().find(|(damaged, _)| damaged == file);
+            let done = match damaged {
+                Some((_, why)) => self.reject(file, why),
+                None => remove(file),
+            };
+            // What is in the store already and in the folder as well, the next pass finds out.
+            done.map_err(|e| SinkError::Unreachable(format!("{}: {e}", file.display())))?;
         }
-        Ok(delivery)
+        Ok(arrived)
+    }
+
+    /// Puts a file aside, with what is wrong with it: nothing is ever thrown away that has not arrived.
+    fn reject(&self, file: &Path, why: &str) -> io::Result<()> {
+        let aside = self.folder.join("rejected");
+        fs::create_dir_all(&aside)?;
+        let Some(name) = file.file_name() else {
+            return Ok(());
+        };
+        let to = aside.join(name);
+        fs::write(to.with_extension("why"), format!("{why}\n"))?;
+        fs::rename(file, &to)?;
+        if_there(fs::rename(hmac_of(file), hmac_of(&to)))
     }
 }
 
-/// What is in the store already stays in the folder as well: the next pass finds out.
-fn spool_fails(file: &Path, error: &dyn std::fmt::Display) -> SinkError {
-    SinkError::Unreachable(format!("{}: {error}", file.display()))
+/// The window first: an HMAC that stands alone is cleared away some day, a window without one would be refused.
+fn remove(window: &Path) -> io::Result<()> {
+    if_there(fs::remove_file(window))?;
+    if_there(fs::remove_file(hmac_of(window)))
 }
 
-/// Puts a file aside, with what is wrong with it: nothing is ever thrown away that has not arrived.
-fn reject(folder: &Path, file: &Path, why: &str) -> std::io::Result<()> {
-    let aside = folder.join("rejected");
-    fs::create_dir_all(&aside)?;
-    let Some(name) = file.file_name() else {
-        return Ok(());
-    };
-    let to = aside.join(name);
-    fs::write(to.with_extension("why"), format!("{why}\n"))?;
-    fs::rename(file, &to)?;
-    let signature = spool::signature_of(file);
-    match signature.file_name() {
-        Some(name) if signature.exists() => fs::rename(&signature, aside.join(name)),
-        _ => Ok(()),
+fn if_there(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
     }
+}
+
+fn hmac_of(window: &Path) -> PathBuf {
+    let mut name = window.as_os_str().to_owned();
+    name.push(spool::HMAC_END);
+    PathBuf::from(name)
 }

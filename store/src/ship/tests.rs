@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use trodden_profile::{Profile, facts};
 
 use super::*;
 
@@ -35,27 +36,25 @@ impl Store {
 }
 
 impl Sink for Store {
-    async fn add(&mut self, windows: &[PathBuf]) -> Result<Vec<Arrival>, SinkError> {
+    async fn add(&mut self, windows: &[PathBuf]) -> Result<Arrived, SinkError> {
         let failure = (self.fails)(self.calls);
         self.calls += 1;
         match failure {
             Some(Failure::Before) => return Err(SinkError::Unreachable("no network".into())),
-            Some(Failure::Refused) => return Err(SinkError::Refused("no such store".into())),
+            Some(Failure::Refused) => return Err(SinkError::Refused(Box::new(StoreError::Usage("no such store".into())))),
             Some(Failure::After) | None => {}
         }
-        let arrivals = windows
-            .iter()
-            .map(|file| {
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                match self.windows.insert(name) {
-                    true => Arrival::Added,
-                    false => Arrival::Known,
-                }
-            })
-            .collect();
+        let mut arrived = Arrived::default();
+        for file in windows {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            match self.windows.insert(name) {
+                true => arrived.added += 1,
+                false => arrived.known += 1,
+            }
+        }
         match failure {
             Some(_) => Err(SinkError::Unreachable("the answer was lost".into())),
-            None => Ok(arrivals),
+            None => Ok(arrived),
         }
     }
 }
@@ -67,7 +66,10 @@ fn spool_of(jvms: u32, windows: u32) -> (tempfile::TempDir, BTreeSet<String>) {
     for jvm in 0..jvms {
         for window in 1..=windows {
             let name = format!("{jvm:032x}-{window:08}.trodden");
-            trodden_profile::Profile::default().save(&folder.path().join(&name)).unwrap();
+            let mut profile = Profile::default();
+            profile.run.facts.set(facts::JVM_ID, format!("{jvm:032x}"));
+            profile.run.facts.set(facts::WINDOW, u64::from(window));
+            profile.save(&folder.path().join(&name)).unwrap();
             names.insert(name);
         }
     }
@@ -121,7 +123,7 @@ async fn a_store_that_is_away_for_good_leaves_all_windows() {
     assert_eq!(left(folder.path()), names.len());
     let mut store = Store::failing(|_| Some(Failure::Refused));
     let (result, _) = shipped(&options(folder.path()), &mut store).await;
-    assert!(matches!(result, Err(ShipError::Refused(_))), "{result:?}");
+    assert!(matches!(result, Err(ShipError::Store(_))), "{result:?}");
     assert_eq!((store.calls, left(folder.path())), (1, names.len()));
 }
 

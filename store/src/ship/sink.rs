@@ -1,0 +1,73 @@
+//! The store as the place where windows go.
+
+use std::path::PathBuf;
+
+use super::{Arrived, Sink, SinkError};
+use crate::add::{AddOptions, Adder};
+use crate::error::StoreError;
+use crate::place::Place;
+use crate::store::Store;
+
+/// A store that is opened when it is first needed: it may be out of reach when shipping begins.
+pub struct StoreSink {
+    place: Place,
+    create: bool,
+    adder: Option<Adder>,
+}
+
+impl StoreSink {
+    /// At a place. `create`: make the store if there is none.
+    pub fn new(place: Place, create: bool) -> Self {
+        StoreSink {
+            place,
+            create,
+            adder: None,
+        }
+    }
+
+    async fn try_add(&mut self, windows: &[PathBuf]) -> Result<Arrived, StoreError> {
+        let mut adder = match self.adder.take() {
+            Some(adder) => adder,
+            None => {
+                let store = match self.create {
+                    true => Store::create(&self.place).await?,
+                    false => Store::open(&self.place).await?,
+                };
+                Adder::new(&store)
+            }
+        };
+        let options = AddOptions {
+            keep_going: true,
+            ..AddOptions::default()
+        };
+        let added = adder.add(windows, &options).await;
+        self.adder = Some(adder);
+        let added = added?;
+        let mut arrived = Arrived {
+            added: added.windows,
+            known: added.known,
+            damaged: Vec::new(),
+        };
+        for error in added.failed {
+            match error {
+                StoreError::Profile { file, reason } => arrived.damaged.push((file, reason)),
+                // Not of one window: then nothing is known of any.
+                other => return Err(other),
+            }
+        }
+        Ok(arrived)
+    }
+}
+
+impl Sink for StoreSink {
+    async fn add(&mut self, windows: &[PathBuf]) -> Result<Arrived, SinkError> {
+        self.try_add(windows).await.map_err(|error| match error {
+            StoreError::Place { .. }
+            | StoreError::NoStore { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Usage(_) => SinkError::Refused(Box::new(error)),
+            error => SinkError::Unreachable(error.to_string()),
+        })
+    }
+}
