@@ -102,6 +102,10 @@ impl Adder {
         if result.is_err() {
             // What was to come in with it is not known either.
             self.known.clear();
+        }
+        if let Err(error) = &result
+            && !matches!(error, StoreError::Unsure(_))
+        {
             let files = written
                 .iter()
                 .flat_map(|batch: &Written| batch.facts.iter().chain(&batch.dimensions));

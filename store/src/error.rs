@@ -58,6 +58,12 @@ pub enum StoreError {
         /// The newest version that is read.
         newest: u64,
     },
+    /// The answer to a commit was lost, and the log could not be asked: its files may be needed.
+    #[error("it is not known whether the commit arrived, and the same may be given again: {0}")]
+    Unsure(#[source] Box<StoreError>),
+    /// Windows could not be shipped.
+    #[error("{0}")]
+    Ship(String),
     /// Others were faster, every time.
     #[error("{place}: {tries} others wrote at the same time, each a moment before; try again")]
     Busy {

@@ -13,6 +13,7 @@ mod file;
 pub mod log;
 mod place;
 mod rows;
+pub mod ship;
 mod store;
 pub mod tables;
 mod vacuum;

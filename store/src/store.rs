@@ -305,10 +305,14 @@ impl Store {
             let ours = match written {
                 Ok(true) => true,
                 // A request whose answer was lost may have been tried again and found its own file. So it may be ours.
-                Ok(false) => self.is_ours(commit.version, &id).await?,
+                Ok(false) => match self.is_ours(commit.version, &id).await {
+                    Ok(ours) => ours,
+                    Err(error) => return Err(StoreError::Unsure(Box::new(error))),
+                },
+                // It may have arrived, or arrive yet: that it is not in the log now proves nothing.
                 Err(error) => match self.is_ours(commit.version, &id).await {
                     Ok(true) => true,
-                    _ => return Err(error),
+                    _ => return Err(StoreError::Unsure(Box::new(error))),
                 },
             };
             if ours {

@@ -6,6 +6,7 @@ mod add;
 mod keep;
 mod ls;
 pub(crate) mod output;
+mod ship;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ enum Command {
     Compact(keep::CompactArgs),
     Drop(keep::DropArgs),
     Verify(keep::VerifyArgs),
+    Ship(ship::ShipArgs),
 }
 
 impl Command {
@@ -43,6 +45,7 @@ impl Command {
             Command::Compact(args) => keep::compact(&args).await,
             Command::Drop(args) => keep::drop(&args).await,
             Command::Verify(args) => keep::verify(&args).await,
+            Command::Ship(args) => ship::ship(&args).await,
         }
     }
 }

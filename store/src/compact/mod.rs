@@ -131,6 +131,8 @@ impl Store {
                 added.iter().for_each(|file| done.after.add(file));
                 Ok(())
             }
+            // Files that nobody commits are deleted some day.
+            Err(error @ StoreError::Unsure(_)) => Err(error),
             other => {
                 let paths = added.iter().map(|file| self.location(file)).collect();
                 let _ = self.delete(paths).await;

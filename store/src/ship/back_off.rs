@@ -52,7 +52,10 @@ mod tests {
         let mut back_off = BackOff::new(first, longest);
         for expected in [1.0, 2.0, 4.0, 8.0, 16.0, 20.0, 20.0] {
             let pause = back_off.failed().as_secs_f64();
-            assert!((expected / 2.0..=expected).contains(&pause), "{pause} of {expected}");
+            assert!(
+                (expected / 2.0..=expected).contains(&pause),
+                "{pause} of {expected}"
+            );
         }
         back_off.succeeded();
         assert!(back_off.failed() <= first);

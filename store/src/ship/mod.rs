@@ -120,7 +120,10 @@ pub async fn ship(
         let pass = Pass::new(options)?;
         all.rejected += pass.rejected.len() as u64;
         for (file, why) in &pass.rejected {
-            say(&format!("not shipped, now in 'rejected': {}: {why}", file.display()));
+            say(&format!(
+                "not shipped, now in 'rejected': {}: {why}",
+                file.display()
+            ));
         }
         let empty = pass.windows.is_empty();
         let pause = match pass.deliver(sink).await {
@@ -131,7 +134,10 @@ pub async fn ship(
                 all.known += delivery.known;
                 all.rejected += delivery.damaged.len() as u64;
                 for (file, why) in &delivery.damaged {
-                    say(&format!("not shipped, now in 'rejected': {}: {why}", file.display()));
+                    say(&format!(
+                        "not shipped, now in 'rejected': {}: {why}",
+                        file.display()
+                    ));
                 }
                 if delivery.added > 0 {
                     let known = match delivery.known {
@@ -151,10 +157,16 @@ pub async fn ship(
             Err(SinkError::Unreachable(error)) => {
                 failures += 1;
                 if options.once && failures >= options.attempts {
-                    return Err(ShipError::Unreachable { error, attempts: failures });
+                    return Err(ShipError::Unreachable {
+                        error,
+                        attempts: failures,
+                    });
                 }
                 let pause = back_off.failed();
-                say(&format!("{error}; again in {:.0} s", pause.as_secs_f64().max(1.0)));
+                say(&format!(
+                    "{error}; again in {:.0} s",
+                    pause.as_secs_f64().max(1.0)
+                ));
                 pause
             }
         };

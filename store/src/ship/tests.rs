@@ -41,12 +41,20 @@ impl Sink for Store {
         self.calls += 1;
         match failure {
             Some(Failure::Before) => return Err(SinkError::Unreachable("no network".into())),
-            Some(Failure::Refused) => return Err(SinkError::Refused(Box::new(StoreError::Usage("no such store".into())))),
+            Some(Failure::Refused) => {
+                return Err(SinkError::Refused(Box::new(StoreError::Usage(
+                    "no such store".into(),
+                ))));
+            }
             Some(Failure::After) | None => {}
         }
         let mut arrived = Arrived::default();
         for file in windows {
-            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = file
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             match self.windows.insert(name) {
                 true => arrived.added += 1,
                 false => arrived.known += 1,
@@ -94,7 +102,8 @@ async fn shipped(options: &ShipOptions, store: &mut Store) -> (Result<Shipped, S
 
 fn left(folder: &Path) -> usize {
     let all = fs::read_dir(folder).unwrap().flatten();
-    all.filter(|entry| entry.path().extension().is_some_and(|e| e == "trodden")).count()
+    all.filter(|entry| entry.path().extension().is_some_and(|e| e == "trodden"))
+        .count()
 }
 
 #[tokio::test]
@@ -119,7 +128,10 @@ async fn a_store_that_is_away_for_good_leaves_all_windows() {
     let (folder, names) = spool_of(1, 3);
     let mut store = Store::failing(|_| Some(Failure::Before));
     let (result, _) = shipped(&options(folder.path()), &mut store).await;
-    assert!(matches!(result, Err(ShipError::Unreachable { attempts: 5, .. })), "{result:?}");
+    assert!(
+        matches!(result, Err(ShipError::Unreachable { attempts: 5, .. })),
+        "{result:?}"
+    );
     assert_eq!(left(folder.path()), names.len());
     let mut store = Store::failing(|_| Some(Failure::Refused));
     let (result, _) = shipped(&options(folder.path()), &mut store).await;
@@ -140,7 +152,10 @@ async fn a_damaged_window_is_put_aside_with_the_reason_and_the_others_arrive() {
     let (result, said) = shipped(&options(folder.path()), &mut store).await;
     let all = result.unwrap();
     assert_eq!((all.added, all.rejected), (8, 1), "{said:?}");
-    assert_eq!(fs::read(folder.path().join("rejected").join(damaged)).unwrap(), bytes);
+    assert_eq!(
+        fs::read(folder.path().join("rejected").join(damaged)).unwrap(),
+        bytes
+    );
     let why = folder.path().join("rejected").join(damaged).with_extension("why");
     assert!(!fs::read_to_string(why).unwrap().trim().is_empty());
     assert_eq!(left(folder.path()), 0);
@@ -152,6 +167,10 @@ async fn two_do_not_ship_from_one_folder() {
     let _first = lock(folder.path()).unwrap();
     let (result, _) = shipped(&options(folder.path()), &mut Store::failing(|_| None)).await;
     assert!(matches!(result, Err(ShipError::Busy(_))), "{result:?}");
-    let (result, _) = shipped(&options(&folder.path().join("none")), &mut Store::failing(|_| None)).await;
+    let (result, _) = shipped(
+        &options(&folder.path().join("none")),
+        &mut Store::failing(|_| None),
+    )
+    .await;
     assert!(matches!(result, Err(ShipError::Folder { .. })), "{result:?}");
 }
