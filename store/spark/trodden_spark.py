@@ -12,6 +12,7 @@ import argparse
 import csv
 import datetime
 import decimal
+import hashlib
 import io
 import json
 import math
@@ -104,7 +105,235 @@ class Store:
     """The files of a store: which there are stands in its log."""
 
     def __init__(self, spark, place):
+        self.spark = spark
         self.place = place.rstrip("/")
-        self._spark = spark
-        self.files = self._files()
+        self.files = list(self._files().values())
 
+    def newest(self):
+        """The newest day of which there is anything."""
+        days = [file["day"] for file in self.files if file.get("day")]
+        return datetime.date.fromisoformat(max(days)) if days else datetime.date(1970, 1, 1)
+
+    def ask(self, question, given):
+        """Rows of an answer: (columns, rows of Python values, parameters)."""
+        params = question.values(given, self.newest())
+        values = {name: value for name, _, value in params}
+        for table in SCHEMAS:
+            self._view(table, self._chosen(table, question, values))
+        row = ", ".join(f"{name} {_TYPES[kind]}" for name, kind, _ in params) or "none bigint"
+        frame = self.spark.createDataFrame([tuple(value for _, _, value in params) or (0,)], row)
+        frame.createOrReplaceTempView("params")
+        answer = self.spark.sql(question.sql)
+        return answer.columns, [tuple(row) for row in answer.collect()], params
+
+    def views(self):
+        """Makes the views of all tables, with all their rows."""
+        for table in SCHEMAS:
+            self._view(table, (f"{self.place}/{file['path']}" for file in self.files if file["table"] == table))
+
+    def _chosen(self, table, question, values):
+        """Files of a table that can have rows that matter."""
+        service = values.get("service") or None
+        for file in self.files:
+            if file["table"] != table or (service and file["service"] != service):
+                continue
+            inside = True
+            for of, begin, end in question.reaches:
+                if of == table:
+                    day = datetime.date.fromisoformat(file["day"])
+                    inside = inside and values[begin] <= day and (end is None or day <= values[end])
+            if inside:
+                yield f"{self.place}/{file['path']}"
+
+    def _view(self, table, paths):
+        reader = self.spark.read.schema(SCHEMAS[table])
+        paths = list(paths)
+        frame = reader.parquet(*paths) if paths else self.spark.createDataFrame([], SCHEMAS[table])
+        frame.createOrReplaceTempView(table)
+
+    def _files(self):
+        """By path: what the newest checkpoint says, and the commits behind it."""
+        self._log_file("trodden-store.json", "trodden-store")
+        names = sorted(self._list("log"))
+        files, version = {}, 0
+        checkpoints = [name for name in names if re.fullmatch(r"\d{20}\.checkpoint\.json", name)]
+        if checkpoints:
+            version = int(checkpoints[-1].split(".")[0])
+            for of_table in self._log_file(f"log/{checkpoints[-1]}", "trodden-store-checkpoint")["files"].values():
+                files.update(of_table)
+        for name in names:
+            if re.fullmatch(r"\d{20}\.json", name) and int(name.split(".")[0]) > version:
+                version += 1
+                if int(name.split(".")[0]) != version:
+                    raise Wrong(f"{self.place}: commit {version} is missing, and log/{name} is there")
+                commit = self._log_file(f"log/{name}", "trodden-store-commit")
+                for path in commit["removed"]:
+                    files.pop(path, None)
+                files.update({file["path"]: file for file in commit["added"]})
+        return files
+
+    def _log_file(self, name, wanted):
+        """What a file of the log says, if it is whole and of a known version."""
+        text = self._read(name)
+        file = json.loads(text)
+        if file.get("format") != wanted:
+            raise Wrong(f"{self.place}/{name} is damaged: its format is '{file.get('format')}', not '{wanted}'")
+        if file.get("format_version") != 1:
+            raise Wrong(f"{self.place}/{name} has format version {file.get('format_version')}; this program reads 1")
+        # The body comes last, and its checksum is of its text.
+        body = text[text.index('"body":') + len('"body":'):text.rindex("}")]
+        if hashlib.sha256(body.encode("utf-8")).hexdigest() != file["sha256"]:
+            raise Wrong(f"{self.place}/{name} is damaged: its SHA-256 is not what it says")
+        return file["body"]
+
+    def _path(self, name):
+        """A file of the store, for Hadoop."""
+        jvm = self.spark._jvm
+        path = jvm.org.apache.hadoop.fs.Path(f"{self.place}/{name}")
+        return path.getFileSystem(self.spark._jsc.hadoopConfiguration()), path
+
+    def _list(self, folder):
+        system, path = self._path(folder)
+        return [status.getPath().getName() for status in system.listStatus(path)] if system.exists(path) else []
+
+    def _read(self, name):
+        system, path = self._path(name)
+        if not system.exists(path):
+            raise Wrong(f"{self.place} is no store: it has no {name}")
+        stream = system.open(path)
+        try:
+            return bytes(self.spark._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode("utf-8")
+        finally:
+            stream.close()
+
+
+def plain(value):
+    """A value as CSV has it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (float, decimal.Decimal)):
+        number = float(value)
+        # The shortest digits without exponents, as the other side writes them.
+        return format(decimal.Decimal(repr(number + 0.0)), "f") if math.isfinite(number) else ""
+    if isinstance(value, datetime.datetime):
+        return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03}Z"
+    return value.isoformat() if isinstance(value, datetime.date) else str(value)
+
+
+def quoted(text):
+    return json.dumps(text, ensure_ascii=False)
+
+
+def as_json(name, columns, rows, params):
+    """Format trodden-query, version 1."""
+
+    def cell(value):
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
+            return "null"
+        return plain(value) if isinstance(value, (bool, int, float, decimal.Decimal)) else quoted(plain(value))
+
+    given = ", ".join(f"{quoted(param)}: {quoted(text(kind, value))}" for param, kind, value in params)
+    lines = ["{" + ", ".join(f"{quoted(column)}: {cell(value)}" for column, value in zip(columns, row)) + "}" for row in rows]
+    body = ("\n" + ",\n".join(lines)) if lines else ""
+    names = ", ".join(map(quoted, columns))
+    return (
+        f'{{\n"format": "trodden-query",\n"version": 1,\n"query": {quoted(name)},\n"params": {{{given}}},\n'
+        f'"columns": [{names}],\n"rows": [{body}\n]\n}}\n'
+    )
+
+
+def text(kind, value):
+    """A parameter as text: whole numbers have no point."""
+    if kind == "DOUBLE":
+        digits = format(decimal.Decimal(repr(value)), "f")
+        return digits.removesuffix(".0")
+    return plain(value)
+
+
+def as_csv(columns, rows):
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(columns)
+    writer.writerows([plain(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def question(name):
+    """A question of Trodden by its name, or a file with SQL."""
+    if name.endswith(".sql"):
+        path = pathlib.Path(name)
+        return Question(path.stem, path.read_text(encoding="utf-8"))
+    for folder in QUERIES:
+        path = folder / f"{name}.sql"
+        if path.is_file():
+            return Question(name, path.read_text(encoding="utf-8"))
+    known = sorted(path.stem for folder in QUERIES for path in folder.glob("*.sql"))
+    raise Wrong(f"there is no question '{name}'. There are {', '.join(known)}; or name a file .sql.")
+
+
+def session(arguments):
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("trodden")
+    if arguments.master:
+        builder = builder.master(arguments.master)
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        # The files have all columns themselves, whatever folders are called.
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    settings.update(setting.split("=", 1) for setting in arguments.conf)
+    for name, setting in settings.items():
+        builder = builder.config(name, setting)
+    return builder.getOrCreate()
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Asks a Trodden store with Spark.")
+    parser.add_argument("store", help="folder, or URL such as s3a://bucket/prefix")
+    parser.add_argument("question", nargs="+", help="name of a question, or a file .sql; several need --folder")
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
+    parser.add_argument("--format", choices=["json", "csv"], default="json")
+    parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
+    parser.add_argument("--folder", metavar="DIR", help="writes NAME.json or NAME.csv for each question")
+    parser.add_argument("--master", help="Spark master; not needed under spark-submit")
+    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
+    given = parser.parse_args()
+    if len(given.question) > 1 and not given.folder:
+        parser.error("several questions need --folder")
+    for pair in given.param + given.conf:
+        if "=" not in pair:
+            parser.error(f"'{pair}' is not NAME=VALUE")
+    return given
+
+
+def main():
+    given = arguments()
+    params = dict(pair.split("=", 1) for pair in given.param)
+    try:
+        questions = [question(name) for name in given.question]
+        store = Store(session(given), given.store)
+        for one in questions:
+            known = {name for name, _, _ in one.params}
+            # Of several questions, each takes what it has.
+            own = params if len(questions) == 1 else {name: value for name, value in params.items() if name in known}
+            columns, rows, values = store.ask(one, own)
+            out = as_json(one.name, columns, rows, values) if given.format == "json" else as_csv(columns, rows)
+            path = pathlib.Path(given.folder) / f"{one.name}.{given.format}" if given.folder else given.output
+            if path:
+                # Bytes, so that no system changes the ends of lines.
+                pathlib.Path(path).write_bytes(out.encode("utf-8"))
+            else:
+                sys.stdout.buffer.write(out.encode("utf-8"))
+    except (Wrong, OSError, json.JSONDecodeError) as error:
+        print(f"trodden_spark: {error}", file=sys.stderr)
+        return 2 if isinstance(error, Wrong) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

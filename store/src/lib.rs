@@ -3,4 +3,6 @@
 //! *In*: profiles (`.trodden`), one window of a JVM each. *Out*: tables ([`tables`]) that any engine reads, answers of an
 //! embedded one (DataFusion). The only room that knows of Arrow.
 
+pub mod page;
+pub mod query;
 pub mod tables;

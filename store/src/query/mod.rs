@@ -7,6 +7,7 @@
 //! (see `docs/fleet/queries.md`).
 
 mod answer;
+pub mod command;
 mod day;
 mod engine;
 mod error;
