@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::query::{Answer, Day, Value};
+use crate::log::Day;
+use crate::query::{Answer, Value};
 
 const WIDTH: f64 = 120.0;
 const HEIGHT: f64 = 24.0;

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::{
     DataType, Date32Type, Float64Type, Int64Type, Schema, TimeUnit, TimestampMillisecondType,
 };
 
-use super::day::Day;
+use crate::log::Day;
 use super::error::QueryError;
 use super::head::Query;
 use super::params::Params;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use datafusion::arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::datasource::MemTable;
+use datafusion::error::DataFusionError;
 use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, TrackConsumersPool};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::options::SQLOptions;
@@ -87,31 +88,49 @@ impl Engine {
             true => params.chooses(file),
             false => params.concerns(&query, file),
         };
-        let session = self.session()?;
-        for table in Table::ALL {
-            let files = self.files.files.iter().filter(|file| file.table == table);
-            let scan = Scan::new(table, url(), files.filter(chosen).cloned().collect());
-            session.register_table(table.name(), Arc::new(scan))?;
+        let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
+        let mut done = self.run(&query.sql, &params, &chosen, true).await;
+        if let Err(error) = &done
+            && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+        {
+            // A side of a join did not fit. Sorted joins are slower, and go to disk.
+            done = self.run(&query.sql, &params, &chosen, false).await;
         }
-        session.register_table("params", Arc::new(row(&params)?))?;
-        // One SELECT: nothing that writes, or reads other files.
-        let only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
-        let frame = session.sql_with_options(&query.sql, only).await?;
-        let plan = frame.create_physical_plan().await?;
-        let schema = plan.schema();
-        let batches = collect(plan.clone(), session.task_ctx()).await?;
+        let (plan, batches) = done?;
         let mut spent = Spent::default();
         add_up(&plan, &mut spent);
         let tables: Vec<Table> = Table::ALL.into_iter().filter(|table| query.sql.contains(table.name())).collect();
         let of_tables = || self.files.files.iter().filter(|file| tables.contains(&file.table));
         spent.files_of_tables = of_tables().count();
-        spent.files = of_tables().filter(chosen).count();
-        let answer = Answer::new(&query, &params, &schema, &batches)?;
+        spent.files = chosen.iter().filter(|file| tables.contains(&file.table)).count();
+        let answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
         spent.time = began.elapsed();
         Ok((answer, spent))
     }
 
-    fn session(&self) -> Result<SessionContext, QueryError> {
+    async fn run(
+        &self,
+        sql: &str,
+        params: &Params,
+        chosen: &[&DataFile],
+        hashed: bool,
+    ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
+        let session = self.session(hashed)?;
+        for table in Table::ALL {
+            let files = chosen.iter().filter(|file| file.table == table);
+            let scan = Scan::new(table, url(), files.map(|&file| file.clone()).collect());
+            session.register_table(table.name(), Arc::new(scan))?;
+        }
+        session.register_table("params", Arc::new(row(params)?))?;
+        // One SELECT: nothing that writes, or reads other files.
+        let only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        let frame = session.sql_with_options(sql, only).await?;
+        let plan = frame.create_physical_plan().await?;
+        let batches = collect(plan.clone(), session.task_ctx()).await?;
+        Ok((plan, batches))
+    }
+
+    fn session(&self, hashed: bool) -> Result<SessionContext, DataFusionError> {
         let pool = FairSpillPool::new(self.limits.memory);
         let top = const { NonZeroUsize::new(3).unwrap() };
         let pool: Arc<dyn MemoryPool> = Arc::new(TrackConsumersPool::new(pool, top));
@@ -123,7 +142,7 @@ impl Engine {
         }
         let options = config.options_mut();
         options.execution.parquet.pushdown_filters = true;
-        // Only joins of sorted sides spill: where one would not fit, all of it is sorted.
+        options.optimizer.prefer_hash_join = hashed;
         Ok(SessionContext::new_with_config_rt(config, runtime))
     }
 }
@@ -133,7 +152,7 @@ fn url() -> ObjectStoreUrl {
 }
 
 /// The view `params`: one row.
-fn row(params: &Params) -> Result<MemTable, QueryError> {
+fn row(params: &Params) -> Result<MemTable, DataFusionError> {
     let column = |(name, value): &(String, Param)| {
         let (kind, array): (DataType, ArrayRef) = match value {
             Param::Date(day) => (DataType::Date32, Arc::new(Date32Array::from(vec![day.0]))),
@@ -151,8 +170,8 @@ fn row(params: &Params) -> Result<MemTable, QueryError> {
     }
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
     let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(|e| QueryError::Failed(e.to_string()))?;
-    Ok(MemTable::try_new(schema, vec![vec![batch]])?)
+    let batch = RecordBatch::try_new(schema.clone(), arrays)?;
+    MemTable::try_new(schema, vec![vec![batch]])
 }
 
 fn add_up(plan: &Arc<dyn ExecutionPlan>, spent: &mut Spent) {

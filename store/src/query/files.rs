@@ -4,8 +4,10 @@ use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use object_store::ObjectStore;
+use object_store::path::Path;
 
-use super::day::Day;
+use crate::log::{Day, State};
+use crate::store::Store;
 use crate::tables::Table;
 
 /// A Parquet file of a store.
@@ -13,8 +15,8 @@ use crate::tables::Table;
 pub struct DataFile {
     /// Whose rows it has.
     pub table: Table,
-    /// Where it is, below the store's place.
-    pub path: String,
+    /// Where it is among the objects of [`Files::store`].
+    pub path: Path,
     /// Its length in bytes.
     pub size: u64,
     /// The service of all of its rows.
@@ -35,6 +37,22 @@ pub struct Files {
 }
 
 impl Files {
+    /// What a store has in this state.
+    pub fn of(store: &Store, state: &State) -> Files {
+        let file = |file: &crate::log::FileEntry| DataFile {
+            table: file.table,
+            path: store.location(file),
+            size: file.bytes,
+            service: file.service.clone(),
+            build: file.build.clone(),
+            day: file.day,
+        };
+        Files {
+            store: store.objects(),
+            files: state.all_files().map(file).collect(),
+        }
+    }
+
     /// The newest day of which there is anything.
     pub fn newest(&self) -> Option<Day> {
         self.files.iter().filter_map(|file| file.day).max()

@@ -12,8 +12,8 @@
 //! The first line is the question. `param` declares a column of the view `params`, which has one row. `days` promises that
 //! the answer depends on no row of a table outside of these days: files of others need not be opened.
 
-use super::day::Day;
 use super::error::QueryError;
+use crate::log::Day;
 use crate::tables::Table;
 
 /// A question.

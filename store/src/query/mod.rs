@@ -7,8 +7,6 @@
 //! (see `docs/fleet/queries.md`).
 
 mod answer;
-pub mod command;
-mod day;
 mod engine;
 mod error;
 mod files;
@@ -19,7 +17,6 @@ mod scan;
 mod text;
 
 pub use answer::{Answer, Value};
-pub use day::Day;
 pub use engine::{Engine, Limits, Spent};
 pub use error::QueryError;
 pub use files::{DataFile, Files};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::day::Day;
+use crate::log::Day;
 use super::error::{QueryError, nearest};
 use super::files::{DataFile, Files};
 use super::head::{Default, Kind, Query, value};
@@ -56,7 +56,7 @@ impl Params {
                 None => param.default.clone(),
             };
             let value = match given {
-                Some(Default::Newest(days)) => Param::Date(newest.before(days)),
+                Some(Default::Newest(days)) => Param::Date(Day(newest.0.saturating_sub_unsigned(days))),
                 Some(Default::Day(day)) => Param::Date(day),
                 Some(Default::Text(text)) => Param::Text(text),
                 Some(Default::Number(number)) => Param::Number(number),

@@ -14,6 +14,7 @@ use datafusion::datasource::source::DataSourceExec;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::Expr;
 use datafusion::physical_plan::ExecutionPlan;
+use object_store::ObjectMeta;
 
 use super::files::DataFile;
 use crate::tables::{Table, dictionary};
@@ -70,7 +71,13 @@ impl TableProvider for Scan {
         let mut groups: Vec<FileGroup> = vec![FileGroup::default(); lanes];
         let mut total = 0;
         for (index, file) in self.files.iter().enumerate() {
-            groups[index % lanes].push(PartitionedFile::new(file.path.clone(), file.size));
+            groups[index % lanes].push(PartitionedFile::new_from_meta(ObjectMeta {
+                location: file.path.clone(),
+                last_modified: chrono::DateTime::UNIX_EPOCH,
+                size: file.size,
+                e_tag: None,
+                version: None,
+            }));
             total += file.size as usize;
         }
         // How large a table is decides which side of a join is kept in memory.

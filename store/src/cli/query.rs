@@ -1,106 +1,87 @@
-//! `trodden store query` and `trodden store report`: arguments, and where answers go.
+//! `trodden store query`: asks a store.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::answer::Answer;
-use super::engine::{Engine, Limits, Spent};
-use super::error::QueryError;
-use super::files::Files;
-use super::head::{Default as Preset, Query};
-use super::params::Given;
-use super::ready::{READY, ready};
-use crate::page::{PageOptions, page};
+use super::output;
+use crate::error::StoreError;
+use crate::query::{Answer, Default as Preset, Engine, Files, Given, Limits, Query, QueryError, READY, ready};
+use crate::store::Store;
+use crate::{Place, query};
 
 /// Rows that people see, if they ask for no other number.
-const TOP: usize = 20;
+pub(super) const TOP: usize = 20;
 
 /// Asks a store.
 #[derive(Clone, Debug, Args)]
-pub struct QueryArgs {
+pub(super) struct QueryArgs {
     /// The store: a folder, or s3://BUCKET/PREFIX
     #[arg(required_unless_present = "list")]
-    pub store: Option<String>,
+    pub(super) store: Option<String>,
     /// The question, one of --list
     #[arg(conflicts_with_all = ["sql", "file"])]
-    pub name: Option<String>,
+    pub(super) name: Option<String>,
     /// A SELECT over the store's tables
     #[arg(long, value_name = "SELECT", conflicts_with = "file")]
-    pub sql: Option<String>,
+    pub(super) sql: Option<String>,
     /// A file with a SELECT
     #[arg(long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
+    pub(super) file: Option<PathBuf>,
     /// Lists the questions that there are
     #[arg(long)]
-    pub list: bool,
+    pub(super) list: bool,
     /// A parameter of the question
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = pair)]
-    pub params: Vec<(String, String)>,
+    pub(super) params: Vec<(String, String)>,
     #[command(flatten)]
-    pub chosen: Chosen,
+    pub(super) chosen: Chosen,
     /// How the answer is written
     #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    pub(super) format: Format,
     /// Rows at most, in text and Markdown; 0: all
     #[arg(long, value_name = "N", default_value_t = TOP)]
-    pub top: usize,
+    pub(super) top: usize,
     /// Into a file
     #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    pub(super) output: Option<PathBuf>,
     /// Says what the answer took
     #[arg(short, long)]
-    pub verbose: bool,
+    pub(super) verbose: bool,
     #[command(flatten)]
-    pub engine: EngineArgs,
-}
-
-/// Writes a page with the answers to all questions.
-#[derive(Clone, Debug, Args)]
-pub struct ReportArgs {
-    /// The store: a folder, or s3://BUCKET/PREFIX
-    pub store: String,
-    /// The page
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
-    #[command(flatten)]
-    pub chosen: Chosen,
-    /// Rows of each table; 0: all
-    #[arg(long, value_name = "N", default_value_t = TOP)]
-    pub top: usize,
-    #[command(flatten)]
-    pub engine: EngineArgs,
+    pub(super) engine: EngineArgs,
 }
 
 /// What most questions can be narrowed down to.
 #[derive(Clone, Debug, Default, Args)]
-pub struct Chosen {
+pub(super) struct Chosen {
     /// From this day on: 2026-11-01, or 30d for so many days before the newest in the store
     #[arg(long, value_name = "DAY")]
-    pub since: Option<String>,
+    pub(super) since: Option<String>,
     /// Of this service only
     #[arg(long, value_name = "SERVICE")]
-    pub service: Option<String>,
+    pub(super) service: Option<String>,
     /// Of this build; else of the newest, or of all
     #[arg(long, value_name = "BUILD")]
-    pub build: Option<String>,
+    pub(super) build: Option<String>,
 }
 
 /// What the engine may take.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct EngineArgs {
+pub(super) struct EngineArgs {
     /// MiB of memory for groups, joins and sorting; what does not fit goes to disk
     #[arg(long, value_name = "MIB", default_value_t = 768, value_parser = clap::value_parser!(u32).range(16..))]
-    pub memory: u32,
+    pub(super) memory: u32,
     /// Threads; else one per processor
     #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    pub(super) threads: Option<NonZeroUsize>,
 }
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(super) enum Format {
     /// For people.
     Text,
     /// All rows, format trodden-query.
@@ -117,8 +98,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 impl EngineArgs {
-    /// As limits.
-    pub fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         Limits {
             memory: (self.memory as usize) << 20,
             threads: self.threads,
@@ -127,19 +107,58 @@ impl EngineArgs {
 }
 
 impl Chosen {
-    fn into_given(self, given: &mut Given) {
+    pub(super) fn into_given(self, given: &mut Given) {
         let all = [("since", self.since), ("service", self.service), ("build", self.build)];
         let there = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
         given.extend(there);
     }
 }
 
+/// Asks, and writes the answer.
+pub(super) async fn query(args: &QueryArgs) -> Result<ExitCode, StoreError> {
+    if args.list {
+        output::print(&listed())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let question = args.question()?;
+    let mut given: Given = args.params.iter().cloned().collect();
+    args.chosen.clone().into_given(&mut given);
+    let files = files(args.store.as_deref().unwrap_or_default()).await?;
+    let (answer, spent) = Engine::new(files, args.engine.limits()).ask(&question, &given).await?;
+    let text = args.written(&answer);
+    match &args.output {
+        Some(file) => write(file, &text)?,
+        None => output::print(&text)?,
+    }
+    if args.verbose {
+        output::complain(&told(&spent));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a store has now.
+pub(super) async fn files(place: &str) -> Result<Files, StoreError> {
+    let store = Store::open(&Place::parse(place)?).await?;
+    let state = store.state().await?;
+    Ok(Files::of(&store, &state))
+}
+
+/// A file, whole or not at all.
+pub(super) fn write(file: &std::path::Path, text: &str) -> Result<(), StoreError> {
+    trodden_profile::output::write(file, text.as_bytes()).map_err(|e| StoreError::tables("write the answer", e))
+}
+
+impl From<QueryError> for StoreError {
+    fn from(error: QueryError) -> Self {
+        match error.is_usage() {
+            true => StoreError::Usage(error.to_string()),
+            false => StoreError::tables("answer the question", error),
+        }
+    }
+}
+
 impl QueryArgs {
-    /// The question.
-    ///
-    /// # Errors
-    /// If none was asked, or it makes no sense.
-    pub fn question(&self) -> Result<Query, QueryError> {
+    fn question(&self) -> Result<Query, QueryError> {
         match (&self.name, &self.sql, &self.file) {
             (Some(name), ..) => ready(name),
             (_, Some(sql), _) => Query::parse("sql", sql),
@@ -150,17 +169,6 @@ impl QueryArgs {
             }
             _ => Err(QueryError::Asked(format!("nothing was asked: name a question, or give --sql or --file\n\n{}", listed()))),
         }
-    }
-
-    /// The answer as it is to be written, and what it took.
-    ///
-    /// # Errors
-    /// As [`Engine::ask`].
-    pub async fn answer(&self, query: &Query, files: Files) -> Result<(String, Spent), QueryError> {
-        let mut given: Given = self.params.iter().cloned().collect();
-        self.chosen.clone().into_given(&mut given);
-        let (answer, spent) = Engine::new(files, self.engine.limits()).ask(query, &given).await?;
-        Ok((self.written(&answer), spent))
     }
 
     fn written(&self, answer: &Answer) -> String {
@@ -174,30 +182,12 @@ impl QueryArgs {
     }
 }
 
-impl ReportArgs {
-    /// The page.
-    ///
-    /// # Errors
-    /// As [`Engine::ask`].
-    pub async fn page(&self, files: Files) -> Result<String, QueryError> {
-        let mut given = Given::new();
-        self.chosen.clone().into_given(&mut given);
-        let engine = Engine::new(files, self.engine.limits());
-        let options = PageOptions {
-            store: self.store.clone(),
-            given,
-            top: all_if_none(self.top),
-        };
-        page(&engine, &options).await
-    }
-}
-
-fn all_if_none(top: usize) -> usize {
+pub(super) fn all_if_none(top: usize) -> usize {
     if top == 0 { usize::MAX } else { top }
 }
 
 /// Names of the questions, what each asks, and its parameters.
-pub fn listed() -> String {
+fn listed() -> String {
     let mut out = String::new();
     for (name, _) in READY {
         let Ok(query) = ready(name) else { continue };
@@ -218,18 +208,16 @@ pub fn listed() -> String {
     out
 }
 
-impl Spent {
-    /// In a line.
-    pub fn text(&self) -> String {
-        let spilled = match self.spilled {
-            0 => "nothing was spilled to disk".to_owned(),
-            bytes => format!("{:.1} MB were spilled to disk", bytes as f64 / 1e6),
-        };
-        format!(
-            "{:.2} s, {} of {} files of the tables read, {spilled}",
-            self.time.as_secs_f64(),
-            trodden_report::thousands(self.files as u64),
-            trodden_report::thousands(self.files_of_tables as u64)
-        )
-    }
+/// What an answer took.
+fn told(spent: &query::Spent) -> String {
+    let spilled = match spent.spilled {
+        0 => "nothing was spilled to disk".to_owned(),
+        bytes => format!("{} were spilled to disk", output::size(bytes as u64)),
+    };
+    format!(
+        "{:.2} s, {} of {} files of the tables read, {spilled}",
+        spent.time.as_secs_f64(),
+        output::thousands(spent.files as u64),
+        output::thousands(spent.files_of_tables as u64)
+    )
 }
