@@ -28,6 +28,7 @@ mod findings;
 pub mod gate;
 mod html;
 mod html_method;
+mod in_words;
 mod json;
 mod kpaths;
 mod layout;
@@ -63,6 +64,7 @@ pub use diff::{
 };
 pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
+pub use in_words::{InWords, WayOut};
 pub use kpaths::KPathsOptions;
 pub use one_method::{OneMethod, OnePath};
 pub use path_time::{PathTime, TimeView};

@@ -3,6 +3,24 @@
 //! *In*: profiles (`.trodden`), one window of a JVM each. *Out*: tables ([`tables`]) that any engine reads, answers of an
 //! embedded one (DataFusion). The only room that knows of Arrow.
 
+mod add;
+pub mod cli;
+mod compact;
+mod durable;
+mod error;
+mod file;
+pub mod log;
 pub mod page;
+mod place;
 pub mod query;
+mod rows;
+mod store;
 pub mod tables;
+
+pub use add::{AddOptions, Added, Adder};
+pub use compact::{CompactOptions, Compacted, Extent};
+pub use error::StoreError;
+pub use log::{Day, FileEntry, State};
+pub use place::{Place, RETRY_VARIABLE, TIMEOUT_VARIABLE};
+pub use rows::{Defaults, sort_labels};
+pub use store::Store;

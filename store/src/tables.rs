@@ -113,7 +113,10 @@ impl Table {
             Table::MethodDays => {
                 fields.extend(method());
                 fields.extend([number("paths"), number("decisions")]);
-                fields.extend([number("cpu_ns").with_nullable(true), number("samples").with_nullable(true)]);
+                fields.extend([
+                    number("cpu_ns").with_nullable(true),
+                    number("samples").with_nullable(true),
+                ]);
             }
             Table::ContextDays => {
                 fields.extend([name("context"), name("caller").with_nullable(true)]);
@@ -162,12 +165,29 @@ impl Table {
         match self {
             Table::Windows => &["service", "build", "day", "host", "jvm", "window"],
             Table::Paths => &[
-                "service", "build", "day", "class", "method", "descriptor", "path", "host", "jvm", "window",
+                "service",
+                "build",
+                "day",
+                "class",
+                "method",
+                "descriptor",
+                "path",
+                "host",
+                "jvm",
+                "window",
             ],
             Table::PathDays => &["service", "build", "day", "class", "method", "descriptor", "path"],
             Table::EdgeDays => &["service", "build", "day", "class", "method", "descriptor", "edge"],
             Table::MethodDays => &["service", "build", "day", "class", "method", "descriptor"],
-            Table::ContextDays => &["service", "build", "day", "class", "method", "descriptor", "context"],
+            Table::ContextDays => &[
+                "service",
+                "build",
+                "day",
+                "class",
+                "method",
+                "descriptor",
+                "context",
+            ],
             Table::Methods => &["service", "build", "class", "method", "descriptor"],
             Table::Branches => &["service", "build", "class", "method", "descriptor", "bci", "edge"],
             Table::PathTexts => &["service", "build", "class", "method", "descriptor", "path"],
@@ -211,7 +231,11 @@ fn flag(name: &str) -> Field {
 }
 
 fn time(name: &str) -> Field {
-    Field::new(name, DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())), false)
+    Field::new(
+        name,
+        DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+        false,
+    )
 }
 
 /// A count, whether it is exact, and its error.

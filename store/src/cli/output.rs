@@ -1,0 +1,82 @@
+//! Where results and complaints go.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use trodden_profile::printable_lines;
+
+use crate::error::StoreError;
+
+/// Says something on standard error. Names in it come from profiles: none of them may steer a terminal.
+pub(crate) fn complain(message: &str) {
+    let _ = writeln!(io::stderr(), "trodden-store: {}", printable_lines(message));
+}
+
+/// Writes a result to standard output. That its reader went away is no failure: they have seen enough.
+pub(crate) fn print(text: &str) -> Result<(), StoreError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(StoreError::tables("write output", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A line that tells how far it is, on a terminal.
+pub(crate) fn progress(all: u64, what: &str) -> Option<ProgressBar> {
+    let wanted = io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos} of {len}, {eta} left");
+    let style = style.ok().filter(|_| wanted)?;
+    Some(
+        ProgressBar::new(all)
+            .with_style(style)
+            .with_message(what.to_owned()),
+    )
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `1 window`, `2,000 windows`.
+pub(crate) fn several(number: u64, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", thousands(number))
+}
+
+/// `12 kB`, `3.4 MB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
+    let unit = UNITS.into_iter().find(|(unit, _)| bytes >= *unit);
+    unit.map_or_else(
+        || format!("{bytes} B"),
+        |(unit, name)| format!("{:.1} {name}", bytes as f64 / unit as f64),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_for_people() {
+        assert_eq!(several(1, "window"), "1 window");
+        assert_eq!(several(1_234_567, "window"), "1,234,567 windows");
+        assert_eq!(several(0, "file"), "0 files");
+        assert_eq!(
+            (size(999), size(1_500)),
+            ("999 B".to_owned(), "1.5 kB".to_owned())
+        );
+        assert_eq!(size(2_340_000_000), "2.3 GB");
+    }
+}

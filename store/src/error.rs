@@ -1,0 +1,109 @@
+//! What goes wrong with a store.
+
+use std::path::PathBuf;
+
+use object_store::path::Path;
+
+/// Why something was not done with a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The name of a place says none.
+    #[error("'{place}' is no place for a store: {reason}")]
+    Place {
+        /// As given.
+        place: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no store.
+    #[error("there is no store at {place} (`trodden store add --create` makes one)")]
+    NoStore {
+        /// Where it was looked for.
+        place: String,
+    },
+    /// A file of the store cannot be read, or written.
+    #[error("{place}: cannot {action} {path}: {source}")]
+    Object {
+        /// The store.
+        place: String,
+        /// What was done: `read`, `write`, `list`, `delete`.
+        action: &'static str,
+        /// Which file.
+        path: Path,
+        /// What went wrong.
+        source: object_store::Error,
+    },
+    /// A file of the store is not what it should be.
+    #[error("{place}: {path} is damaged: {reason}")]
+    Damaged {
+        /// The store.
+        place: String,
+        /// Which file.
+        path: Path,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of the store is of a version that this program does not know.
+    #[error(
+        "{place}: {path} has format version {found}; this program reads 1..={newest}: a newer one is needed"
+    )]
+    Newer {
+        /// The store.
+        place: String,
+        /// Which file.
+        path: Path,
+        /// The version in the file.
+        found: u64,
+        /// The newest version that is read.
+        newest: u64,
+    },
+    /// Others were faster, every time.
+    #[error("{place}: {tries} others wrote at the same time, each a moment before; try again")]
+    Busy {
+        /// The store.
+        place: String,
+        /// How often it was tried.
+        tries: u32,
+    },
+    /// Files that were to be replaced are not there any more.
+    #[error("{place}: {path} was removed by somebody else at the same time")]
+    Gone {
+        /// The store.
+        place: String,
+        /// Which file.
+        path: Path,
+    },
+    /// A profile cannot be used.
+    #[error("{}: {reason}", .file.display())]
+    Profile {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Arrow, Parquet or DataFusion failed.
+    #[error("cannot {action}: {reason}")]
+    Tables {
+        /// What was done.
+        action: String,
+        /// What they say.
+        reason: String,
+    },
+    /// A check of the store's contents failed.
+    #[error("{0}")]
+    Broken(String),
+    /// The arguments make no sense together.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl StoreError {
+    /// From what Arrow, Parquet or DataFusion say.
+    pub(crate) fn tables(action: impl Into<String>, reason: impl ToString) -> Self {
+        StoreError::Tables {
+            action: action.into(),
+            reason: reason.to_string(),
+        }
+    }
+}
