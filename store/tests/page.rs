@@ -17,7 +17,9 @@ fn options(given: &[(&str, &str)]) -> PageOptions {
 
 /// The text of an element with this id, up to the end of its section.
 fn part<'p>(page: &'p str, id: &str) -> &'p str {
-    let from = page.find(&format!("id=\"{id}\"")).unwrap_or_else(|| panic!("no {id}"));
+    let from = page
+        .find(&format!("id=\"{id}\""))
+        .unwrap_or_else(|| panic!("no {id}"));
     page[from..].split("</section>").next().unwrap()
 }
 
@@ -51,7 +53,9 @@ async fn of_one_build_and_of_none() {
     let refused = page(&engine, &options(&[("service", "shpo")])).await.unwrap_err();
     assert!(refused.to_string().contains("did you mean 'shop'?"), "{refused}");
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::create(&Place::parse(&folder.path().join("empty").to_string_lossy()).unwrap()).await.unwrap();
+    let store = Store::create(&Place::parse(&folder.path().join("empty").to_string_lossy()).unwrap())
+        .await
+        .unwrap();
     let empty = support::Kept { store, folder };
     let page = page(&support::engine(&empty).await, &options(&[])).await.unwrap();
     assert!(page.contains("Nothing has come in"));

@@ -18,13 +18,25 @@ fn day(ms: u64) -> String {
 fn ways(asked: &Asked) -> BTreeSet<String> {
     let way = |row: &Vec<Value>| {
         let text = |name: &str| asked.answer.get(row, name).plain();
-        format!("{} {}: {} → {}", text("method"), text("line"), text("condition"), text("outcome"))
+        format!(
+            "{} {}: {} → {}",
+            text("method"),
+            text("line"),
+            text("condition"),
+            text("outcome")
+        )
     };
     asked.answer.rows.iter().map(way).collect()
 }
 
 fn texts(asked: &Asked, columns: &[&str]) -> BTreeSet<String> {
-    let row = |row: &Vec<Value>| columns.iter().map(|name| asked.answer.get(row, name).plain()).collect::<Vec<_>>().join(" ");
+    let row = |row: &Vec<Value>| {
+        columns
+            .iter()
+            .map(|name| asked.answer.get(row, name).plain())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     asked.answer.rows.iter().map(row).collect()
 }
 
@@ -58,7 +70,10 @@ async fn branches_that_nobody_takes_any_more() {
 async fn methods_that_nobody_runs() {
     let (_, store) = support::small().await;
     let asked = ask(&store, "never-ran", &[]).await;
-    assert_eq!(texts(&asked, &["class", "method", "descriptor"]), set(&["shop/Shop refund (I)I"]));
+    assert_eq!(
+        texts(&asked, &["class", "method", "descriptor"]),
+        set(&["shop/Shop refund (I)I"])
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,9 +91,18 @@ async fn what_a_build_does_differently() {
         "serve graph changed",
     ]);
     assert_eq!(found, planted);
-    assert!(asked.answer.rows.iter().all(|row| asked.answer.get(row, "base").text() == Some("one")));
+    assert!(
+        asked
+            .answer
+            .rows
+            .iter()
+            .all(|row| asked.answer.get(row, "base").text() == Some("one"))
+    );
     let new = asked.row("kind", "new path");
-    assert!(asked.answer.get(new, "text").text().unwrap().contains("1000000"), "{new:?}");
+    assert!(
+        asked.answer.get(new, "text").text().unwrap().contains("1000000"),
+        "{new:?}"
+    );
     // One of a hundred.
     let share = asked.answer.get(new, "new_share").float().unwrap();
     assert!((0.009..0.011).contains(&share), "{share}");
@@ -109,18 +133,25 @@ async fn classes_and_what_of_them_runs() {
     let since = day(fleet.change_ms());
     let coverage = ask(&store, "coverage", &given(&[("since", &since)])).await;
     let never = ask(&store, "never-taken", &given(&[("since", &since)])).await;
-    let [row] = &coverage.answer.rows[..] else { panic!("{:?}", coverage.answer.rows) };
+    let [row] = &coverage.answer.rows[..] else {
+        panic!("{:?}", coverage.answer.rows)
+    };
     let number = |name: &str| coverage.answer.get(row, name).number().unwrap();
     // Only `refund` did not run, with its two ways out.
     assert_eq!(number("methods") - number("methods_run"), 1);
-    assert_eq!(number("ways") - number("ways_taken"), never.answer.rows.len() as i64 + 2);
+    assert_eq!(
+        number("ways") - number("ways_taken"),
+        never.answer.rows.len() as i64 + 2
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ways_to_a_method() {
     let (_, store) = support::small().await;
     let asked = ask(&store, "contexts-to", &given(&[("to", "Shop.load")])).await;
-    let [row] = &asked.answer.rows[..] else { panic!("{:?}", asked.answer.rows) };
+    let [row] = &asked.answer.rows[..] else {
+        panic!("{:?}", asked.answer.rows)
+    };
     let chain = asked.answer.get(row, "chain").text().unwrap();
     let methods: Vec<&str> = chain.split(" < ").collect();
     assert_eq!(methods.len(), 4, "{chain}");
@@ -144,13 +175,29 @@ async fn sums_are_those_of_the_windows() {
         "SELECT sum(paths) AS n FROM method_days",
         "SELECT sum(path_ends) AS n FROM windows",
     ] {
-        assert_eq!(support::sql(&store, sql).await.rows, [[Value::Number(paths as i64)]], "{sql}");
+        assert_eq!(
+            support::sql(&store, sql).await.rows,
+            [[Value::Number(paths as i64)]],
+            "{sql}"
+        );
     }
-    let windows = support::sql(&store, "SELECT sum(merged), count(DISTINCT jvm), count(DISTINCT host) FROM windows").await;
+    let windows = support::sql(
+        &store,
+        "SELECT sum(merged), count(DISTINCT jvm), count(DISTINCT host) FROM windows",
+    )
+    .await;
     let jvms = i64::from(fleet.jvms);
-    assert_eq!(windows.rows, [[fleet.len() as i64, 2 * jvms, jvms].map(Value::Number)]);
+    assert_eq!(
+        windows.rows,
+        [[fleet.len() as i64, 2 * jvms, jvms].map(Value::Number)]
+    );
     let hot = ask(&store, "hot-methods", &[]).await;
-    let decided: i64 = hot.answer.rows.iter().filter_map(|row| hot.answer.get(row, "decisions").number()).sum();
+    let decided: i64 = hot
+        .answer
+        .rows
+        .iter()
+        .filter_map(|row| hot.answer.get(row, "decisions").number())
+        .sum();
     let days = support::sql(&store, "SELECT sum(decisions) AS n FROM method_days").await;
     assert_eq!(days.rows, [[Value::Number(decided)]]);
 }
@@ -165,7 +212,10 @@ async fn a_builds_own_rows() {
     let wrong = support::refused(&store, "hot-methods", &given(&[("build", "tow")])).await;
     assert!(wrong.contains("did you mean 'two'?"), "{wrong}");
     let wrong = support::refused(&store, "odd-hosts", &given(&[("since", "30d")])).await;
-    assert!(wrong.contains("no parameter 'since'") && wrong.contains("day"), "{wrong}");
+    assert!(
+        wrong.contains("no parameter 'since'") && wrong.contains("day"),
+        "{wrong}"
+    );
     let wrong = support::refused(&store, "contexts-to", &[]).await;
     assert!(wrong.contains("--param to="), "{wrong}");
 }

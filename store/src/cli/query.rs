@@ -8,7 +8,9 @@ use clap::{Args, ValueEnum};
 
 use super::output;
 use crate::error::StoreError;
-use crate::query::{Answer, Default as Preset, Engine, Files, Given, Limits, Query, QueryError, READY, ready};
+use crate::query::{
+    Answer, Default as Preset, Engine, Files, Given, Limits, Query, QueryError, READY, ready,
+};
 use crate::store::Store;
 use crate::{Place, query};
 
@@ -108,8 +110,14 @@ impl EngineArgs {
 
 impl Chosen {
     pub(super) fn into_given(self, given: &mut Given) {
-        let all = [("since", self.since), ("service", self.service), ("build", self.build)];
-        let there = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let all = [
+            ("since", self.since),
+            ("service", self.service),
+            ("build", self.build),
+        ];
+        let there = all
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)));
         given.extend(there);
     }
 }
@@ -124,7 +132,9 @@ pub(super) async fn query(args: &QueryArgs) -> Result<ExitCode, StoreError> {
     let mut given: Given = args.params.iter().cloned().collect();
     args.chosen.clone().into_given(&mut given);
     let files = files(args.store.as_deref().unwrap_or_default()).await?;
-    let (answer, spent) = Engine::new(files, args.engine.limits()).ask(&question, &given).await?;
+    let (answer, spent) = Engine::new(files, args.engine.limits())
+        .ask(&question, &given)
+        .await?;
     let text = args.written(&answer);
     match &args.output {
         Some(file) => write(file, &text)?,
@@ -145,7 +155,8 @@ pub(super) async fn files(place: &str) -> Result<Files, StoreError> {
 
 /// A file, whole or not at all.
 pub(super) fn write(file: &std::path::Path, text: &str) -> Result<(), StoreError> {
-    trodden_profile::output::write(file, text.as_bytes()).map_err(|e| StoreError::tables("write the answer", e))
+    trodden_profile::output::write(file, text.as_bytes())
+        .map_err(|e| StoreError::tables("write the answer", e))
 }
 
 impl From<QueryError> for StoreError {
@@ -163,11 +174,17 @@ impl QueryArgs {
             (Some(name), ..) => ready(name),
             (_, Some(sql), _) => Query::parse("sql", sql),
             (_, _, Some(file)) => {
-                let sql = std::fs::read_to_string(file).map_err(|e| QueryError::Failed(format!("{}: {e}", file.display())))?;
-                let name = file.file_stem().map_or("sql".into(), |stem| stem.to_string_lossy().into_owned());
+                let sql = std::fs::read_to_string(file)
+                    .map_err(|e| QueryError::Failed(format!("{}: {e}", file.display())))?;
+                let name = file
+                    .file_stem()
+                    .map_or("sql".into(), |stem| stem.to_string_lossy().into_owned());
                 Query::parse(&name, &sql)
             }
-            _ => Err(QueryError::Asked(format!("nothing was asked: name a question, or give --sql or --file\n\n{}", listed()))),
+            _ => Err(QueryError::Asked(format!(
+                "nothing was asked: name a question, or give --sql or --file\n\n{}",
+                listed()
+            ))),
         }
     }
 

@@ -180,8 +180,18 @@ fn empty(options: &PageOptions) -> Markup {
 
 fn run(answers: &Answers) -> Markup {
     let builds = &answers.builds;
-    let sum = |column: &str| builds.rows.iter().filter_map(|row| builds.get(row, column).number()).sum::<i64>();
-    let mut services: Vec<&str> = builds.rows.iter().filter_map(|row| builds.get(row, "service").text()).collect();
+    let sum = |column: &str| {
+        builds
+            .rows
+            .iter()
+            .filter_map(|row| builds.get(row, column).number())
+            .sum::<i64>()
+    };
+    let mut services: Vec<&str> = builds
+        .rows
+        .iter()
+        .filter_map(|row| builds.get(row, "service").text())
+        .collect();
     services.dedup();
     let day = |column: &str| builds.rows.iter().map(|row| builds.get(row, column).plain());
     html! {
@@ -283,8 +293,15 @@ fn sections(answers: &Answers, options: &PageOptions) -> Markup {
 
 fn hot(answers: &Answers, options: &PageOptions) -> Markup {
     let hot = &answers.hot;
-    let by_cpu = hot.rows.first().is_some_and(|row| hot.get(row, "ranked_by").text() == Some("cpu"));
-    let (measure, what) = if by_cpu { ("cpu_ns", "CPU time") } else { ("decisions", "branches decided") };
+    let by_cpu = hot
+        .rows
+        .first()
+        .is_some_and(|row| hot.get(row, "ranked_by").text() == Some("cpu"));
+    let (measure, what) = if by_cpu {
+        ("cpu_ns", "CPU time")
+    } else {
+        ("decisions", "branches decided")
+    };
     html! {
         p.note { "By " (what) ". The line: " (what) " by day." }
         div.scroll { table.sortable {

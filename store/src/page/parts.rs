@@ -71,7 +71,14 @@ fn cell(answer: &Answer, row: &[Value], column: &str) -> Markup {
         "method" => text(&answer.method(row), true),
         "way" => text(&answer.way(row), true),
         "text" => text(&path(value), false),
-        "certain" => text(if *value == Value::Flag(true) { "never" } else { "not seen" }, false),
+        "certain" => text(
+            if *value == Value::Flag(true) {
+                "never"
+            } else {
+                "not seen"
+            },
+            false,
+        ),
         "old_share" | "new_share" | "share" | "others_share" => share(value, ""),
         "moved" => share(value, "+"),
         "distance" | "others" => html! {
@@ -86,7 +93,9 @@ fn cell(answer: &Answer, row: &[Value], column: &str) -> Markup {
 }
 
 fn path(value: &Value) -> String {
-    value.text().map_or("–".to_owned(), |text| printable(text).into_owned())
+    value
+        .text()
+        .map_or("–".to_owned(), |text| printable(text).into_owned())
 }
 
 fn text(text: &str, code: bool) -> Markup {

@@ -25,10 +25,15 @@ impl Series {
         let own = |row: &&Vec<Value>| keys.iter().all(|(key, value)| answer.get(row, key) == *value);
         let all = || answer.rows.iter().filter_map(day);
         let rows = answer.rows.iter().filter(own);
-        let days = rows.filter_map(|row| Some((day(row)?, answer.get(row, measure).float()?))).collect();
+        let days = rows
+            .filter_map(|row| Some((day(row)?, answer.get(row, measure).float()?)))
+            .collect();
         Series {
             days,
-            span: (all().min().map_or(0, |day| day.0), all().max().map_or(0, |day| day.0)),
+            span: (
+                all().min().map_or(0, |day| day.0),
+                all().max().map_or(0, |day| day.0),
+            ),
         }
     }
 
@@ -50,7 +55,9 @@ impl Series {
             last = Some(day);
         }
         let label = match (self.days.first(), self.days.last()) {
-            (Some((first, _)), Some((last, _))) => format!("{what} a day from {first} to {last}, at most {}", short(most)),
+            (Some((first, _)), Some((last, _))) => {
+                format!("{what} a day from {first} to {last}, at most {}", short(most))
+            }
             _ => "nothing".to_owned(),
         };
         html! {

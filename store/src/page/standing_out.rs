@@ -21,7 +21,12 @@ struct Finding {
 }
 
 pub(super) fn section(answers: &Answers) -> Markup {
-    let all = [changed(answers), never(answers), odd(&answers.odd_hosts), covered(&answers.coverage)];
+    let all = [
+        changed(answers),
+        never(answers),
+        odd(&answers.odd_hosts),
+        covered(&answers.coverage),
+    ];
     html! {
         section #findings {
             h2 { "What stands out" }
@@ -44,7 +49,11 @@ fn changed(answers: &Answers) -> Option<Finding> {
             1 => format!("One build so far: {}", answers.builds.get(first, "build").plain()),
             _ => "The newest builds do what those before them did".to_owned(),
         };
-        return Some(Finding { link: "builds", text, evidence: Vec::new() });
+        return Some(Finding {
+            link: "builds",
+            text,
+            evidence: Vec::new(),
+        });
     }
     // By service: how many changes.
     let mut services: BTreeMap<(String, String, String), u64> = BTreeMap::new();
@@ -53,17 +62,36 @@ fn changed(answers: &Answers) -> Option<Finding> {
         let [service, build, base] = key;
         *services.entry((service, build, base)).or_default() += 1;
     }
-    let told = services.iter().take(NAMED).map(|((service, build, base), changes)| {
-        let things = if *changes == 1 { "thing" } else { "things" };
-        format!("{service}: build {build} does {} {things} differently from {base}", thousands(*changes))
-    });
+    let told = services
+        .iter()
+        .take(NAMED)
+        .map(|((service, build, base), changes)| {
+            let things = if *changes == 1 { "thing" } else { "things" };
+            format!(
+                "{service}: build {build} does {} {things} differently from {base}",
+                thousands(*changes)
+            )
+        });
     let evidence = answer.rows.iter().take(NAMED).map(|row| {
         let share = |name: &str| answer.get(row, name).float().map_or("–".to_owned(), percent);
         let method = answer.method(row);
         match answer.get(row, "kind").text().unwrap_or_default() {
-            "share" => format!("{method}: {} of its paths instead of {}: {}", share("new_share"), share("old_share"), path(answer, row)),
-            "new path" => format!("{method}: a path that it did not take before, now {} of its paths: {}", share("new_share"), path(answer, row)),
-            "gone path" => format!("{method}: no longer takes a path that was {} of its paths: {}", share("old_share"), path(answer, row)),
+            "share" => format!(
+                "{method}: {} of its paths instead of {}: {}",
+                share("new_share"),
+                share("old_share"),
+                path(answer, row)
+            ),
+            "new path" => format!(
+                "{method}: a path that it did not take before, now {} of its paths: {}",
+                share("new_share"),
+                path(answer, row)
+            ),
+            "gone path" => format!(
+                "{method}: no longer takes a path that was {} of its paths: {}",
+                share("old_share"),
+                path(answer, row)
+            ),
             "graph changed" => format!("{method}: its code branches differently"),
             "new method" => format!("{method} runs, which it did not before"),
             _ => format!("{method} runs no more"),
@@ -82,9 +110,18 @@ fn path(answer: &Answer, row: &[Value]) -> String {
 
 fn never(answers: &Answers) -> Option<Finding> {
     let (taken, ran) = (&answers.never_taken, &answers.never_ran);
-    let certain = |answer: &Answer| answer.rows.iter().all(|row| *answer.get(row, "certain") == Value::Flag(true));
+    let certain = |answer: &Answer| {
+        answer
+            .rows
+            .iter()
+            .all(|row| *answer.get(row, "certain") == Value::Flag(true))
+    };
     let (ways, methods) = (taken.rows.len() as u64, ran.rows.len() as u64);
-    let since = taken.params.iter().find(|(name, _)| name == "since").map_or("", |(_, day)| day);
+    let since = taken
+        .params
+        .iter()
+        .find(|(name, _)| name == "since")
+        .map_or("", |(_, day)| day);
     if ways + methods == 0 {
         return Some(Finding {
             link: "never-taken",
@@ -92,9 +129,19 @@ fn never(answers: &Answers) -> Option<Finding> {
             evidence: Vec::new(),
         });
     }
-    let sure = if certain(taken) && certain(ran) { "Since" } else { "As far as anybody saw, since" };
-    let plural = |number: u64, one: &str, many: &str| format!("{} {}", thousands(number), if number == 1 { one } else { many });
-    let evidence = taken.rows.iter().take(NAMED).map(|row| format!("{}, {}", taken.method(row), taken.way(row)));
+    let sure = if certain(taken) && certain(ran) {
+        "Since"
+    } else {
+        "As far as anybody saw, since"
+    };
+    let plural = |number: u64, one: &str, many: &str| {
+        format!("{} {}", thousands(number), if number == 1 { one } else { many })
+    };
+    let evidence = taken
+        .rows
+        .iter()
+        .take(NAMED)
+        .map(|row| format!("{}, {}", taken.method(row), taken.way(row)));
     Some(Finding {
         link: "never-taken",
         text: format!(
@@ -115,16 +162,30 @@ fn odd(answer: &Answer) -> Option<Finding> {
     if answer.rows.is_empty() {
         return None;
     }
-    let names: Vec<String> = odd.iter().take(NAMED).map(|row| answer.get(row, "host").plain()).collect();
+    let names: Vec<String> = odd
+        .iter()
+        .take(NAMED)
+        .map(|row| answer.get(row, "host").plain())
+        .collect();
     let text = match odd.len() {
         0 => "All hosts run the same paths, about as often".to_owned(),
         1 => format!("Host {} runs other paths than the rest", names[0]),
-        n if n > NAMED => format!("Hosts {} and {} more run other paths than the rest", names.join(", "), n - NAMED),
+        n if n > NAMED => format!(
+            "Hosts {} and {} more run other paths than the rest",
+            names.join(", "),
+            n - NAMED
+        ),
         _ => format!("Hosts {} run other paths than the rest", names.join(", ")),
     };
     let evidence = odd.iter().take(NAMED).map(|row| {
         let share = |name: &str| answer.get(row, name).float().map_or("–".to_owned(), percent);
-        format!("{}: {} of its paths there, {} elsewhere: {}", answer.method(row), share("share"), share("others_share"), path(answer, row))
+        format!(
+            "{}: {} of its paths there, {} elsewhere: {}",
+            answer.method(row),
+            share("share"),
+            share("others_share"),
+            path(answer, row)
+        )
     });
     Some(Finding {
         link: "odd-hosts",
@@ -134,11 +195,23 @@ fn odd(answer: &Answer) -> Option<Finding> {
 }
 
 fn covered(answer: &Answer) -> Option<Finding> {
-    let sum = |column: &str| answer.rows.iter().filter_map(|row| answer.get(row, column).number()).sum::<i64>().unsigned_abs();
+    let sum = |column: &str| {
+        answer
+            .rows
+            .iter()
+            .filter_map(|row| answer.get(row, column).number())
+            .sum::<i64>()
+            .unsigned_abs()
+    };
     let (taken, ways) = (sum("ways_taken"), sum("ways"));
     (ways > 0).then(|| Finding {
         link: "coverage",
-        text: format!("{} of the ways out of branches are in use: {} of {}", percent(taken as f64 / ways as f64), thousands(taken), thousands(ways)),
+        text: format!(
+            "{} of the ways out of branches are in use: {} of {}",
+            percent(taken as f64 / ways as f64),
+            thousands(taken),
+            thousands(ways)
+        ),
         evidence: Vec::new(),
     })
 }

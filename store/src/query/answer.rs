@@ -8,10 +8,10 @@ use datafusion::arrow::datatypes::{
     DataType, Date32Type, Float64Type, Int64Type, Schema, TimeUnit, TimestampMillisecondType,
 };
 
-use crate::log::Day;
 use super::error::QueryError;
 use super::head::Query;
 use super::params::Params;
+use crate::log::Day;
 
 /// One value of an answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,18 +48,33 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub(super) fn new(query: &Query, params: &Params, schema: &Schema, batches: &[RecordBatch]) -> Result<Self, QueryError> {
+    pub(super) fn new(
+        query: &Query,
+        params: &Params,
+        schema: &Schema,
+        batches: &[RecordBatch],
+    ) -> Result<Self, QueryError> {
         let columns: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         let mut rows = Vec::with_capacity(batches.iter().map(RecordBatch::num_rows).sum());
         for batch in batches {
-            let columns: Vec<Vec<Value>> = batch.columns().iter().map(|column| values(column)).collect::<Result<_, _>>()?;
+            let columns: Vec<Vec<Value>> = batch
+                .columns()
+                .iter()
+                .map(|column| values(column))
+                .collect::<Result<_, _>>()?;
             let mut columns: Vec<_> = columns.into_iter().map(Vec::into_iter).collect();
-            rows.extend((0..batch.num_rows()).map(|_| columns.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>()));
+            rows.extend(
+                (0..batch.num_rows())
+                    .map(|_| columns.iter_mut().filter_map(Iterator::next).collect::<Vec<_>>()),
+            );
         }
         Ok(Answer {
             name: query.name.clone(),
             question: query.question.clone(),
-            params: params.texts().map(|(name, text)| (name.to_owned(), text)).collect(),
+            params: params
+                .texts()
+                .map(|(name, text)| (name.to_owned(), text))
+                .collect(),
             columns,
             rows,
         })
@@ -72,7 +87,9 @@ impl Answer {
 
     /// A value of a row; `Null` if there is no such column.
     pub fn get<'a>(&self, row: &'a [Value], column: &str) -> &'a Value {
-        self.column(column).and_then(|at| row.get(at)).unwrap_or(&Value::Null)
+        self.column(column)
+            .and_then(|at| row.get(at))
+            .unwrap_or(&Value::Null)
     }
 
     /// JSON: format `trodden-query`, version 1; a row a line.
@@ -80,11 +97,19 @@ impl Answer {
         let mut out = format!(
             "{{\n\"format\": \"trodden-query\",\n\"version\": 1,\n\"query\": {},\n\"params\": {{{}}},\n\"columns\": [{}],\n\"rows\": [",
             quoted(&self.name),
-            list(self.params.iter().map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)))),
+            list(
+                self.params
+                    .iter()
+                    .map(|(name, value)| format!("{}: {}", quoted(name), quoted(value)))
+            ),
             list(self.columns.iter().map(|column| quoted(column)))
         );
         for (index, row) in self.rows.iter().enumerate() {
-            let pairs = self.columns.iter().zip(row).map(|(column, value)| format!("{}: {}", quoted(column), value.json()));
+            let pairs = self
+                .columns
+                .iter()
+                .zip(row)
+                .map(|(column, value)| format!("{}: {}", quoted(column), value.json()));
             let comma = if index == 0 { "" } else { "," };
             let _ = write!(out, "{comma}\n{{{}}}", list(pairs));
         }
@@ -188,7 +213,13 @@ fn csv_cell(text: &str) -> String {
 fn values(column: &dyn Array) -> Result<Vec<Value>, QueryError> {
     let to = |kind: &DataType| cast(column, kind).map_err(|e| QueryError::Failed(e.to_string()));
     let all = |value: &dyn Fn(usize) -> Value| {
-        let one = |at| if column.is_null(at) { Value::Null } else { value(at) };
+        let one = |at| {
+            if column.is_null(at) {
+                Value::Null
+            } else {
+                value(at)
+            }
+        };
         (0..column.len()).map(one).collect()
     };
     Ok(match column.data_type() {

@@ -99,8 +99,16 @@ impl Engine {
         let (plan, batches) = done?;
         let mut spent = Spent::default();
         add_up(&plan, &mut spent);
-        let tables: Vec<Table> = Table::ALL.into_iter().filter(|table| query.sql.contains(table.name())).collect();
-        let of_tables = || self.files.files.iter().filter(|file| tables.contains(&file.table));
+        let tables: Vec<Table> = Table::ALL
+            .into_iter()
+            .filter(|table| query.sql.contains(table.name()))
+            .collect();
+        let of_tables = || {
+            self.files
+                .files
+                .iter()
+                .filter(|file| tables.contains(&file.table))
+        };
         spent.files_of_tables = of_tables().count();
         spent.files = chosen.iter().filter(|file| tables.contains(&file.table)).count();
         let answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
@@ -123,7 +131,10 @@ impl Engine {
         }
         session.register_table("params", Arc::new(row(params)?))?;
         // One SELECT: nothing that writes, or reads other files.
-        let only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        let only = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
         let frame = session.sql_with_options(sql, only).await?;
         let plan = frame.create_physical_plan().await?;
         let batches = collect(plan.clone(), session.task_ctx()).await?;
@@ -175,7 +186,10 @@ fn row(params: &Params) -> Result<MemTable, DataFusionError> {
 }
 
 fn add_up(plan: &Arc<dyn ExecutionPlan>, spent: &mut Spent) {
-    spent.spilled += plan.metrics().and_then(|metrics| metrics.spilled_bytes()).unwrap_or(0);
+    spent.spilled += plan
+        .metrics()
+        .and_then(|metrics| metrics.spilled_bytes())
+        .unwrap_or(0);
     for child in plan.children() {
         add_up(child, spent);
     }

@@ -43,13 +43,20 @@ impl From<DataFusionError> for QueryError {
 }
 
 fn with_near_tables(what: &str) -> String {
-    let Some(name) = what.strip_prefix("table 'datafusion.public.").and_then(|rest| rest.split_once('\'')) else {
+    let Some(name) = what
+        .strip_prefix("table 'datafusion.public.")
+        .and_then(|rest| rest.split_once('\''))
+    else {
         return what.to_owned();
     };
     let names = || Table::ALL.iter().map(|table| table.name());
     let near = nearest(name.0, names()).map_or(String::new(), |near| format!(". Did you mean '{near}'?"));
     let all: Vec<&str> = names().collect();
-    format!("there is no table '{}'{near}\nThere are {}, and params.", name.0, all.join(", "))
+    format!(
+        "there is no table '{}'{near}\nThere are {}, and params.",
+        name.0,
+        all.join(", ")
+    )
 }
 
 /// The name that is most like another one, if one is near.

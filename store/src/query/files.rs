@@ -71,7 +71,9 @@ impl Files {
 
 impl Debug for Files {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Files").field("files", &self.files).finish_non_exhaustive()
+        f.debug_struct("Files")
+            .field("files", &self.files)
+            .finish_non_exhaustive()
     }
 }
 

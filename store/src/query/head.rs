@@ -104,9 +104,14 @@ impl Query {
             } else if let Some(rest) = line.strip_prefix("days ") {
                 let reach = reach(rest).map_err(wrong)?;
                 for day in [Some(&reach.from), reach.to.as_ref()].into_iter().flatten() {
-                    let known = query.params.iter().any(|param| param.name == *day && param.kind == Kind::Date);
+                    let known = query
+                        .params
+                        .iter()
+                        .any(|param| param.name == *day && param.kind == Kind::Date);
                     if !known {
-                        return Err(wrong(format!("no parameter '{day}' with a DATE was declared above")));
+                        return Err(wrong(format!(
+                            "no parameter '{day}' with a DATE was declared above"
+                        )));
                     }
                 }
                 query.reaches.push(reach);
@@ -130,7 +135,11 @@ fn declared(text: &str) -> Result<Declared, String> {
         "TEXT" => Kind::Text,
         "BIGINT" => Kind::Number,
         "DOUBLE" => Kind::Share,
-        other => return Err(format!("type '{other}': it has to be DATE, TEXT, BIGINT or DOUBLE")),
+        other => {
+            return Err(format!(
+                "type '{other}': it has to be DATE, TEXT, BIGINT or DOUBLE"
+            ));
+        }
     };
     let default = match (words.next(), words.next()) {
         (None, _) => None,
@@ -159,7 +168,10 @@ fn default(kind: Kind, text: &str) -> Result<Default, String> {
 pub(super) fn value(kind: Kind, text: &str) -> Result<Default, String> {
     match kind {
         Kind::Text => Ok(Default::Text(text.to_owned())),
-        Kind::Number => text.parse().map(Default::Number).map_err(|_| format!("'{text}' is no whole number")),
+        Kind::Number => text
+            .parse()
+            .map(Default::Number)
+            .map_err(|_| format!("'{text}' is no whole number")),
         Kind::Share => match text.parse::<f64>() {
             Ok(number) if number.is_finite() => Ok(Default::Share(number)),
             _ => Err(format!("'{text}' is no number")),
@@ -210,7 +222,10 @@ mod tests {
         assert_eq!(query.question, "What?");
         assert_eq!(query.params.len(), 3);
         assert_eq!(query.params[0].default, Some(Default::Newest(3)));
-        assert_eq!((query.params[1].about.as_str(), &query.params[1].default), ("where: there", &None));
+        assert_eq!(
+            (query.params[1].about.as_str(), &query.params[1].default),
+            ("where: there", &None)
+        );
         assert_eq!(query.params[2].default, Some(Default::Number(7)));
         assert_eq!(query.reaches[0].to.as_deref(), Some("day"));
     }

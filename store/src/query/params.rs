@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::log::Day;
 use super::error::{QueryError, nearest};
 use super::files::{DataFile, Files};
 use super::head::{Default, Kind, Query, value};
+use crate::log::Day;
 
 /// What somebody asked for, by name.
 pub type Given = BTreeMap<String, String>;
@@ -37,11 +37,16 @@ impl Params {
         }
         let names: Vec<&str> = query.params.iter().map(|param| param.name.as_str()).collect();
         if let Some(unknown) = given.keys().find(|name| !names.contains(&name.as_str())) {
-            let near = nearest(unknown, names.iter().copied()).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+            let near = nearest(unknown, names.iter().copied())
+                .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
             return Err(QueryError::Asked(format!(
                 "{} has no parameter '{unknown}'{near} It has {}.",
                 query.name,
-                if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+                if names.is_empty() {
+                    "none".to_owned()
+                } else {
+                    names.join(", ")
+                }
             )));
         }
         let newest = files.newest().unwrap_or(Day(0));
@@ -102,17 +107,24 @@ impl Params {
 
     /// Can this file have rows that matter?
     pub(super) fn concerns(&self, query: &Query, file: &DataFile) -> bool {
-        let is = |name: &str, own: &str| self.text(name).is_none_or(|wanted| wanted.is_empty() || wanted == own);
+        let is = |name: &str, own: &str| {
+            self.text(name)
+                .is_none_or(|wanted| wanted.is_empty() || wanted == own)
+        };
         // Whatever is asked of a service is asked of nothing else. A build is compared with others.
         if !is("service", &file.service) {
             return false;
         }
         let Some(day) = file.day else { return true };
-        query.reaches.iter().filter(|reach| reach.table == file.table).all(|reach| {
-            let from = self.day(&reach.from);
-            let to = reach.to.as_ref().and_then(|to| self.day(to));
-            from.is_none_or(|from| from <= day) && to.is_none_or(|to| day <= to)
-        })
+        query
+            .reaches
+            .iter()
+            .filter(|reach| reach.table == file.table)
+            .all(|reach| {
+                let from = self.day(&reach.from);
+                let to = reach.to.as_ref().and_then(|to| self.day(to));
+                from.is_none_or(|from| from <= day) && to.is_none_or(|to| day <= to)
+            })
     }
 
     /// SQL of somebody's own, of which nobody knows what it does with `params`: rows of all tables are chosen by them.
@@ -127,7 +139,11 @@ impl Params {
 
 /// Of SQL that declares nothing.
 fn own(given: &Given) -> Vec<super::head::Declared> {
-    let all = [("since", Kind::Date), ("service", Kind::Text), ("build", Kind::Text)];
+    let all = [
+        ("since", Kind::Date),
+        ("service", Kind::Text),
+        ("build", Kind::Text),
+    ];
     let given = all.into_iter().filter(|(name, _)| given.contains_key(*name));
     given
         .map(|(name, kind)| super::head::Declared {
@@ -149,9 +165,14 @@ fn known(param: &str, text: &str, files: &Files) -> Result<(), String> {
     if text.is_empty() || names.contains(&text) {
         return Ok(());
     }
-    let near = nearest(text, names.iter().copied()).map_or(String::new(), |near| format!("; did you mean '{near}'?"));
+    let near = nearest(text, names.iter().copied())
+        .map_or(String::new(), |near| format!("; did you mean '{near}'?"));
     let few: Vec<&str> = names.iter().copied().take(10).collect();
     let more = if names.len() > few.len() { ", …" } else { "" };
-    let there = if few.is_empty() { "The store is empty.".to_owned() } else { format!("There are {}{more}.", few.join(", ")) };
+    let there = if few.is_empty() {
+        "The store is empty.".to_owned()
+    } else {
+        format!("There are {}{more}.", few.join(", "))
+    };
     Err(format!("nothing in the store has '{text}'{near} {there}"))
 }

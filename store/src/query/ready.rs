@@ -5,13 +5,31 @@ use super::head::Query;
 
 /// Names and SQL, in the order in which people see them.
 pub const READY: [(&str, &str); 7] = [
-    ("hot-methods", include_str!("../../../docs/fleet/queries/hot-methods.sql")),
-    ("never-taken", include_str!("../../../docs/fleet/queries/never-taken.sql")),
-    ("never-ran", include_str!("../../../docs/fleet/queries/never-ran.sql")),
+    (
+        "hot-methods",
+        include_str!("../../../docs/fleet/queries/hot-methods.sql"),
+    ),
+    (
+        "never-taken",
+        include_str!("../../../docs/fleet/queries/never-taken.sql"),
+    ),
+    (
+        "never-ran",
+        include_str!("../../../docs/fleet/queries/never-ran.sql"),
+    ),
     ("changed", include_str!("../../../docs/fleet/queries/changed.sql")),
-    ("odd-hosts", include_str!("../../../docs/fleet/queries/odd-hosts.sql")),
-    ("coverage", include_str!("../../../docs/fleet/queries/coverage.sql")),
-    ("contexts-to", include_str!("../../../docs/fleet/queries/contexts-to.sql")),
+    (
+        "odd-hosts",
+        include_str!("../../../docs/fleet/queries/odd-hosts.sql"),
+    ),
+    (
+        "coverage",
+        include_str!("../../../docs/fleet/queries/coverage.sql"),
+    ),
+    (
+        "contexts-to",
+        include_str!("../../../docs/fleet/queries/contexts-to.sql"),
+    ),
 ];
 
 /// The question of this name.
@@ -47,6 +65,11 @@ mod tests {
 
     #[test]
     fn near_names_are_told() {
-        assert!(ready("hot-method").unwrap_err().to_string().contains("did you mean 'hot-methods'?"));
+        assert!(
+            ready("hot-method")
+                .unwrap_err()
+                .to_string()
+                .contains("did you mean 'hot-methods'?")
+        );
     }
 }

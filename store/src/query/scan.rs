@@ -44,7 +44,9 @@ fn in_engine(table: Table) -> SchemaRef {
         true => field.as_ref().clone().with_data_type(DataType::Utf8View),
         false => field.as_ref().clone(),
     };
-    Arc::new(Schema::new(table.schema().fields().iter().map(field).collect::<Vec<Field>>()))
+    Arc::new(Schema::new(
+        table.schema().fields().iter().map(field).collect::<Vec<Field>>(),
+    ))
 }
 
 #[async_trait]
@@ -67,7 +69,10 @@ impl TableProvider for Scan {
         let mut options = state.table_options().parquet.clone();
         options.global.metadata_size_hint = Some(FOOTER);
         let source = ParquetSource::new(self.schema.clone()).with_table_parquet_options(options);
-        let lanes = state.config().target_partitions().clamp(1, self.files.len().max(1));
+        let lanes = state
+            .config()
+            .target_partitions()
+            .clamp(1, self.files.len().max(1));
         let mut groups: Vec<FileGroup> = vec![FileGroup::default(); lanes];
         let mut total = 0;
         for (index, file) in self.files.iter().enumerate() {

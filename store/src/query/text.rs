@@ -28,7 +28,11 @@ impl Answer {
             return out;
         }
         let width = |column: &Column| {
-            let cells = column.cells.iter().chain([&column.title]).map(|cell| cell.chars().count());
+            let cells = column
+                .cells
+                .iter()
+                .chain([&column.title])
+                .map(|cell| cell.chars().count());
             cells.max().unwrap_or(0)
         };
         let widths: Vec<usize> = columns.iter().map(width).collect();
@@ -79,14 +83,24 @@ impl Answer {
             out += &line(&|column| escaped(&column.cells[row]));
         }
         let more = self.more(top, "raise --top to see them");
-        if more.is_empty() { out } else { out + "\n" + more.trim_start() }
+        if more.is_empty() {
+            out
+        } else {
+            out + "\n" + more.trim_start()
+        }
     }
 
     /// What was asked, and with which parameters.
     fn title(&self) -> String {
         let params = self.params.iter().filter(|(_, value)| !value.is_empty());
-        let params: Vec<String> = params.map(|(name, value)| format!("{name} {}", printable(value))).collect();
-        let question = if self.question.is_empty() { &self.name } else { &self.question };
+        let params: Vec<String> = params
+            .map(|(name, value)| format!("{name} {}", printable(value)))
+            .collect();
+        let question = if self.question.is_empty() {
+            &self.name
+        } else {
+            &self.question
+        };
         match params.is_empty() {
             true => format!("{}\n", printable(question)),
             false => format!("{}\n  {}\n", printable(question), params.join(", ")),
@@ -109,7 +123,10 @@ impl Answer {
         let mut last = Vec::new();
         let unlike = |name: &str| {
             // A parameter that says the same in each row says it at the top.
-            !self.params.iter().any(|(param, value)| param == name && !value.is_empty())
+            !self
+                .params
+                .iter()
+                .any(|(param, value)| param == name && !value.is_empty())
         };
         for name in &self.columns {
             let place = self.column(name);
@@ -122,13 +139,19 @@ impl Answer {
                 "class" if of_methods => last.push(column("method", false, &|row| self.method(row))),
                 "condition" if of_ways => last.push(column("way out", false, &|row| self.way(row))),
                 "line" if of_ways => {}
-                "class" => last.push(column("class", false, &|row| dotted(self.get(row, "class").text().unwrap_or("–")))),
+                "class" => last.push(column("class", false, &|row| {
+                    dotted(self.get(row, "class").text().unwrap_or("–"))
+                })),
                 "method" | "outcome" if !of_methods || (name == "outcome" && !of_ways) => {
                     columns.push(column(name, false, &|row| self.plain(row, name)));
                 }
                 left_out if LEFT_OUT.contains(&left_out) && (of_methods || has("class")) => {}
                 "service" | "build" if !unlike(name) => {}
-                "text" | "chain" => last.push(column(if name == "text" { "path" } else { "called by" }, false, &|row| self.plain(row, name))),
+                "text" | "chain" => last.push(column(
+                    if name == "text" { "path" } else { "called by" },
+                    false,
+                    &|row| self.plain(row, name),
+                )),
                 "certain" => columns.push(column("", false, &|row| match self.get(row, "certain") {
                     Value::Flag(true) => "never".to_owned(),
                     _ => "not seen".to_owned(),
@@ -141,7 +164,10 @@ impl Answer {
                     }));
                 }
                 name => {
-                    let right = rows.iter().filter_map(|row| row.get(place?)).any(|value| value.float().is_some());
+                    let right = rows
+                        .iter()
+                        .filter_map(|row| row.get(place?))
+                        .any(|value| value.float().is_some());
                     columns.push(column(name, right, &|row| self.plain(row, name)));
                 }
             }
@@ -177,7 +203,10 @@ impl Answer {
     /// `line 17: age < 12 → yes`.
     pub(crate) fn way(&self, row: &[Value]) -> String {
         let of = |name: &str| self.get(row, name).text();
-        let line = self.get(row, "line").number().map_or(String::new(), |line| format!("line {line}: "));
+        let line = self
+            .get(row, "line")
+            .number()
+            .map_or(String::new(), |line| format!("line {line}: "));
         let outcome = of("outcome").unwrap_or("–");
         let way = match of("condition") {
             Some(condition) => format!("{condition} → {outcome}"),
@@ -189,7 +218,11 @@ impl Answer {
 
 fn signed(number: i64) -> String {
     let digits = thousands(number.unsigned_abs());
-    if number < 0 { format!("−{digits}") } else { digits }
+    if number < 0 {
+        format!("−{digits}")
+    } else {
+        digits
+    }
 }
 
 fn elide(text: &str) -> String {

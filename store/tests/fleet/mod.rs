@@ -99,7 +99,10 @@ impl Fleet {
         let mut profile = seed.clone();
         let factor = 500 + random.below(1_001);
         for class in &mut profile.classes {
-            class.counts.iter_mut().for_each(|counts| scale(counts, factor, &mut random));
+            class
+                .counts
+                .iter_mut()
+                .for_each(|counts| scale(counts, factor, &mut random));
         }
         profile.run.started_ms = started;
         profile.run.seconds = 3_600.0 * 23.0;
@@ -107,13 +110,19 @@ impl Fleet {
             ("service", SERVICE.to_owned()),
             ("build", build.to_owned()),
             ("host", host(jvm)),
-            ("labels", format!("region:{}", if jvm.is_multiple_of(2) { "eu" } else { "us" })),
+            (
+                "labels",
+                format!("region:{}", if jvm.is_multiple_of(2) { "eu" } else { "us" }),
+            ),
             ("jvm_id", id.clone()),
             ("window", number.to_string()),
             ("window_started_ms", started.to_string()),
             ("window_ended_ms", (started + 23 * 3_600_000).to_string()),
         ];
-        let facts: Facts = facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let facts: Facts = facts
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect();
         profile.run.facts.append(facts);
         (format!("{id}-{number:08}.trodden"), profile)
     }
@@ -133,7 +142,9 @@ struct Seeds {
 impl Seeds {
     fn load(copies: u32) -> Self {
         let load = |name: &str| {
-            let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/seeds").join(name);
+            let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/seeds")
+                .join(name);
             let mut profile = Profile::load(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
             copy(&mut profile, copies);
             profile
@@ -156,7 +167,9 @@ fn copy(profile: &mut Profile, copies: u32) {
             map.name = format!("{}{copy:06}", map.name);
             let place = profile.classes.len() as u32;
             let of_class = conditions.iter().filter(|((of, _), _)| *of as usize == position);
-            let copied: BTreeMap<_, _> = of_class.map(|(&(_, method), what)| ((place, method), what.clone())).collect();
+            let copied: BTreeMap<_, _> = of_class
+                .map(|(&(_, method), what)| ((place, method), what.clone()))
+                .collect();
             profile.conditions.extend(copied);
             let mut class = class.clone();
             class.map = Arc::new(map);

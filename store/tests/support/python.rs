@@ -24,10 +24,19 @@ pub fn interpreter() -> Option<&'static Path> {
 /// Runs it; what it said is shown if it failed.
 pub fn run<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(python: &Path, arguments: I) -> Output {
     let mut command = Command::new(python);
-    command.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").env("SPARK_LOCAL_IP", "127.0.0.1");
-    let output = command.output().unwrap_or_else(|e| panic!("{}: {e}", python.display()));
+    command
+        .args(arguments)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SPARK_LOCAL_IP", "127.0.0.1");
+    let output = command
+        .output()
+        .unwrap_or_else(|e| panic!("{}: {e}", python.display()));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}\n{}\n{said}", String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.status.success(),
+        "{command:?}\n{}\n{said}",
+        String::from_utf8_lossy(&output.stdout)
+    );
     output
 }
 
@@ -36,7 +45,9 @@ fn environment() -> Result<PathBuf, String> {
     let store = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut hasher = DefaultHasher::new();
     for file in ["tests/requirements.txt", "spark/requirements.txt"] {
-        std::fs::read(store.join(file)).map_err(|e| e.to_string())?.hash(&mut hasher);
+        std::fs::read(store.join(file))
+            .map_err(|e| e.to_string())?
+            .hash(&mut hasher);
     }
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or(store.join("target"), PathBuf::from);
     std::fs::create_dir_all(&target).map_err(|e| e.to_string())?;
@@ -49,7 +60,14 @@ fn environment() -> Result<PathBuf, String> {
         let _ = std::fs::remove_dir_all(&folder);
         done(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
         let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "-r",
+        ]);
         done(pip.arg(store.join("tests/requirements.txt")))?;
         std::fs::write(&complete, "").map_err(|e| e.to_string())?;
     }
@@ -60,6 +78,9 @@ fn done(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|e| format!("{command:?}: {e}"))?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr))),
+        false => Err(format!(
+            "{command:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
     }
 }
