@@ -6,6 +6,7 @@
 mod add;
 pub mod cli;
 mod compact;
+mod drop;
 mod durable;
 mod error;
 mod file;
@@ -16,11 +17,16 @@ pub mod query;
 mod rows;
 mod store;
 pub mod tables;
+mod vacuum;
+mod verify;
 
 pub use add::{AddOptions, Added, Adder};
 pub use compact::{CompactOptions, Compacted, Extent};
+pub use drop::{DropOptions, Dropped};
 pub use error::StoreError;
 pub use log::{Day, FileEntry, State};
 pub use place::{Place, RETRY_VARIABLE, TIMEOUT_VARIABLE};
 pub use rows::{Defaults, sort_labels};
 pub use store::Store;
+pub use vacuum::{VacuumOptions, Vacuumed};
+pub use verify::Verified;

@@ -135,6 +135,14 @@ impl Store {
         Path::from_iter(self.place.prefix.parts().chain(inner))
     }
 
+    /// A path among the objects, from the root of the store.
+    pub(crate) fn within(&self, path: &Path) -> Path {
+        match path.prefix_match(&self.place.prefix) {
+            Some(parts) => Path::from_iter(parts),
+            None => path.clone(),
+        }
+    }
+
     fn prefix(&self) -> Option<&Path> {
         Some(&self.place.prefix)
     }
@@ -280,7 +288,7 @@ impl Store {
             if let Some(gone) = draft.removed.iter().find(|path| state.file(path).is_none()) {
                 return Err(StoreError::Gone {
                     place: self.place.text.clone(),
-                    path: self.path(gone),
+                    path: Path::from(gone.as_str()),
                 });
             }
             let commit = Commit {
@@ -353,7 +361,7 @@ impl Store {
             Unreadable::Damaged(reason) => self.damaged(path, reason),
             Unreadable::Newer(found) => StoreError::Newer {
                 place: self.place.text.clone(),
-                path,
+                path: self.within(&path),
                 found,
                 newest: log::FORMAT_VERSION,
             },
@@ -469,7 +477,7 @@ impl Store {
         StoreError::Object {
             place: self.place.text.clone(),
             action,
-            path,
+            path: self.within(&path),
             source,
         }
     }
@@ -477,7 +485,7 @@ impl Store {
     pub(crate) fn damaged(&self, path: Path, reason: impl Into<String>) -> StoreError {
         StoreError::Damaged {
             place: self.place.text.clone(),
-            path,
+            path: self.within(&path),
             reason: reason.into(),
         }
     }

@@ -3,7 +3,9 @@
 //! Glue only: each subcommand has its own file, and what it does is done by the library.
 
 mod add;
-mod output;
+mod keep;
+mod ls;
+pub(crate) mod output;
 mod query;
 mod report;
 
@@ -31,6 +33,10 @@ enum Command {
     Add(add::AddArgs),
     Query(query::QueryArgs),
     Report(report::ReportArgs),
+    Ls(ls::LsArgs),
+    Compact(keep::CompactArgs),
+    Drop(keep::DropArgs),
+    Verify(keep::VerifyArgs),
 }
 
 impl Command {
@@ -39,6 +45,10 @@ impl Command {
             Command::Add(args) => add::add(&args).await,
             Command::Query(args) => query::query(&args).await,
             Command::Report(args) => report::report(&args).await,
+            Command::Ls(args) => ls::ls(&args).await,
+            Command::Compact(args) => keep::compact(&args).await,
+            Command::Drop(args) => keep::drop(&args).await,
+            Command::Verify(args) => keep::verify(&args).await,
         }
     }
 }

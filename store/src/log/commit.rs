@@ -114,6 +114,9 @@ pub struct FileEntry {
     /// Into what its windows were put together, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<Grain>,
+    /// Windows that its rows are of; only of files of the table of windows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub windows: Option<u64>,
 }
 
 /// One commit.

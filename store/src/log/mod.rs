@@ -11,7 +11,7 @@ mod state;
 use object_store::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub use commit::{Commit, Day, FileEntry, Grain, What};
@@ -79,15 +79,6 @@ pub(crate) struct Hint {
     pub version: u64,
 }
 
-#[derive(Serialize)]
-struct Written<'a> {
-    format: &'a str,
-    format_version: u64,
-    /// Of the body's text.
-    sha256: String,
-    body: &'a RawValue,
-}
-
 #[derive(Deserialize)]
 struct Head {
     format: String,
@@ -95,11 +86,15 @@ struct Head {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct Envelope<T> {
     sha256: String,
-    #[serde(borrow)]
-    body: &'a RawValue,
+    body: T,
 }
+
+/// What stands in front of the body, whose text the checksum is of.
+const BODY: &str = ",\"body\":";
+/// What stands behind it.
+const END: &str = "}\n";
 
 /// Why a file of the log cannot be read.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,23 +103,19 @@ pub(crate) enum Unreadable {
     Newer(u64),
 }
 
-/// A file's text: the body, its checksum, and what it is.
+/// A file's text: what it is, the checksum of the body, and this.
 pub(crate) fn to_text<T: Serialize>(format: &str, body: &T) -> Result<Vec<u8>, serde_json::Error> {
-    let body = serde_json::value::to_raw_value(body)?;
-    let mut text = serde_json::to_vec(&Written {
-        format,
-        format_version: FORMAT_VERSION,
-        sha256: sha256(body.get().as_bytes()),
-        body: &body,
-    })?;
-    text.push(b'\n');
-    Ok(text)
+    let body = serde_json::to_string(body)?;
+    let hash = sha256(body.as_bytes());
+    let head = format!("{{\"format\":\"{format}\",\"format_version\":{FORMAT_VERSION},\"sha256\":\"{hash}\"");
+    Ok([&head, BODY, &body, END].concat().into_bytes())
 }
 
 /// What a file says, if it is whole and of a known version.
 pub(crate) fn of_text<T: DeserializeOwned>(format: &str, text: &[u8]) -> Result<T, Unreadable> {
     let damaged = |reason: String| Unreadable::Damaged(reason);
-    let head: Head = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
+    let text = std::str::from_utf8(text).map_err(|e| damaged(e.to_string()))?;
+    let head: Head = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
     if head.format != format {
         return Err(damaged(format!(
             "its format is '{}', not '{format}'",
@@ -134,15 +125,17 @@ pub(crate) fn of_text<T: DeserializeOwned>(format: &str, text: &[u8]) -> Result<
     if !(1..=FORMAT_VERSION).contains(&head.format_version) {
         return Err(Unreadable::Newer(head.format_version));
     }
-    let envelope: Envelope = serde_json::from_slice(text).map_err(|e| damaged(e.to_string()))?;
-    let found = sha256(envelope.body.get().as_bytes());
-    if found != envelope.sha256 {
-        return Err(damaged(format!(
+    let envelope: Envelope<T> = serde_json::from_str(text).map_err(|e| damaged(e.to_string()))?;
+    let body = text.split_once(BODY).and_then(|(_, body)| body.strip_suffix(END));
+    let body = body.ok_or_else(|| damaged("its end is missing".to_owned()))?;
+    let found = sha256(body.as_bytes());
+    match found == envelope.sha256 {
+        true => Ok(envelope.body),
+        false => Err(damaged(format!(
             "its SHA-256 is {found}, it says {}",
             envelope.sha256
-        )));
+        ))),
     }
-    serde_json::from_str(envelope.body.get()).map_err(|e| damaged(e.to_string()))
 }
 
 /// As 64 hexadecimal digits.

@@ -1,0 +1,422 @@
+//! From a profile to rows.
+
+use std::sync::Arc;
+
+use trodden_profile::{
+    ContextNode, Contexts, EdgeProfile, Key, MethodCounts, MethodMap, Observation, Profile, RunInfo, facts,
+};
+
+use super::about::{About, counts_all_paths};
+use super::classes::{Class, Classes, Number};
+use super::signatures::Signature;
+
+/// What there is to say about a window.
+#[derive(Clone, Debug)]
+pub(crate) struct WindowRow {
+    pub about: About,
+    pub exact: bool,
+    pub complete: bool,
+    pub probe: String,
+    pub java: String,
+    pub command: String,
+    pub path_ends: u64,
+    pub lost: u64,
+    pub cpu_ns: Option<u64>,
+}
+
+/// A count of a path in one window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PathRow {
+    pub signature: Signature,
+    pub graph: Key,
+    pub path: Key,
+    pub count: u64,
+    pub exact: bool,
+    /// Half of the interval's width, as a share of the count.
+    pub error: Option<f64>,
+}
+
+/// A count of an edge; none: nobody counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeRow {
+    pub signature: Signature,
+    pub graph: Key,
+    pub edge: Key,
+    pub count: Option<u64>,
+    pub exact: bool,
+}
+
+/// Work of a method.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MethodRow {
+    pub signature: Signature,
+    pub paths: u64,
+    pub decisions: u64,
+    /// Nanoseconds and samples.
+    pub cpu: Option<(u64, u64)>,
+}
+
+/// Calls in a context.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ContextRow {
+    pub context: Key,
+    /// Position of the caller among the rows.
+    pub parent: Option<u32>,
+    pub signature: Signature,
+    pub site: Option<u16>,
+    pub along: Option<Key>,
+    pub depth: u32,
+    pub count: u64,
+    pub exact: bool,
+}
+
+/// All rows of a profile.
+#[derive(Debug)]
+pub(crate) struct Extract {
+    pub window: WindowRow,
+    pub paths: Vec<PathRow>,
+    pub edges: Vec<EdgeRow>,
+    pub methods: Vec<MethodRow>,
+    pub contexts: Vec<ContextRow>,
+    /// Paths with a count: class and method by position, number.
+    pub counted: Vec<(u32, u32, Number)>,
+    /// Parallel to the profile's.
+    pub classes: Vec<Arc<Class>>,
+}
+
+impl Extract {
+    pub fn of(profile: &Profile, about: About, classes: &Classes) -> Extract {
+        let run = &profile.run;
+        let lost = run.facts.get(facts::LOST).unwrap_or(0);
+        let time = profile.cpu.as_ref().map(|cpu| cpu.total().plus(cpu.lost).ns);
+        let mut extract = Extract {
+            window: WindowRow {
+                about,
+                exact: run.exact && lost == 0,
+                complete: run.exact && lost == 0 && counts_all_paths(&run.facts),
+                probe: run.probe.clone(),
+                java: run.jvm.clone(),
+                command: run.command.clone(),
+                path_ends: 0,
+                lost,
+                cpu_ns: time,
+            },
+            paths: Vec::new(),
+            edges: Vec::new(),
+            methods: Vec::new(),
+            contexts: Vec::new(),
+            counted: Vec::new(),
+            classes: profile
+                .classes
+                .iter()
+                .map(|class| classes.of(&class.map))
+                .collect(),
+        };
+        let how = How::of(profile, lost);
+        for position in 0..profile.classes.len() {
+            for method in 0..profile.classes[position].map.methods.len() {
+                extract.add_method(profile, (position, method), &how, classes);
+            }
+        }
+        extract.add_covered(profile);
+        extract.add_time(profile, classes);
+        if let Some(contexts) = &profile.contexts {
+            extract.add_contexts(profile, contexts, classes);
+        }
+        extract
+    }
+
+    fn add_method(
+        &mut self,
+        profile: &Profile,
+        (position, method): (usize, usize),
+        how: &How,
+        classes: &Classes,
+    ) {
+        let class = Arc::clone(&self.classes[position]);
+        let map = &profile.classes[position].map.methods[method];
+        let counted = profile.classes[position].counts.get(method);
+        let is_counted = |counts: &&MethodCounts| {
+            counts
+                .paths
+                .values()
+                .chain(counts.partial.values())
+                .any(|&n| n > 0)
+        };
+        // A forest of sequences knows the counts of their first paths.
+        let roots = || {
+            let forest = profile.kpaths.as_ref()?.methods.get(&(position, method))?;
+            let paths = forest.roots().map(|(_, root)| (root.path, root.count)).collect();
+            Some(MethodCounts {
+                paths,
+                ..MethodCounts::default()
+            })
+        };
+        let other;
+        let counts = match counted.filter(is_counted) {
+            Some(counts) => counts,
+            None => match roots() {
+                Some(roots) => {
+                    other = roots;
+                    &other
+                }
+                None => return,
+            },
+        };
+        let of = &class.methods[method];
+        let accuracy = how.of_method((position as u32, method as u32), counts);
+        let mut row = MethodRow {
+            signature: of.signature,
+            paths: 0,
+            decisions: 0,
+            cpu: profile.cpu.as_ref().map(|_| (0, 0)),
+        };
+        let mut ways = vec![0u64; of.ways.len()];
+        let whole = counts
+            .paths
+            .iter()
+            .map(|(&number, &count)| ((number, None), count));
+        let partial = counts
+            .partial
+            .iter()
+            .map(|(&(block, number), &count)| ((number, Some(block)), count));
+        for (number, count) in whole.chain(partial).filter(|&(_, count)| count > 0) {
+            let Some(path) = classes.path(&class, method, number) else {
+                // It names no path: of these it is only known that they ran.
+                self.window.lost = self.window.lost.saturating_add(count);
+                (self.window.exact, self.window.complete) = (false, false);
+                continue;
+            };
+            for &way in &path.ways {
+                let sum = &mut ways[way as usize];
+                *sum = sum.saturating_add(count);
+            }
+            row.paths = row.paths.saturating_add(count);
+            row.decisions = row
+                .decisions
+                .saturating_add(count.saturating_mul(path.ways.len() as u64));
+            self.window.path_ends = self.window.path_ends.saturating_add(count);
+            self.counted.push((position as u32, method as u32, number));
+            self.paths.push(PathRow {
+                signature: of.signature,
+                graph: of.graph,
+                path: path.key,
+                count,
+                exact: accuracy.exact,
+                error: accuracy.error(count),
+            });
+        }
+        self.methods.push(row);
+        let known = Known::of(map, counts);
+        for (way, &count) in of.ways.iter().zip(&ways) {
+            let is_known = known.as_ref().is_none_or(|known| known.edge(map, way.edge));
+            if count > 0 || !is_known {
+                self.edges.push(EdgeRow {
+                    signature: of.signature,
+                    graph: of.graph,
+                    edge: way.key,
+                    count: is_known.then_some(count),
+                    exact: is_known && accuracy.exact,
+                });
+            }
+        }
+    }
+
+    /// What ran, where nobody counted how often.
+    fn add_covered(&mut self, profile: &Profile) {
+        let Some(coverage) = &profile.coverage else {
+            return;
+        };
+        for (&(position, method), covered) in &coverage.methods {
+            let class = Arc::clone(&self.classes[position as usize]);
+            let (map, of) = (
+                &class.map.methods[method as usize],
+                &class.methods[method as usize],
+            );
+            let edges: EdgeProfile = covered.edge_profile(map);
+            let followed = of.ways.iter().filter(|way| edges.count(way.edge) > 0);
+            self.edges.extend(followed.map(|way| EdgeRow {
+                signature: of.signature,
+                graph: of.graph,
+                edge: way.key,
+                count: None,
+                exact: false,
+            }));
+            self.methods.push(MethodRow {
+                signature: of.signature,
+                paths: 0,
+                decisions: 0,
+                cpu: profile.cpu.as_ref().map(|_| (0, 0)),
+            });
+        }
+    }
+
+    /// Time by method, the JDK's too.
+    fn add_time(&mut self, profile: &Profile, classes: &Classes) {
+        let Some(cpu) = &profile.cpu else {
+            return;
+        };
+        let mut own = vec![(0u64, 0u64); cpu.frames.len()];
+        for node in cpu.tree.nodes() {
+            if let Some((ns, samples)) = own.get_mut(node.frame as usize) {
+                *ns = ns.saturating_add(node.own.ns);
+                *samples = samples.saturating_add(node.own.samples);
+            }
+        }
+        for (frame, time) in cpu.frames.iter().zip(own).filter(|(_, time)| *time != (0, 0)) {
+            self.methods.push(MethodRow {
+                signature: classes
+                    .signatures
+                    .number(&frame.class, &frame.name, &frame.descriptor),
+                paths: 0,
+                decisions: 0,
+                cpu: Some(time),
+            });
+        }
+    }
+
+    fn add_contexts(&mut self, profile: &Profile, contexts: &Contexts, classes: &Classes) {
+        if contexts.weight != trodden_profile::options::ContextWeight::Calls {
+            return;
+        }
+        let is_exact = contexts.is_exact() && contexts.bursts.is_none() && profile.run.exact;
+        let nodes = contexts.tree.nodes();
+        for (node, parent) in nodes.iter().zip(contexts.tree.parents()) {
+            let class = &self.classes[node.class as usize];
+            let names = &class.map.methods[node.method as usize];
+            let caller = parent.map(|parent| &nodes[parent as usize]);
+            let along = caller.and_then(|caller| self.along(node, caller, classes));
+            let key = Key::of_context(
+                parent.map(|parent| self.contexts[parent as usize].context),
+                (&class.map.name, &names.name, &names.descriptor),
+                node.site,
+                along,
+            );
+            self.contexts.push(ContextRow {
+                context: key,
+                parent,
+                signature: class.methods[node.method as usize].signature,
+                site: node.site,
+                along,
+                depth: node.depth,
+                count: node.estimate(),
+                exact: is_exact && node.calls.is_some_and(|(least, most)| least == most),
+            });
+        }
+    }
+
+    /// The path that the caller took to the call.
+    fn along(&self, node: &ContextNode, caller: &ContextNode, classes: &Classes) -> Option<Key> {
+        let class = &self.classes[caller.class as usize];
+        let method = caller.method as usize;
+        let block = class.map.methods[method].block_at(node.site?.into())?;
+        let number = (u64::from(node.prefix?), Some(block.index() as u32));
+        Some(classes.path(class, method, number)?.key)
+    }
+}
+
+/// Which ways out of branches have known counts, where probes leave loops out.
+struct Known(Vec<bool>);
+
+impl Known {
+    fn of(map: &MethodMap, counts: &MethodCounts) -> Option<Known> {
+        (!map.unobserved.is_empty()).then(|| Known(map.known_blocks(counts)))
+    }
+
+    fn edge(&self, map: &MethodMap, edge: trodden_numbering::EdgeRef) -> bool {
+        map.known_edge(&self.0, edge)
+    }
+}
+
+/// How a profile's counts came about.
+struct How<'p> {
+    run: &'p RunInfo,
+    lost: bool,
+    observations: &'p [Observation],
+    /// Where a sample stands for several executions: samples per execution.
+    rate: Option<f64>,
+}
+
+/// How good a method's counts are.
+struct Accuracy {
+    exact: bool,
+    /// Samples per count, and the share of the count that is estimated.
+    sampled: Option<(f64, f64)>,
+}
+
+impl Accuracy {
+    /// 1.96 standard errors of a draw of so many samples, as a share.
+    fn error(&self, count: u64) -> Option<f64> {
+        if self.exact {
+            return Some(0.0);
+        }
+        let (rate, estimated) = self.sampled?;
+        let samples = count as f64 * rate;
+        (samples > 0.0).then(|| estimated * 1.96 / samples.sqrt())
+    }
+}
+
+impl<'p> How<'p> {
+    fn of(profile: &'p Profile, lost: u64) -> Self {
+        let run = &profile.run;
+        let spans = run.schedule.iter().flat_map(|schedule| schedule.split(" + "));
+        let has_spans = spans.clone().any(|one| one.starts_with("span:"));
+        let only_spans = has_spans && spans.clone().all(|one| one.starts_with("span:"));
+        let all = || {
+            let counts = profile.classes.iter().flat_map(|class| &class.counts);
+            let sums = counts.flat_map(|counts| counts.paths.values().chain(counts.partial.values()));
+            sums.map(|&count| count as f64).sum::<f64>()
+        };
+        let probes = |probe: &str| run.probe.split(" + ").any(|one| one == probe);
+        let rate = match has_spans {
+            // In windows of fixed duration each sample stands for many executions.
+            true if only_spans => run
+                .facts
+                .get(facts::WINDOW_PATH_ENDS)
+                .map(|seen| seen as f64 / all().max(1.0)),
+            true => None,
+            // Counts of loops, put together, are no draw; neither are those of several kinds of probes.
+            false if probes("auto") || probes("structural") || run.probe.contains(" + ") => None,
+            false => Some(1.0),
+        };
+        How {
+            run,
+            lost: lost > 0,
+            observations: &profile.observations,
+            rate: rate.filter(|rate| *rate > 0.0 && *rate <= 1.0),
+        }
+    }
+
+    fn of_method(&self, place: (u32, u32), counts: &MethodCounts) -> Accuracy {
+        if self.run.exact {
+            let exact = !self.lost;
+            return Accuracy { exact, sampled: None };
+        }
+        let counts_all = |probe: &str| matches!(probe, "auto" | "counters");
+        if !self.run.probe.split(" + ").all(counts_all) {
+            let sampled = self.rate.filter(|_| !self.lost).map(|rate| (rate, 1.0));
+            return Accuracy {
+                exact: false,
+                sampled,
+            };
+        }
+        let found = self
+            .observations
+            .binary_search_by_key(&place, |one| (one.class, one.method));
+        let Ok(at) = found else {
+            // It was counted all the time.
+            let exact = !self.lost;
+            return Accuracy { exact, sampled: None };
+        };
+        // The rest was estimated from these.
+        let counted = self.observations[at].counted as f64;
+        let partial: u64 = counts.partial.values().sum();
+        let all = counts.total().saturating_add(partial) as f64;
+        let share = (counted / all.max(1.0)).min(1.0);
+        let sampled = (share > 0.0 && !self.lost).then_some((share, 1.0 - share));
+        Accuracy {
+            exact: false,
+            sampled,
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Deleting files that do not count any more.
+
+use std::time::Duration;
+
+use futures::TryStreamExt;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+
+use crate::error::StoreError;
+use crate::log::{DATA, LogFile};
+use crate::store::{Store, now_ms};
+
+/// How long files stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VacuumOptions {
+    /// After they were removed: so long a reader may need that knows them.
+    pub removed: Duration,
+    /// If no commit speaks of them: so long a writer may need before it commits them.
+    pub unknown: Duration,
+    /// Commits that a checkpoint has summed up: so long a writer may be behind.
+    pub log: Duration,
+}
+
+impl Default for VacuumOptions {
+    fn default() -> Self {
+        VacuumOptions {
+            removed: Duration::from_secs(3600),
+            unknown: Duration::from_secs(86_400),
+            log: Duration::from_secs(7 * 86_400),
+        }
+    }
+}
+
+/// What was deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Vacuumed {
+    /// Data files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files of the log.
+    pub log_files: u64,
+    /// Half-written files of writers that were killed.
+    pub drafts: u64,
+}
+
+impl Store {
+    /// Deletes files that no state has any more. Safe beside writers and readers, as long as these need no longer than files
+    /// stay.
+    ///
+    /// # Errors
+    /// If the store cannot be listed, or a file cannot be deleted.
+    pub async fn vacuum(&self, options: &VacuumOptions) -> Result<Vacuumed, StoreError> {
+        let mut done = Vacuumed::default();
+        // Files are listed first: whatever is committed then is in the state already, or too young.
+        let folder = self.path(DATA);
+        let listed = self
+            .objects()
+            .list(Some(&folder))
+            .try_collect::<Vec<ObjectMeta>>()
+            .await;
+        let listed = listed.map_err(|source| self.trouble("list", folder, source))?;
+        let state = self.state().await?;
+        let now = now_ms();
+        let is_over =
+            |at_ms: u64, length: Duration| u128::from(now.saturating_sub(at_ms)) >= length.as_millis();
+        let age = |meta: &ObjectMeta| u64::try_from(meta.last_modified.timestamp_millis()).unwrap_or(0);
+        for meta in listed {
+            let path = self.within(&meta.location);
+            if state.file(path.as_ref()).is_some() {
+                continue;
+            }
+            let goes = match state.removed_at(path.as_ref()) {
+                Some(at) => is_over(at, options.removed),
+                None => is_over(age(&meta), options.unknown),
+            };
+            if goes {
+                done.files += self.delete(vec![meta.location]).await?;
+                done.bytes += meta.size;
+            }
+        }
+        let log = self.log_files(None).await?;
+        let newest = log.iter().filter_map(|(file, _)| match file {
+            LogFile::Checkpoint(version) => Some(*version),
+            LogFile::Commit(_) => None,
+        });
+        if let Some(newest) = newest.max() {
+            let old = log.iter().filter(|(file, meta)| {
+                let before = match file {
+                    LogFile::Commit(version) => *version <= newest,
+                    LogFile::Checkpoint(version) => *version < newest,
+                };
+                before && is_over(age(meta), options.log)
+            });
+            let mut old: Vec<&Path> = old.map(|(_, meta)| &meta.location).collect();
+            // The oldest first: if this ends half-way, what is left has no gap.
+            old.sort_unstable();
+            done.log_files = self.delete(old.into_iter().cloned().collect()).await?;
+        }
+        if let Some(folder) = self.place().as_folder() {
+            let (folder, unknown) = (folder.to_owned(), options.unknown);
+            let drafts = tokio::task::spawn_blocking(move || clear_drafts(&folder, unknown));
+            done.drafts = drafts.await.unwrap_or(0);
+        }
+        Ok(done)
+    }
+}
+
+/// Deletes what killed writers left half-written. Links are not followed.
+fn clear_drafts(folder: &std::path::Path, age: Duration) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
+    let mut deleted = 0;
+    for entry in entries.flatten() {
+        let Ok(about) = entry.metadata() else {
+            continue;
+        };
+        if about.is_dir() {
+            deleted += clear_drafts(&entry.path(), age);
+        } else if is_draft(&entry.file_name()) {
+            let old = about
+                .modified()
+                .is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
+            deleted += u64::from(old && std::fs::remove_file(entry.path()).is_ok());
+        }
+    }
+    deleted
+}
+
+fn is_draft(name: &std::ffi::OsStr) -> bool {
+    let digits = |name: &str| Some(name.rsplit_once('#')?.1.to_owned());
+    let digits = name.to_str().and_then(digits);
+    digits.is_some_and(|digits| digits.len() > 20 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+}
