@@ -72,6 +72,7 @@ pub use pattern::{MethodPattern, PatternError};
 pub use structural::{GraphView, Spot, StructuralPathView, StructuralStep, StructureView};
 pub use subpaths::SubpathsView;
 pub use view::{BranchView, Case, Fork, MethodView, PathView, Stop, Totals, Unreadable, View};
+pub use words::{dotted, percent, seconds, signature, thousands};
 
 /// What to report on.
 #[derive(Clone, Debug, Default, PartialEq)]

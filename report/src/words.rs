@@ -6,7 +6,7 @@ use trodden_profile::{EdgeLabel, EndKind, MethodMap, Observation, Place, RunInfo
 use crate::path_time::{PathTime, TimeView};
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn thousands(number: u64) -> String {
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn methods(number: u64) -> String {
 }
 
 /// A share from 0 to 1 as a percentage with one decimal; a small one that is not zero is never `0.0 %`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     if share > 0.0 && share < 0.0005 {
         "<0.1 %".to_owned()
     } else {
@@ -34,7 +34,7 @@ pub(crate) fn percent(share: f64) -> String {
 }
 
 /// `12.3 s`, `45 ms`.
-pub(crate) fn seconds(ns: u64) -> String {
+pub fn seconds(ns: u64) -> String {
     match ns {
         0..1_000_000_000 => format!("{} ms", ns / 1_000_000),
         _ => format!("{:.1} s", ns as f64 / 1e9),
@@ -87,12 +87,12 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 }
 
 /// The internal name with dots.
-pub(crate) fn dotted(class: &str) -> String {
+pub fn dotted(class: &str) -> String {
     class.replace('/', ".")
 }
 
 /// `m` and `([IJLa/b/C;)V` as `m(int[], long, C)`; a descriptor that cannot be read stays as it is.
-pub(crate) fn signature(name: &str, descriptor: &str) -> String {
+pub fn signature(name: &str, descriptor: &str) -> String {
     match parameters(descriptor) {
         Some(types) => format!("{name}({})", types.join(", ")),
         None => format!("{name}{descriptor}"),

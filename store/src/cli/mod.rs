@@ -6,6 +6,8 @@ mod add;
 mod keep;
 mod ls;
 pub(crate) mod output;
+mod query;
+mod report;
 mod ship;
 
 use std::process::ExitCode;
@@ -30,6 +32,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Add(add::AddArgs),
+    Query(query::QueryArgs),
+    Report(report::ReportArgs),
     Ls(ls::LsArgs),
     Compact(keep::CompactArgs),
     Drop(keep::DropArgs),
@@ -41,6 +45,8 @@ impl Command {
     async fn run(self) -> Result<ExitCode, StoreError> {
         match self {
             Command::Add(args) => add::add(&args).await,
+            Command::Query(args) => query::query(&args).await,
+            Command::Report(args) => report::report(&args).await,
             Command::Ls(args) => ls::ls(&args).await,
             Command::Compact(args) => keep::compact(&args).await,
             Command::Drop(args) => keep::drop(&args).await,

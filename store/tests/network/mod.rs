@@ -1,5 +1,4 @@
-//! What tests share.
-#![allow(dead_code, reason = "each test file uses a part")]
+//! A real S3 server, and a bad network before it.
 
 pub mod moto;
 pub mod proxy;

@@ -1,11 +1,11 @@
 //! A real S3 server from PyPI (`moto`), on a port of this machine.
 
-use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+
+use crate::python;
 
 /// A running server; it ends with this.
 pub struct Moto {
@@ -17,15 +17,13 @@ pub struct Moto {
 impl Moto {
     /// With one empty bucket `fleet`. `None`, with the reason printed, if it cannot be had.
     pub fn start() -> Option<Moto> {
-        let python = match environment() {
-            Ok(python) => python,
-            Err(why) => {
-                println!("skipped: moto cannot be had from PyPI: {why}");
-                return None;
-            }
-        };
+        let python = python::interpreter()?;
         // Nobody else takes a port that was free a moment ago.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
         let process = Command::new(python)
             .args(["-m", "moto.server", "-H", "127.0.0.1", "-p", &port.to_string()])
             .stdout(Stdio::null())
@@ -35,7 +33,9 @@ impl Moto {
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let moto = Moto { process, address };
         let since = Instant::now();
-        while !moto.answers("PUT /fleet HTTP/1.1\r\nHost: s3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n") {
+        while !moto
+            .answers("PUT /fleet HTTP/1.1\r\nHost: s3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        {
             assert!(since.elapsed() < Duration::from_secs(120), "moto does not answer");
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -68,34 +68,4 @@ pub fn s3(command: &mut Command, address: SocketAddr) -> &mut Command {
         .env("AWS_ACCESS_KEY_ID", "test")
         .env("AWS_SECRET_ACCESS_KEY", "test")
         .env("AWS_REGION", "us-east-1")
-}
-
-/// The interpreter of a virtual environment with what `requirements.txt` names, made once.
-pub fn environment() -> Result<PathBuf, String> {
-    let wanted = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/requirements.txt");
-    let text = fs::read_to_string(&wanted).map_err(|e| e.to_string())?;
-    let sum = text.bytes().fold(0u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("python-{sum:08x}"));
-    let python = folder.join("bin/python");
-    let done = folder.join("complete");
-    // Tests of several files may want it at once.
-    let lock = fs::File::create(folder.with_extension("lock")).map_err(|e| e.to_string())?;
-    lock.lock().map_err(|e| e.to_string())?;
-    if !done.exists() {
-        let _ = fs::remove_dir_all(&folder);
-        run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
-        run(pip.arg(&wanted))?;
-        fs::write(&done, "").map_err(|e| e.to_string())?;
-    }
-    Ok(python)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|e| e.to_string())?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
-    }
 }

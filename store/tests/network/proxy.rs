@@ -69,7 +69,11 @@ impl Proxy {
                 });
             }
         });
-        Ok(Proxy { address, spoilt, over })
+        Ok(Proxy {
+            address,
+            spoilt,
+            over,
+        })
     }
 }
 

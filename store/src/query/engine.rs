@@ -1,0 +1,196 @@
+//! DataFusion over a store's files, with a bound on memory; what does not fit goes to disk.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use datafusion::arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::datasource::MemTable;
+use datafusion::error::DataFusionError;
+use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, TrackConsumersPool};
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::execution::options::SQLOptions;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use super::answer::Answer;
+use super::error::QueryError;
+use super::files::{DataFile, Files};
+use super::head::Query;
+use super::params::{Given, Param, Params};
+use super::scan::Scan;
+use crate::tables::Table;
+
+/// Where the engine reads from, whatever kind of store that is.
+const URL: &str = "trodden://store";
+
+/// What the engine may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of memory for what grows with the data: groups, joins, sorting.
+    pub memory: usize,
+    /// Threads.
+    pub threads: Option<NonZeroUsize>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            memory: 768 << 20,
+            threads: None,
+        }
+    }
+}
+
+/// What an answer took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// From the question to its answer.
+    pub time: Duration,
+    /// Files that could have rows that matter.
+    pub files: usize,
+    /// Files of the tables that the question names.
+    pub files_of_tables: usize,
+    /// Bytes that were spilled to disk.
+    pub spilled: usize,
+}
+
+/// Answers questions about the files of a store.
+#[derive(Debug)]
+pub struct Engine {
+    files: Files,
+    limits: Limits,
+}
+
+impl Engine {
+    /// One over these files.
+    pub fn new(files: Files, limits: Limits) -> Self {
+        Engine { files, limits }
+    }
+
+    /// The files.
+    pub fn files(&self) -> &Files {
+        &self.files
+    }
+
+    /// Answers a question.
+    ///
+    /// # Errors
+    /// If it makes no sense, or cannot be answered.
+    pub async fn ask(&self, query: &Query, given: &Given) -> Result<(Answer, Spent), QueryError> {
+        let began = Instant::now();
+        let mut query = query.clone();
+        let undeclared = query.params.is_empty();
+        let params = Params::of(&mut query, given, &self.files)?;
+        let chosen = |file: &&DataFile| match undeclared {
+            true => params.chooses(file),
+            false => params.concerns(&query, file),
+        };
+        let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
+        let mut done = self.run(&query.sql, &params, &chosen, true).await;
+        if let Err(error) = &done
+            && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+        {
+            // A side of a join did not fit. Sorted joins are slower, and go to disk.
+            done = self.run(&query.sql, &params, &chosen, false).await;
+        }
+        let (plan, batches) = done?;
+        let mut spent = Spent::default();
+        add_up(&plan, &mut spent);
+        let tables: Vec<Table> = Table::ALL
+            .into_iter()
+            .filter(|table| query.sql.contains(table.name()))
+            .collect();
+        let of_tables = || {
+            self.files
+                .files
+                .iter()
+                .filter(|file| tables.contains(&file.table))
+        };
+        spent.files_of_tables = of_tables().count();
+        spent.files = chosen.iter().filter(|file| tables.contains(&file.table)).count();
+        let answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
+        spent.time = began.elapsed();
+        Ok((answer, spent))
+    }
+
+    async fn run(
+        &self,
+        sql: &str,
+        params: &Params,
+        chosen: &[&DataFile],
+        hashed: bool,
+    ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
+        let session = self.session(hashed)?;
+        for table in Table::ALL {
+            let files = chosen.iter().filter(|file| file.table == table);
+            let scan = Scan::new(table, url(), files.map(|&file| file.clone()).collect());
+            session.register_table(table.name(), Arc::new(scan))?;
+        }
+        session.register_table("params", Arc::new(row(params)?))?;
+        // One SELECT: nothing that writes, or reads other files.
+        let only = SQLOptions::new()
+            .with_allow_ddl(false)
+            .with_allow_dml(false)
+            .with_allow_statements(false);
+        let frame = session.sql_with_options(sql, only).await?;
+        let plan = frame.create_physical_plan().await?;
+        let batches = collect(plan.clone(), session.task_ctx()).await?;
+        Ok((plan, batches))
+    }
+
+    fn session(&self, hashed: bool) -> Result<SessionContext, DataFusionError> {
+        let pool = FairSpillPool::new(self.limits.memory);
+        let top = const { NonZeroUsize::new(3).unwrap() };
+        let pool: Arc<dyn MemoryPool> = Arc::new(TrackConsumersPool::new(pool, top));
+        let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
+        runtime.register_object_store(url().as_ref(), self.files.store.clone());
+        let mut config = SessionConfig::new();
+        if let Some(threads) = self.limits.threads {
+            config = config.with_target_partitions(threads.get());
+        }
+        let options = config.options_mut();
+        options.execution.parquet.pushdown_filters = true;
+        options.optimizer.prefer_hash_join = hashed;
+        Ok(SessionContext::new_with_config_rt(config, runtime))
+    }
+}
+
+fn url() -> ObjectStoreUrl {
+    ObjectStoreUrl::parse(URL).expect("a URL without a path")
+}
+
+/// The view `params`: one row.
+fn row(params: &Params) -> Result<MemTable, DataFusionError> {
+    let column = |(name, value): &(String, Param)| {
+        let (kind, array): (DataType, ArrayRef) = match value {
+            Param::Date(day) => (DataType::Date32, Arc::new(Date32Array::from(vec![day.0]))),
+            Param::Text(text) => (DataType::Utf8, Arc::new(StringArray::from(vec![text.as_str()]))),
+            Param::Number(number) => (DataType::Int64, Arc::new(Int64Array::from(vec![*number]))),
+            Param::Share(number) => (DataType::Float64, Arc::new(Float64Array::from(vec![*number]))),
+        };
+        (Field::new(name, kind, false), array)
+    };
+    let mut columns: Vec<(Field, ArrayRef)> = params.values.iter().map(column).collect();
+    if columns.is_empty() {
+        // A table has columns, and a question without parameters may still count on one row.
+        let none: ArrayRef = Arc::new(Int64Array::from(vec![0]));
+        columns.push((Field::new("none", DataType::Int64, false), none));
+    }
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
+    let schema = Arc::new(Schema::new(fields));
+    let batch = RecordBatch::try_new(schema.clone(), arrays)?;
+    MemTable::try_new(schema, vec![vec![batch]])
+}
+
+fn add_up(plan: &Arc<dyn ExecutionPlan>, spent: &mut Spent) {
+    spent.spilled += plan
+        .metrics()
+        .and_then(|metrics| metrics.spilled_bytes())
+        .unwrap_or(0);
+    for child in plan.children() {
+        add_up(child, spent);
+    }
+}

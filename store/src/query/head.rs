@@ -1,0 +1,243 @@
+//! What a question says of itself, in the comments at its head.
+//!
+//! ```sql
+//! -- Which methods cost most, over all JVMs?
+//! -- param since DATE default newest-30d: first day that counts
+//! -- param day DATE default newest: the day that is looked at
+//! -- param service TEXT default '': of this service only; empty: of all
+//! -- days method_days from since
+//! -- days paths from day to day
+//! ```
+//!
+//! The first line is the question. `param` declares a column of the view `params`, which has one row. `days` promises that
+//! the answer depends on no row of a table outside of these days: files of others need not be opened.
+
+use super::error::QueryError;
+use crate::log::Day;
+use crate::tables::Table;
+
+/// A question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Its name; for SQL of somebody's own, the name of the file, or `sql`.
+    pub name: String,
+    /// The question in one line; empty if its SQL does not say.
+    pub question: String,
+    /// Parameters, in order.
+    pub params: Vec<Declared>,
+    /// Which days of tables are of interest.
+    pub reaches: Vec<Reach>,
+    /// One SELECT.
+    pub sql: String,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    /// Name of the column of `params`.
+    pub name: String,
+    /// Its type.
+    pub kind: Kind,
+    /// What it is if nobody says; `None`: somebody has to.
+    pub default: Option<Default>,
+    /// What it means.
+    pub about: String,
+}
+
+/// The type of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A day.
+    Date,
+    /// Text.
+    Text,
+    /// A whole number.
+    Number,
+    /// A number.
+    Share,
+}
+
+/// What a parameter is if nobody says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Default {
+    /// So many days before the newest day of the store.
+    Newest(u32),
+    /// This day.
+    Day(Day),
+    /// This text.
+    Text(String),
+    /// This number.
+    Number(i64),
+    /// This number.
+    Share(f64),
+}
+
+/// Rows of a table of other days do not matter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// The table.
+    pub table: Table,
+    /// Parameter with the first day.
+    pub from: String,
+    /// Parameter with the last day.
+    pub to: Option<String>,
+}
+
+impl Query {
+    /// Reads the head of a question.
+    ///
+    /// # Errors
+    /// If a `param` or `days` makes no sense; the line is named.
+    pub fn parse(name: &str, sql: &str) -> Result<Self, QueryError> {
+        let mut query = Query {
+            name: name.to_owned(),
+            question: String::new(),
+            params: Vec::new(),
+            reaches: Vec::new(),
+            sql: sql.to_owned(),
+        };
+        let comments = sql.lines().map_while(|line| line.strip_prefix("--"));
+        for (index, line) in comments.map(str::trim).enumerate() {
+            let wrong = |what: String| QueryError::Asked(format!("{name}: line {}: {what}", index + 1));
+            if let Some(rest) = line.strip_prefix("param ") {
+                query.params.push(declared(rest).map_err(wrong)?);
+            } else if let Some(rest) = line.strip_prefix("days ") {
+                let reach = reach(rest).map_err(wrong)?;
+                for day in [Some(&reach.from), reach.to.as_ref()].into_iter().flatten() {
+                    let known = query
+                        .params
+                        .iter()
+                        .any(|param| param.name == *day && param.kind == Kind::Date);
+                    if !known {
+                        return Err(wrong(format!(
+                            "no parameter '{day}' with a DATE was declared above"
+                        )));
+                    }
+                }
+                query.reaches.push(reach);
+            } else if index == 0 {
+                query.question = line.to_owned();
+            }
+        }
+        Ok(query)
+    }
+}
+
+/// `since DATE default newest-30d: first day that counts`
+fn declared(text: &str) -> Result<Declared, String> {
+    let (spec, about) = text.split_once(": ").unwrap_or((text, ""));
+    let mut words = spec.splitn(4, ' ');
+    let (Some(name), Some(kind)) = (words.next(), words.next()) else {
+        return Err("a parameter is declared as 'param NAME TYPE default VALUE: MEANING'".to_owned());
+    };
+    let kind = match kind {
+        "DATE" => Kind::Date,
+        "TEXT" => Kind::Text,
+        "BIGINT" => Kind::Number,
+        "DOUBLE" => Kind::Share,
+        other => {
+            return Err(format!(
+                "type '{other}': it has to be DATE, TEXT, BIGINT or DOUBLE"
+            ));
+        }
+    };
+    let default = match (words.next(), words.next()) {
+        (None, _) => None,
+        (Some("default"), Some(value)) => Some(default(kind, value)?),
+        (Some(other), _) => return Err(format!("'{other}': it has to be 'default VALUE'")),
+    };
+    Ok(Declared {
+        name: name.to_owned(),
+        kind,
+        default,
+        about: about.to_owned(),
+    })
+}
+
+fn default(kind: Kind, text: &str) -> Result<Default, String> {
+    match kind {
+        Kind::Text => match text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+            Some(inner) => Ok(Default::Text(inner.to_owned())),
+            None => Err(format!("a text stands in single quotes, unlike {text}")),
+        },
+        kind => value(kind, text),
+    }
+}
+
+/// A value as people give it.
+pub(super) fn value(kind: Kind, text: &str) -> Result<Default, String> {
+    match kind {
+        Kind::Text => Ok(Default::Text(text.to_owned())),
+        Kind::Number => text
+            .parse()
+            .map(Default::Number)
+            .map_err(|_| format!("'{text}' is no whole number")),
+        Kind::Share => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Default::Share(number)),
+            _ => Err(format!("'{text}' is no number")),
+        },
+        Kind::Date => match text {
+            "newest" => Ok(Default::Newest(0)),
+            _ => {
+                let days = text.strip_prefix("newest-").unwrap_or(text).strip_suffix('d');
+                match days.and_then(|days| days.parse().ok()) {
+                    Some(days) => Ok(Default::Newest(days)),
+                    None => text.parse().map(Default::Day).map_err(|_: String| {
+                        format!("'{text}' is no day: give 2026-11-25, newest, or 30d for so many days before the newest")
+                    }),
+                }
+            }
+        },
+    }
+}
+
+/// `method_days from since to day`
+fn reach(text: &str) -> Result<Reach, String> {
+    let words: Vec<&str> = text.split(' ').collect();
+    let (table, from, to) = match *words {
+        [table, "from", from] => (table, from, None),
+        [table, "from", from, "to", to] => (table, from, Some(to.to_owned())),
+        _ => return Err("days are declared as 'days TABLE from PARAM to PARAM'".to_owned()),
+    };
+    let table: Table = table.parse()?;
+    if table.is_timeless() {
+        return Err(format!("table '{table}' has no days"));
+    }
+    Ok(Reach {
+        table,
+        from: from.to_owned(),
+        to,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_head_is_read() {
+        let sql = "-- What?\n-- param day DATE default newest-3d: the day\n-- param to TEXT: where: there\n-- param least BIGINT default 7\n\
+                   -- days paths from day to day\n-- more\nSELECT 1\n-- param late TEXT\n";
+        let query = Query::parse("x", sql).unwrap();
+        assert_eq!(query.question, "What?");
+        assert_eq!(query.params.len(), 3);
+        assert_eq!(query.params[0].default, Some(Default::Newest(3)));
+        assert_eq!(
+            (query.params[1].about.as_str(), &query.params[1].default),
+            ("where: there", &None)
+        );
+        assert_eq!(query.params[2].default, Some(Default::Number(7)));
+        assert_eq!(query.reaches[0].to.as_deref(), Some("day"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let wrong = |head: &str| Query::parse("x.sql", head).unwrap_err().to_string();
+        assert!(wrong("-- a\n-- param x INT").starts_with("x.sql: line 2: type 'INT'"));
+        assert!(wrong("-- param x DATE default soon").contains("'soon' is no day"));
+        assert!(wrong("-- param x TEXT default soon").contains("single quotes"));
+        assert!(wrong("-- days paths from x").contains("no parameter 'x'"));
+        assert!(wrong("-- param x DATE\n-- days branches from x").contains("has no days"));
+        assert!(wrong("-- param x DATE\n-- days path from x").contains("there is no table 'path'"));
+    }
+}

@@ -1,0 +1,25 @@
+//! Questions to a store: SQL over exactly the files that its log names.
+//!
+//! *In*: the files of a store ([`Files`]), a question ([`Query`]: one that comes with Trodden, or any SELECT) and its
+//! parameters. *Out*: an [`Answer`], as text for people or as JSON, CSV, Markdown.
+//!
+//! The same SQL runs on Spark: what a question needs beside its SELECT stands in comments at its head, which both sides read
+//! (see `docs/fleet/queries.md`).
+
+mod answer;
+mod engine;
+mod error;
+mod files;
+mod head;
+mod params;
+mod ready;
+mod scan;
+mod text;
+
+pub use answer::{Answer, Value};
+pub use engine::{Engine, Limits, Spent};
+pub use error::QueryError;
+pub use files::{DataFile, Files};
+pub use head::{Declared, Default, Kind, Query, Reach};
+pub use params::{Given, Params};
+pub use ready::{READY, ready};

@@ -1,0 +1,180 @@
+//! Spark and DuckDB, which share nothing with DataFusion, read the same files: Spark answers the ready questions with the same
+//! bytes, DuckDB gets the same sums.
+
+mod fleet;
+mod support;
+
+use std::path::Path;
+
+use fleet::Fleet;
+use support::{Kept, python};
+use trodden_store::query::READY;
+use trodden_store::tables::Table;
+
+/// Where a store's folder is.
+fn place(kept: &Kept) -> String {
+    kept.folder.path().join("fleet").to_string_lossy().into_owned()
+}
+
+/// Asks both engines every ready question; `settings` are of Spark.
+async fn same_answers(kept: &Kept, python: &Path, settings: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("spark/trodden_spark.py");
+    let names = READY.map(|(name, _)| name);
+    let params = [("to", "Shop.load"), ("since", "newest-2d")];
+    for format in ["json", "csv"] {
+        let mut arguments = vec![script.to_string_lossy().into_owned(), place(kept)];
+        arguments.extend(names.map(str::to_owned));
+        arguments.extend(
+            params
+                .iter()
+                .flat_map(|(name, value)| ["--param".to_owned(), format!("{name}={value}")]),
+        );
+        arguments
+            .extend(["--format", format, "--folder", &folder.path().to_string_lossy()].map(str::to_owned));
+        arguments.extend(settings.iter().map(|&setting| setting.to_owned()));
+        python::run(python, arguments);
+        let mut rows = 0;
+        for name in names {
+            let query = trodden_store::query::ready(name).unwrap();
+            let known =
+                |(param, _): &&(&str, &str)| query.params.iter().any(|declared| declared.name == *param);
+            let own: Vec<(&str, &str)> = params.iter().filter(known).copied().collect();
+            let answer = support::ask(kept, name, &support::given(&own)).await.answer;
+            rows += answer.rows.len();
+            let ours = if format == "json" {
+                answer.json()
+            } else {
+                answer.csv()
+            };
+            let spark = std::fs::read_to_string(folder.path().join(format!("{name}.{format}"))).unwrap();
+            assert!(
+                ours == spark,
+                "{name}: DataFusion says\n{ours}\nSpark says\n{spark}"
+            );
+        }
+        assert!(rows > names.len(), "nothing to compare");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spark_gives_the_same_answers() {
+    let Some(python) = python::interpreter() else {
+        return;
+    };
+    let (_, kept) = support::small().await;
+    same_answers(
+        &kept,
+        python,
+        &["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"],
+    )
+    .await;
+}
+
+/// Two executors, each a process of its own.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: starts a cluster of Spark"]
+async fn a_cluster_gives_the_same_answers() {
+    let Some(python) = python::interpreter() else {
+        return;
+    };
+    let fleet = Fleet {
+        jvms: 40,
+        days: 10,
+        copies: 20,
+        ..Fleet::default()
+    };
+    let kept = support::stored(&fleet).await;
+    same_answers(
+        &kept,
+        python,
+        &[
+            "--master",
+            "local-cluster[2,1,1024]",
+            "--conf",
+            "spark.executor.memory=1g",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn spark_says_what_is_wrong() {
+    let Some(python) = python::interpreter() else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("spark/trodden_spark.py");
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(python);
+        let output = command
+            .arg(&script)
+            .args(arguments)
+            .env("SPARK_LOCAL_IP", "127.0.0.1")
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8_lossy(&output.stderr).into_owned(),
+        )
+    };
+    let (code, said) = run(&["nowhere", "hot-method"]);
+    assert!(
+        code == Some(2) && said.contains("there is no question 'hot-method'"),
+        "{said}"
+    );
+    let (code, said) = run(&[
+        &folder.path().to_string_lossy(),
+        "hot-methods",
+        "--master",
+        "local[1]",
+    ]);
+    assert!(code == Some(2) && said.contains("is no store"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn duckdb_gets_the_same_sums() {
+    let Some(python) = python::interpreter() else {
+        return;
+    };
+    let (_, kept) = support::small().await;
+    let state = kept.store.state().await.unwrap();
+    // Of each table: rows, the sum of a number, and how many names are distinct.
+    let sums = [
+        (Table::Windows, "sum(path_ends)", "count(DISTINCT jvm)"),
+        (Table::Paths, "sum(count)", "count(DISTINCT path)"),
+        (Table::PathDays, "sum(count)", "count(DISTINCT path)"),
+        (Table::EdgeDays, "sum(count)", "count(DISTINCT edge)"),
+        (Table::MethodDays, "sum(decisions)", "count(DISTINCT method)"),
+        (Table::ContextDays, "sum(count)", "count(DISTINCT chain)"),
+        (Table::Methods, "sum(line)", "count(DISTINCT graph)"),
+        (Table::Branches, "sum(bci)", "count(DISTINCT condition)"),
+        (Table::PathTexts, "sum(decisions)", "count(DISTINCT text)"),
+    ];
+    for (table, sum, distinct) in sums {
+        let files: Vec<String> = state
+            .files(table)
+            .map(|file| format!("'{}/{}'", place(&kept), file.path))
+            .collect();
+        assert!(!files.is_empty(), "{table}");
+        // Folder names are no columns here: all columns are in the files.
+        let from = format!("read_parquet([{}], hive_partitioning = false)", files.join(", "));
+        let question = |from: &str| {
+            format!(
+                "SELECT count(*), CAST({sum} AS BIGINT), {distinct}, min(service), max(build) FROM {from}"
+            )
+        };
+        let script = "import duckdb, sys; print(','.join(map(str, duckdb.sql(sys.argv[1]).fetchone())))";
+        let output = python::run(python, ["-c", script, &question(&from)]);
+        let ours = support::sql(&kept, &question(table.name())).await;
+        let ours: Vec<String> = ours.rows[0]
+            .iter()
+            .map(trodden_store::query::Value::plain)
+            .collect();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout).trim(),
+            ours.join(","),
+            "{table}"
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! Stores of made fleets, and questions to them.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+pub mod python;
+
+use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, Value, ready};
+use trodden_store::{AddOptions, Adder, Place, Store};
+
+use crate::fleet::Fleet;
+
+/// A question and its answer.
+pub struct Asked {
+    pub answer: Answer,
+}
+
+impl Asked {
+    /// Do all rows have this value?
+    pub fn all(&self, column: &str, value: &Value) -> bool {
+        self.answer
+            .rows
+            .iter()
+            .all(|row| self.answer.get(row, column) == value)
+    }
+
+    /// The first row with this text.
+    pub fn row(&self, column: &str, text: &str) -> &[Value] {
+        let found = self
+            .answer
+            .rows
+            .iter()
+            .find(|row| self.answer.get(row, column).text() == Some(text));
+        found.unwrap_or_else(|| panic!("no row with {column} {text}"))
+    }
+}
+
+/// A store in a folder, which goes with it.
+pub struct Kept {
+    pub store: Store,
+    pub folder: tempfile::TempDir,
+}
+
+/// The smallest fleet, in a store.
+pub async fn small() -> (Fleet, Kept) {
+    let fleet = Fleet::default();
+    (fleet, stored(&fleet).await)
+}
+
+/// A fleet in a store of its own.
+pub async fn stored(fleet: &Fleet) -> Kept {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::create(&Place::parse(&folder.path().join("fleet").to_string_lossy()).unwrap())
+        .await
+        .unwrap();
+    let windows = fleet.write(&folder.path().join("spool")).unwrap();
+    // Several deliveries, as a fleet makes them.
+    let mut adder = Adder::new(&store);
+    for some in windows.chunks(windows.len().div_ceil(3)) {
+        let added = adder.add(some, &AddOptions::default()).await.unwrap();
+        assert_eq!(added.windows, some.len() as u64);
+    }
+    Kept { store, folder }
+}
+
+pub fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+pub async fn engine(kept: &Kept) -> Engine {
+    let state = kept.store.state().await.unwrap();
+    Engine::new(Files::of(&kept.store, &state), Limits::default())
+}
+
+/// Asks a ready question.
+pub async fn ask(kept: &Kept, name: &str, params: &[(String, String)]) -> Asked {
+    let given: Given = params.iter().cloned().collect();
+    let (answer, _) = engine(kept)
+        .await
+        .ask(&ready(name).unwrap(), &given)
+        .await
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    Asked { answer }
+}
+
+/// Why a question is refused.
+pub async fn refused(kept: &Kept, name: &str, params: &[(String, String)]) -> String {
+    let given: Given = params.iter().cloned().collect();
+    let error = engine(kept)
+        .await
+        .ask(&ready(name).unwrap(), &given)
+        .await
+        .unwrap_err();
+    assert!(error.is_usage());
+    error.to_string()
+}
+
+/// Asks in SQL.
+pub async fn sql(kept: &Kept, sql: &str) -> Answer {
+    let query = Query::parse("sql", sql).unwrap();
+    engine(kept)
+        .await
+        .ask(&query, &Given::new())
+        .await
+        .unwrap_or_else(|e| panic!("{sql}: {e}"))
+        .0
+}
