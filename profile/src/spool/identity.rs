@@ -1,14 +1,19 @@
 //! Who a JVM is among many, and whether it records.
 
+use std::fs::{self, File};
+use std::io::Read;
 use std::num::NonZeroU32;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::rand::GetRandomFlags;
 use sha2::{Digest, Sha256};
 
-/// The name of this host.
+/// The name of this host; `unknown` if the system does not tell.
 pub fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim_end() {
+        "" => "unknown".to_owned(),
+        name => name.to_owned(),
+    }
 }
 
 /// A new `jvm_id`: 128 random bits as 32 hex digits.
@@ -17,10 +22,7 @@ pub fn host_name() -> String {
 /// If the system has no random numbers.
 pub fn new_jvm_id() -> std::io::Result<String> {
     let mut bytes = [0u8; 16];
-    let mut filled = 0;
-    while filled < bytes.len() {
-        filled += rustix::rand::getrandom(&mut bytes[filled..], GetRandomFlags::empty())?;
-    }
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
