@@ -158,7 +158,7 @@ impl Adder {
                 )));
             }
             let state = match self.store.commit(&draft).await? {
-                Committed::Done(_) => return Ok(added),
+                Committed::Done => return Ok(added),
                 Committed::Known(state) => state,
             };
             // Somebody else brought some of these windows meanwhile: batches with such ones are written anew.

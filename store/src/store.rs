@@ -57,8 +57,8 @@ pub(crate) struct Draft {
 /// What became of it.
 #[derive(Debug)]
 pub(crate) enum Committed {
-    /// It is in the log; the state with it.
-    Done(Arc<State>),
+    /// It is in the log.
+    Done,
     /// Nothing was written: somebody else brought some of the same windows meanwhile.
     Known(Arc<State>),
 }
@@ -318,7 +318,7 @@ impl Store {
                 if after.version().is_multiple_of(CHECKPOINT_EVERY) {
                     self.checkpoint(&after).await;
                 }
-                return Ok(Committed::Done(after));
+                return Ok(Committed::Done);
             }
             tokio::time::sleep(pause(attempt)).await;
             state = self.state().await?;
