@@ -247,15 +247,16 @@ impl Store {
                 return Err(self.damaged(self.path(&commit_name(expected)), reason));
             }
         }
-        let names = versions.iter().map(|&version| async move {
-            let name = commit_name(version);
-            self.read_as::<Commit>(&name, COMMIT_FORMAT).await
-        });
-        let mut commits = futures::stream::iter(names).buffered(AT_ONCE);
+        let commits = versions.into_iter().map(|version| self.commit_named(version));
+        let mut commits = futures::stream::iter(commits).buffered(AT_ONCE);
         while let Some(commit) = commits.try_next().await? {
             self.apply(&mut state, &commit)?;
         }
         Ok(state)
+    }
+
+    async fn commit_named(&self, version: u64) -> Result<Commit, StoreError> {
+        self.read_as(&commit_name(version), COMMIT_FORMAT).await
     }
 
     /// Files of the log from a version on, with what they are and when they were written.
