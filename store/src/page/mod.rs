@@ -193,7 +193,7 @@ fn run(answers: &Answers) -> Markup {
         .filter_map(|row| builds.get(row, "service").text())
         .collect();
     services.dedup();
-    let day = |column: &str| builds.rows.iter().map(|row| builds.get(row, column).plain());
+    let day = |column: &'static str| builds.rows.iter().map(move |row| builds.get(row, column).plain());
     html! {
         dl.run {
             @if !services.is_empty() {
