@@ -19,6 +19,7 @@
 //! - [`contexts`], [`obedient`], [`contexts_apps`]: calling contexts against an oracle that walks the stack
 //!   at each call;
 //! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
+//! - [`spool`]: JVMs that write windows;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
@@ -43,6 +44,7 @@ pub mod process;
 pub mod profile;
 pub mod readers;
 pub mod recorded;
+pub mod spool;
 pub mod stress;
 pub mod structural;
 pub mod subpaths;

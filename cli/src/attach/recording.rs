@@ -42,6 +42,12 @@ const SESSION: &str = "session.trodden";
 impl Recording {
     /// Has the agent start, with counts of its own.
     pub fn start(pid: u32, mut command: AgentCommand, wait: Duration) -> Result<Self, CliError> {
+        if command.options.spools() {
+            return Err(CliError::Usage(
+                "error: windows are for a profile that goes on by itself: `trodden attach PID start --spool DIR`, or --for 0"
+                    .to_owned(),
+            ));
+        }
         let target = Target::inspect(pid).ok();
         let name = target.as_ref().map_or_else(String::new, |t| main_of(&t.command));
         let channel = Channel::new(pid, wait)?;

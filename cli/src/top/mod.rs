@@ -146,6 +146,7 @@ fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
     let usage = |text: String| Err(CliError::Usage(format!("error: {text}")));
     for (name, why) in [
         ("file", "shows what it finds, and writes no file"),
+        ("spool", "shows what it finds, and writes no window"),
         ("dump", "says by --every when the JVM is asked"),
     ] {
         if profile.has(name) {

@@ -143,6 +143,12 @@ impl Control {
         self.since.is_some()
     }
 
+    /// Does the profile that runs, or ran last, go into a spool folder and nowhere else?
+    pub fn writes_windows_only(&self) -> bool {
+        let settings = self.settings.as_ref();
+        settings.is_some_and(|settings| !settings.options.writes_file())
+    }
+
     /// Number of the current stretch, which no other one has.
     pub fn session(&self) -> u64 {
         self.session

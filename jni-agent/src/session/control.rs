@@ -19,7 +19,7 @@ use crate::session::agent::{Agent, Control, StartError};
 use crate::session::dump::{DumpError, UnderWay, dump, file_name, totals};
 use crate::session::fleet::{Drawn, draw_of, watch};
 use crate::session::lease;
-use crate::session::spool::{Spooler, finish, turn};
+use crate::session::spool::{Spooler, check_places, finish, turn};
 use crate::settings::{Settings, apply_log_options};
 
 /// Name and value lines of an answer.
@@ -81,6 +81,10 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
                 None => Err(DumpError::Nothing.to_string()),
             }
         }
+        Action::Dump | Action::Report if control.writes_windows_only() && !options.is_given("file") => Err(
+            "profiling has stopped, and its windows are in the spool folder; a file takes all counts"
+                .to_owned(),
+        ),
         Action::Dump | Action::Report => {
             let file = dump(
                 agent,
@@ -130,7 +134,7 @@ fn start(
         return Err(StartError::Running.to_string());
     }
     // What is wrong with the options is said today, though it may matter tomorrow.
-    Spooler::new(agent, &options)?;
+    check_places(&options)?;
     let command = control.drawn.command + 1;
     control.drawn = Drawn {
         of: Some(format!("1/{}", draw.of)),
@@ -144,7 +148,9 @@ fn start(
             vec![("drawn", false.to_string())]
         }
     };
-    if let Err(e) = watch(agent, draw, options, command) {
+    if draw.of.get() > 1
+        && let Err(e) = watch(agent, draw, options, command)
+    {
         warning!("it is not drawn again when the day changes: {e}");
     }
     Ok(begun)

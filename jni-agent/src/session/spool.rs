@@ -118,17 +118,10 @@ impl Spooler {
     /// If there is no such folder, or no key.
     pub fn new(agent: &Agent, options: &ProfileOptions) -> Result<Option<Self>, String> {
         let fleet = &options.fleet;
-        let Some(folder) = &fleet.spool else {
+        let key = check_places(options)?;
+        let Some(folder) = fleet.spool.as_ref().map(PathBuf::from) else {
             return Ok(None);
         };
-        let folder = PathBuf::from(folder);
-        match std::fs::metadata(&folder) {
-            Ok(data) if data.is_dir() => {}
-            Ok(_) => return Err(format!("spool: {} is not a folder", folder.display())),
-            Err(e) => return Err(format!("spool: the folder {}: {e}", folder.display())),
-        }
-        let key = fleet.hmac_key.as_ref().map(|file| Key::read(Path::new(file)));
-        let key = key.transpose().map_err(|e| format!("hmac-key: {e}"))?;
         let jvm_id =
             identity::new_jvm_id().map_err(|e| format!("spool: there are no random numbers: {e}"))?;
         let property = |name: &str| agent.host.jvmti.system_property(name).unwrap_or_default();
@@ -326,6 +319,26 @@ fn room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
     }
 }
 
+/// Checks the spool folder, if there is one, and reads the key.
+///
+/// # Errors
+/// If there is no such folder, or no key.
+pub fn check_places(options: &ProfileOptions) -> Result<Option<Key>, String> {
+    if let Some(folder) = options.fleet.spool.as_ref().map(Path::new) {
+        match std::fs::metadata(folder) {
+            Ok(data) if data.is_dir() => {}
+            Ok(_) => return Err(format!("spool: {} is not a folder", folder.display())),
+            Err(e) => return Err(format!("spool: the folder {}: {e}", folder.display())),
+        }
+    }
+    let key = options
+        .fleet
+        .hmac_key
+        .as_ref()
+        .map(|file| Key::read(Path::new(file)));
+    key.transpose().map_err(|e| format!("hmac-key: {e}"))
+}
+
 /// The host as the options name it.
 pub fn host(options: &ProfileOptions) -> String {
     options.fleet.host.clone().unwrap_or_else(identity::host_name)
@@ -362,6 +375,10 @@ pub fn finish(
     under_way: UnderWay,
 ) -> Result<Written, DumpError> {
     let Some(mut spooler) = control.windows.spooler.take() else {
+        if file.is_none() && control.writes_windows_only() {
+            // It was stopped before; that wrote all that there was.
+            return Ok(Written::default());
+        }
         let file = dump(agent, jni, control, file, under_way == UnderWay::Open)?;
         return Ok(Written {
             file: Some(file),
