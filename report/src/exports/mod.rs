@@ -72,7 +72,7 @@ pub(crate) struct Value {
     /// `executions`; `estimated-executions`, `path-samples`, `calls-at-least` where it is no exact count.
     pub name: &'static str,
     pub unit: Unit,
-    /// CPU time from sample to sample, in nanoseconds, if it comes from samples and not from counting each.
+    /// CPU time from sample to sample, in nanoseconds on average, if it comes from samples and not from counting each.
     pub sampled_ns: Option<u64>,
 }
 

@@ -78,6 +78,8 @@ fn nanoseconds(ms: u64) -> u64 {
 fn labels(text: &str) -> Vec<(String, String)> {
     let pairs = |text: &str| -> Vec<(String, String)> {
         let pairs = text.split('+').filter_map(|label| label.split_once(':'));
+        // Neither can be told from what is not there.
+        let pairs = pairs.filter(|(key, value)| !key.is_empty() && !value.is_empty());
         pairs
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .collect()
@@ -160,7 +162,7 @@ mod tests {
     fn a_name_is_there_once() {
         let origin = Origin::of(&run(&[
             ("host", "one"),
-            ("labels", "host:two+url:http://a+url:b+odd"),
+            ("labels", "host:two+url:http://a+url:b+odd+:x+y:"),
         ]));
         let named = origin.named(&[("host", origin.host.as_deref()), ("service", None)]);
         let named: Vec<(&str, &str)> = named

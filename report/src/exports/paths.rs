@@ -130,10 +130,10 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     export
 }
 
-/// CPU time from sample to sample, in nanoseconds.
+/// CPU time from sample to sample, in nanoseconds: on average, as the system's clock may tick more slowly than was asked for.
 pub(crate) fn sampled_ns(view: &View) -> Option<u64> {
-    let cpu = view.profile.cpu.as_ref()?;
-    Some(cpu.interval_ns).filter(|&ns| ns > 0)
+    let total = view.times.as_ref()?.total;
+    Some(total.ns.checked_div(total.samples)?.max(1))
 }
 
 fn value(name: &'static str) -> Value {
