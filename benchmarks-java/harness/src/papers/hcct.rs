@@ -14,7 +14,14 @@ pub fn measure(runs: &Runs) -> Found {
         let all = runs.with("summary.md", |text| text.contains(title));
         let lines = |source: &Source| {
             let table = source.table(title);
-            table.map_or(0, |table| table.rows.iter().map(|row| &row[0]).collect::<BTreeSet<_>>().len())
+            table.map_or(0, |table| {
+                table
+                    .rows
+                    .iter()
+                    .map(|row| &row[0])
+                    .collect::<BTreeSet<_>>()
+                    .len()
+            })
         };
         let most = all.iter().map(lines).max().unwrap_or(0);
         let source = all.into_iter().find(|source| lines(source) == most)?;
@@ -27,7 +34,11 @@ pub fn measure(runs: &Runs) -> Found {
             ("contexts", "CCT"),
             ("calls", "calls (call tree)"),
         ] {
-            found.put(format!("hcct.{key}"), range(&values(&table, column), grouped), &from);
+            found.put(
+                format!("hcct.{key}"),
+                range(&values(&table, column), grouped),
+                &from,
+            );
         }
     }
     if let Some((table, from)) = tables("**Nodes of the exact HCCT") {
@@ -41,11 +52,17 @@ pub fn measure(runs: &Runs) -> Found {
         space(&sizes, &table, &from, &mut found);
     }
     if let Some((table, from)) = tables("**The same relative to the exact tree") {
-        for (key, column) in
-            [("lss", "lazy Space Saving"), ("bss", "bucket Space Saving"), ("lc", "Lossy Counting")]
-        {
+        for (key, column) in [
+            ("lss", "lazy Space Saving"),
+            ("bss", "bucket Space Saving"),
+            ("lc", "Lossy Counting"),
+        ] {
             let of = values(&table, column);
-            found.put(format!("hcct.time.{key}"), range(&of, |v| format!("{v:.2}")), &from);
+            found.put(
+                format!("hcct.time.{key}"),
+                range(&of, |v| format!("{v:.2}")),
+                &from,
+            );
         }
     }
     if let Some((table, from)) = tables("**Lazy Space Saving in bursts") {
@@ -71,18 +88,28 @@ pub fn measure(runs: &Runs) -> Found {
             let greatest = |column: &String| {
                 let at = table.column(column).unwrap_or(0);
                 let of = table.rows.iter().filter(|row| row[1] == algorithm);
-                let of = of.filter_map(|row| number(&row[at])).fold(f64::NEG_INFINITY, f64::max);
+                let of = of
+                    .filter_map(|row| number(&row[at]))
+                    .fold(f64::NEG_INFINITY, f64::max);
                 format!("{of:.2}")
             };
             let all: Vec<String> = table.head[2..].iter().map(greatest).collect();
-            found.put(format!("hcct.false.epsilon.{key}"), format!("{} %", all.join("; ")), &from);
+            found.put(
+                format!("hcct.false.epsilon.{key}"),
+                format!("{} %", all.join("; ")),
+                &from,
+            );
         }
     }
     found
 }
 
 fn values(table: &Table, column: &str) -> Vec<f64> {
-    table.numbers(column).into_iter().map(|(_, value)| value).collect()
+    table
+        .numbers(column)
+        .into_iter()
+        .map(|(_, value)| value)
+        .collect()
 }
 
 /// The parts of a cell `437 / 437; 72.6 %; 36.0 %`.
@@ -92,7 +119,11 @@ fn part(cell: &str, at: usize) -> Option<f64> {
 
 fn thresholds(table: &Table, from: &BTreeSet<String>, found: &mut Found) {
     for (key, column) in [("3", "phi = 1e-3"), ("5", "phi = 1e-5"), ("7", "phi = 1e-7")] {
-        found.put(format!("hcct.nodes.{key}"), range(&values(table, column), grouped), from);
+        found.put(
+            format!("hcct.nodes.{key}"),
+            range(&values(table, column), grouped),
+            from,
+        );
     }
     let overlap = |row: &Vec<String>, column: usize| part(row.get(column)?, 2);
     let at = table.column("phi = 1e-4").unwrap_or(0);
@@ -102,7 +133,12 @@ fn thresholds(table: &Table, from: &BTreeSet<String>, found: &mut Found) {
     let series: Vec<Series> = table
         .rows
         .iter()
-        .map(|row| (row[0].clone(), (1..row.len()).map(|column| overlap(row, column)).collect()))
+        .map(|row| {
+            (
+                row[0].clone(),
+                (1..row.len()).map(|column| overlap(row, column)).collect(),
+            )
+        })
         .collect();
     let plot = Plot {
         title: "HCCT figure 6: overlap of the hot tree with all calls",
@@ -120,7 +156,10 @@ fn of(table: &Table, algorithm: &str, column: &str, at: usize) -> Vec<f64> {
     let Some(column) = table.column(column) else {
         return Vec::new();
     };
-    let rows = table.rows.iter().filter(|row| row.get(1).is_some_and(|name| name == algorithm));
+    let rows = table
+        .rows
+        .iter()
+        .filter(|row| row.get(1).is_some_and(|name| name == algorithm));
     rows.filter_map(|row| part(row.get(column)?, at)).collect()
 }
 
@@ -161,7 +200,11 @@ fn space(sizes: &Table, table: &Table, from: &BTreeSet<String>, found: &mut Foun
         .collect();
     let large = |name: &String| contexts.iter().any(|(other, n)| other == name && *n > 1e6);
     let show = |v: f64| format!("{v:.2} %");
-    let of: Vec<f64> = bytes.iter().filter(|(name, _)| large(name)).map(|(_, v)| *v).collect();
+    let of: Vec<f64> = bytes
+        .iter()
+        .filter(|(name, _)| large(name))
+        .map(|(_, v)| *v)
+        .collect();
     found.put("hcct.space.large", range(&of, show), from);
     let of: Vec<f64> = bytes.iter().map(|(_, v)| *v).collect();
     found.put("hcct.space.all", range(&of, show), from);
@@ -169,7 +212,12 @@ fn space(sizes: &Table, table: &Table, from: &BTreeSet<String>, found: &mut Foun
     let series: Vec<Series> = table.head[1..]
         .iter()
         .enumerate()
-        .map(|(at, name)| (name.clone(), table.rows.iter().map(|row| part(row.get(at + 1)?, 1)).collect()))
+        .map(|(at, name)| {
+            (
+                name.clone(),
+                table.rows.iter().map(|row| part(row.get(at + 1)?, 1)).collect(),
+            )
+        })
         .collect();
     let marks = [("paper, worst".to_owned(), 6.5), ("1 %".to_owned(), 1.0)];
     let plot = Plot {
@@ -180,7 +228,11 @@ fn space(sizes: &Table, table: &Table, from: &BTreeSet<String>, found: &mut Foun
         marks: &marks,
         log: true,
     };
-    found.plot("hcct-space", "Figure 12; dashed: the paper's worst case and its usual one.", plot.bars());
+    found.plot(
+        "hcct-space",
+        "Figure 12; dashed: the paper's worst case and its usual one.",
+        plot.bars(),
+    );
 }
 
 fn bursts(table: &Table, exact: Option<&Table>, from: &BTreeSet<String>, found: &mut Found) {
@@ -191,7 +243,11 @@ fn bursts(table: &Table, exact: Option<&Table>, from: &BTreeSet<String>, found: 
     };
     for (key, kind) in [("static", "static"), ("5", "RR 5 %")] {
         let of = of(table, kind, speed, 0);
-        found.put(format!("hcct.bursts.{key}"), range(&of, |v| format!("{v:.1}")), from);
+        found.put(
+            format!("hcct.bursts.{key}"),
+            range(&of, |v| format!("{v:.1}")),
+            from,
+        );
     }
     if let Some(exact) = exact {
         let all = of(exact, "lazy Space Saving", "overlap", 0);
@@ -212,12 +268,20 @@ fn bursts(table: &Table, exact: Option<&Table>, from: &BTreeSet<String>, found: 
     }
     let column = table.column(speed).unwrap_or(0);
     let cell = |place: &String, kind: &String| {
-        let row = table.rows.iter().find(|row| row[0] == *place && row[1] == *kind)?;
+        let row = table
+            .rows
+            .iter()
+            .find(|row| row[0] == *place && row[1] == *kind)?;
         number(row.get(column)?)
     };
     let series: Vec<Series> = kinds
         .iter()
-        .map(|kind| (kind.clone(), places.iter().map(|place| cell(place, kind)).collect()))
+        .map(|kind| {
+            (
+                kind.clone(),
+                places.iter().map(|place| cell(place, kind)).collect(),
+            )
+        })
         .collect();
     let marks = [("paper, most".to_owned(), 36.0)];
     let plot = Plot {
@@ -228,11 +292,19 @@ fn bursts(table: &Table, exact: Option<&Table>, from: &BTreeSet<String>, found: 
         marks: &marks,
         log: true,
     };
-    found.plot("hcct-bursts", "Figure 13; dashed: the paper's greatest.", plot.bars());
+    found.plot(
+        "hcct-bursts",
+        "Figure 13; dashed: the paper's greatest.",
+        plot.bars(),
+    );
 }
 
 fn skew(table: &Table, from: &BTreeSet<String>, found: &mut Found) {
-    found.put("hcct.skew", range(&values(table, "10 %"), |v| format!("{v:.1} %")), from);
+    found.put(
+        "hcct.skew",
+        range(&values(table, "10 %"), |v| format!("{v:.1} %")),
+        from,
+    );
     let places: Vec<String> = table.head[1..].to_vec();
     let series: Vec<Series> = table
         .rows
@@ -247,5 +319,9 @@ fn skew(table: &Table, from: &BTreeSet<String>, found: &mut Found) {
         marks: &[("paper, at 10 %: about 90".to_owned(), 90.0)],
         log: false,
     };
-    found.plot("hcct-skew", "Figure 1; dashed: the paper's 10 to 90 rule.", plot.lines());
+    found.plot(
+        "hcct-skew",
+        "Figure 1; dashed: the paper's 10 to 90 rule.",
+        plot.lines(),
+    );
 }

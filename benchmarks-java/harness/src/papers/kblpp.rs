@@ -10,8 +10,10 @@ use crate::stats::geometric_mean;
 use crate::workload::KERNELS;
 
 /// Of the table of times, as it is now and with two builds in one file.
-const TIMES: [&str; 2] =
-    ["stream,k,round,competitor,ns_per_path_end", "build,stream,k,round,competitor,ns_per_path_end"];
+const TIMES: [&str; 2] = [
+    "stream,k,round,competitor,ns_per_path_end",
+    "build,stream,k,round,competitor,ns_per_path_end",
+];
 /// Of the sequences of two kernels (`super::steps`).
 pub const SEQUENCES: &str = "kernel,what,sequence,count,of";
 
@@ -22,7 +24,9 @@ pub const SEQUENCES: &str = "kernel,what,sequence,count,of";
 pub fn measure(runs: &Runs) -> Result<Found> {
     let mut found = Found::default();
     times(runs, &mut found)?;
-    if let Some(source) = runs.newest("summary.md", |text| text.contains("Nodes of the k-SF (figure 17)")) {
+    if let Some(source) = runs.newest("summary.md", |text| {
+        text.contains("Nodes of the k-SF (figure 17)")
+    }) {
         shapes(&source, &mut found);
     }
     sequences(runs, &mut found)?;
@@ -60,7 +64,11 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
     // The run with most programs, the newest of these.
     let programs = |source: &Source| {
         let at = usize::from(source.text.starts_with("build"));
-        let names = source.text.lines().skip(1).filter_map(|line| line.split(',').nth(at));
+        let names = source
+            .text
+            .lines()
+            .skip(1)
+            .filter_map(|line| line.split(',').nth(at));
         names.collect::<BTreeSet<_>>().len()
     };
     let all = runs.with("raw.csv", is_times);
@@ -70,10 +78,20 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
     };
     let (pairs, slabs) = (relative(source, "pairs")?, relative(source, "k-SF")?);
     let flat: Vec<f64> = pairs.values().flat_map(BTreeMap::values).copied().collect();
-    let below = pairs.values().filter(|by| by.values().all(|ratio| *ratio < 1.0)).count();
-    let half = pairs.values().filter(|by| by.values().all(|ratio| *ratio < 0.5)).count();
+    let below = pairs
+        .values()
+        .filter(|by| by.values().all(|ratio| *ratio < 1.0))
+        .count();
+    let half = pairs
+        .values()
+        .filter(|by| by.values().all(|ratio| *ratio < 0.5))
+        .count();
     let from = one(&source.run);
-    found.put("kblpp.time.below", format!("{below} of {} (below 0.5: {half})", pairs.len()), &from);
+    found.put(
+        "kblpp.time.below",
+        format!("{below} of {} (below 0.5: {half})", pairs.len()),
+        &from,
+    );
     found.put("kblpp.time.range", range(&flat, |v| format!("{v:.2}")), &from);
     let mean = |values: &[f64]| geometric_mean(values).map_or("–".to_owned(), |mean| format!("{mean:.2}"));
     found.put("kblpp.time.mean", mean(&flat), &from);
@@ -82,13 +100,29 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
     let ks: BTreeSet<u32> = pairs.values().flat_map(BTreeMap::keys).copied().collect();
     let places: Vec<String> = ks.iter().map(u32::to_string).collect();
     let lines = |kernels: bool| -> Vec<Series> {
-        let chosen = pairs.iter().filter(|(name, _)| KERNELS.contains(&name.as_str()) == kernels);
-        chosen.map(|(name, by)| (name.clone(), ks.iter().map(|k| by.get(k).copied()).collect())).collect()
+        let chosen = pairs
+            .iter()
+            .filter(|(name, _)| KERNELS.contains(&name.as_str()) == kernels);
+        chosen
+            .map(|(name, by)| (name.clone(), ks.iter().map(|k| by.get(k).copied()).collect()))
+            .collect()
     };
-    let marks = [("hash table".to_owned(), 1.0), ("paper, least".to_owned(), 0.55), ("paper, greatest".to_owned(), 3.76)];
+    let marks = [
+        ("hash table".to_owned(), 1.0),
+        ("paper, least".to_owned(), 0.55),
+        ("paper, greatest".to_owned(), 3.76),
+    ];
     for (name, kernels, title) in [
-        ("kblpp-time", true, "k-BLPP figure 14: time of k-iteration paths, kernels"),
-        ("kblpp-time-apps", false, "k-BLPP figure 14: time of k-iteration paths, applications"),
+        (
+            "kblpp-time",
+            true,
+            "k-BLPP figure 14: time of k-iteration paths, kernels",
+        ),
+        (
+            "kblpp-time-apps",
+            false,
+            "k-BLPP figure 14: time of k-iteration paths, applications",
+        ),
     ] {
         let plot = Plot {
             title,
@@ -98,7 +132,11 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
             marks: &marks,
             log: false,
         };
-        found.plot(name, "Figure 14; dashed: the hash table, and the paper's least and greatest.", plot.lines());
+        found.plot(
+            name,
+            "Figure 14; dashed: the hash table, and the paper's least and greatest.",
+            plot.lines(),
+        );
     }
     Ok(())
 }
@@ -117,7 +155,11 @@ fn shapes(source: &Source, found: &mut Found) {
     let values = |title: &str, k: u32| -> Vec<f64> { column(title, k).into_iter().map(|(_, v)| v).collect() };
     let (slab, forest) = ("Nodes of the k-SF (figure 17)", "Nodes of the k-IPF (figure 18)");
     let degree = "Average degree of inner nodes";
-    found.put("kblpp.lookups", range(&values("Look-ups of roots", 16), |v| format!("{v:.4}")), &from);
+    found.put(
+        "kblpp.lookups",
+        range(&values("Look-ups of roots", 16), |v| format!("{v:.4}")),
+        &from,
+    );
     found.put("kblpp.nodes.slab", range(&values(slab, 16), short), &from);
     found.put("kblpp.nodes.forest", range(&values(forest, 16), short), &from);
     let both = values(slab, 16).into_iter().zip(values(forest, 16));
@@ -126,11 +168,20 @@ fn shapes(source: &Source, found: &mut Found) {
     let both = values(degree, 2).into_iter().zip(values(degree, 16));
     let (falls, all) = both.fold((0, 0), |(falls, all), (a, b)| (falls + u32::from(b < a), all + 1));
     found.put("kblpp.degree.falls", format!("{falls} of {all}"), &from);
-    let heapsort = |k| column(degree, k).into_iter().find(|(name, _)| name == "heapsort").map(|(_, v)| v);
+    let heapsort = |k| {
+        column(degree, k)
+            .into_iter()
+            .find(|(name, _)| name == "heapsort")
+            .map(|(_, v)| v)
+    };
     if let (Some(a), Some(b)) = (heapsort(2), heapsort(16)) {
         found.put("kblpp.degree.heapsort", format!("{a:.2}; {b:.2}"), &from);
     }
-    found.put("kblpp.depth", range(&values("Average depth of leaves", 16), |v| format!("{v:.1}")), &from);
+    found.put(
+        "kblpp.depth",
+        range(&values("Average depth of leaves", 16), |v| format!("{v:.1}")),
+        &from,
+    );
     let Some(table) = source.table(slab) else { return };
     let series: Vec<Series> = table
         .rows
@@ -169,7 +220,10 @@ fn sequences(runs: &Runs, found: &mut Found) -> Result<()> {
 }
 
 fn unrolled(runs: &Runs, found: &mut Found) -> Result<()> {
-    let Some(source) = runs.with_head("raw.csv", "jdk,pair,kernel,iteration,nanos,cpu_nanos").into_iter().next()
+    let Some(source) = runs
+        .with_head("raw.csv", "jdk,pair,kernel,iteration,nanos,cpu_nanos")
+        .into_iter()
+        .next()
     else {
         return Ok(());
     };
@@ -178,7 +232,8 @@ fn unrolled(runs: &Runs, found: &mut Found) -> Result<()> {
         let warm = row["iteration"].parse::<i64>().is_ok_and(|number| number >= 0);
         if let (true, Ok(nanos)) = (warm, row["cpu_nanos"].parse::<f64>()) {
             let unrolled = row["kernel"] == "convolution-unrolled";
-            *cpu.entry((row["jdk"].clone(), row["pair"].clone(), unrolled)).or_default() += nanos;
+            *cpu.entry((row["jdk"].clone(), row["pair"].clone(), unrolled))
+                .or_default() += nanos;
         }
     }
     let mut by_jdk: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -192,7 +247,9 @@ fn unrolled(runs: &Runs, found: &mut Found) -> Result<()> {
         .map(|(jdk, values)| {
             let feature = jdk.split('.').next().unwrap_or_default();
             let spread = ratios(values);
-            let spread = spread.split_once(" (").map_or("", |(_, rest)| rest.trim_end_matches(')'));
+            let spread = spread
+                .split_once(" (")
+                .map_or("", |(_, rest)| rest.trim_end_matches(')'));
             format!("JDK {feature}: {:.2} ({spread})", median(values))
         })
         .collect();

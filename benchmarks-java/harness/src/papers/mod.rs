@@ -71,7 +71,10 @@ pub struct Arguments {
 /// If a measurement fails, a run is damaged, or a file cannot be written.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<String> {
     if arguments.from.is_none() {
-        for (name, _) in PAPERS.iter().filter(|(name, _)| [*name, Name::All].contains(&arguments.paper)) {
+        for (name, _) in PAPERS
+            .iter()
+            .filter(|(name, _)| [*name, Name::All].contains(&arguments.paper))
+        {
             steps::measure(workspace, *name, arguments.quick, &arguments.steps)?;
         }
     }
@@ -116,7 +119,11 @@ fn pages(workspace: &Workspace, folder: &Path) -> Result<BTreeMap<String, String
 /// What was named as a plot is there, if the values are.
 fn check(paper: &Paper, found: &Found) -> Result<()> {
     for item in &paper.items {
-        if let paper::How::Measured { rows, plot: Some(plot), .. } = &item.how
+        if let paper::How::Measured {
+            rows,
+            plot: Some(plot),
+            ..
+        } = &item.how
             && rows.iter().any(|row| found.values.contains_key(&row.measure))
             && !found.plots.contains_key(plot)
         {
@@ -174,7 +181,11 @@ mod tests {
             let paper = Paper::read(&workspace.root().join("papers").join(format!("{file}.json"))).unwrap();
             for item in &paper.items {
                 if let paper::How::Tested(test) = &item.how {
-                    assert!(workspace.repository().join(test).is_file(), "{}: {test}", item.figure);
+                    assert!(
+                        workspace.repository().join(test).is_file(),
+                        "{}: {test}",
+                        item.figure
+                    );
                 }
             }
         }
@@ -199,7 +210,10 @@ mod tests {
             for item in &paper.items {
                 if let paper::How::Measured { rows, .. } = &item.how {
                     all += rows.len();
-                    there += rows.iter().filter(|row| found.values.contains_key(&row.measure)).count();
+                    there += rows
+                        .iter()
+                        .filter(|row| found.values.contains_key(&row.measure))
+                        .count();
                 }
             }
         }

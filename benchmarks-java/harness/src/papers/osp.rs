@@ -45,7 +45,11 @@ pub fn measure(runs: &Runs) -> Result<Found> {
         ranked = (ranked.0 + right, ranked.1 + all);
     }
     if ranked.1 > 0 {
-        found.put("osp.points.all", format!("{} of {} (both ways)", ranked.0, ranked.1), &all_from);
+        found.put(
+            "osp.points.all",
+            format!("{} of {} (both ways)", ranked.0, ranked.1),
+            &all_from,
+        );
         plot_errors(&mut found, &errors);
     }
     overhead(runs, &mut found)?;
@@ -57,7 +61,11 @@ fn by_way<'a>(table: &'a Table, column: &str) -> Vec<(&'a str, &'a str)> {
     let (Some(way), Some(column)) = (table.column("skipping by"), table.column(column)) else {
         return Vec::new();
     };
-    table.rows.iter().map(|row| (row[way].as_str(), row[column].as_str())).collect()
+    table
+        .rows
+        .iter()
+        .map(|row| (row[way].as_str(), row[column].as_str()))
+        .collect()
 }
 
 fn sizes(source: &Source, name: &str, from: &BTreeSet<String>, found: &mut Found) {
@@ -82,7 +90,9 @@ fn sizes(source: &Source, name: &str, from: &BTreeSet<String>, found: &mut Found
 }
 
 fn samples(source: &Source, name: &str, from: &BTreeSet<String>, found: &mut Found) {
-    let Some(table) = source.table("(OSP table 3)") else { return };
+    let Some(table) = source.table("(OSP table 3)") else {
+        return;
+    };
     let columns = ["in the sample", "distinct", "f"].map(|column| by_way(&table, column));
     let cells: Vec<String> = (0..columns[0].len())
         .filter_map(|at| {
@@ -117,7 +127,10 @@ fn ten(
     }
     let greatest = |way: &'static str| {
         let (_, text) = errors.iter().find(|(other, _)| *other == way)?;
-        text.trim_end_matches('%').split(',').filter_map(number).reduce(f64::max)
+        text.trim_end_matches('%')
+            .split(',')
+            .filter_map(number)
+            .reduce(f64::max)
     };
     ["consumer", "probes"].map(|way| (way, greatest(way))).to_vec()
 }
@@ -139,7 +152,10 @@ fn points(source: &Source) -> (u32, u32) {
 
 fn plot_errors(found: &mut Found, errors: &BTreeMap<&str, Vec<Option<f64>>>) {
     let places = PROGRAMS.map(|(name, ..)| name.to_owned());
-    let series: Vec<Series> = errors.iter().map(|(way, values)| ((*way).to_owned(), values.clone())).collect();
+    let series: Vec<Series> = errors
+        .iter()
+        .map(|(way, values)| ((*way).to_owned(), values.clone()))
+        .collect();
     let plot = Plot {
         title: "OSP table 5: greatest error of the estimates of the first four",
         axis: "%",
@@ -148,12 +164,18 @@ fn plot_errors(found: &mut Found, errors: &BTreeMap<&str, Vec<Option<f64>>>) {
         marks: &[("paper, fft".to_owned(), 1.0)],
         log: true,
     };
-    found.plot("osp-errors", "Table 5; dashed: the paper's greatest, of FFT.", plot.bars());
+    found.plot(
+        "osp-errors",
+        "Table 5; dashed: the paper's greatest, of FFT.",
+        plot.bars(),
+    );
 }
 
 fn overhead(runs: &Runs, found: &mut Found) -> Result<()> {
     let wanted = |text: &str| {
-        text.starts_with("jdk,workload,config,pair,iteration") && text.contains(",probes-idle,") && !text.contains(",blocks,")
+        text.starts_with("jdk,workload,config,pair,iteration")
+            && text.contains(",probes-idle,")
+            && !text.contains(",blocks,")
     };
     // JDK and program: total and sampling, and the run.
     let mut all: BTreeMap<(u32, String), (f64, f64, String)> = BTreeMap::new();
@@ -167,12 +189,18 @@ fn overhead(runs: &Runs, found: &mut Found) -> Result<()> {
                 run: source.run.clone(),
                 text: part.to_owned(),
             };
-            let Some(table) = part.table_with("total overhead") else { continue };
-            let (total, sampling) = (table.numbers("total overhead"), table.numbers("sampling overhead"));
+            let Some(table) = part.table_with("total overhead") else {
+                continue;
+            };
+            let (total, sampling) = (
+                table.numbers("total overhead"),
+                table.numbers("sampling overhead"),
+            );
             for (name, total) in total {
                 let of = sampling.iter().find(|(other, _)| *other == name);
                 if let Some((_, sampling)) = of {
-                    all.entry((jdk, name)).or_insert((total, *sampling, source.run.clone()));
+                    all.entry((jdk, name))
+                        .or_insert((total, *sampling, source.run.clone()));
                 }
             }
         }
@@ -193,12 +221,23 @@ fn overhead(runs: &Runs, found: &mut Found) -> Result<()> {
     }
     let places = PROGRAMS.map(|(name, ..)| name.to_owned());
     let ours = |jdk: u32| -> Vec<Option<f64>> {
-        places.iter().map(|name| all.get(&(jdk, name.clone())).map(|(total, ..)| *total)).collect()
+        places
+            .iter()
+            .map(|name| all.get(&(jdk, name.clone())).map(|(total, ..)| *total))
+            .collect()
     };
-    let mut series: Vec<Series> =
-        vec![("paper, total".to_owned(), PROGRAMS.iter().map(|(_, total, _)| Some(*total)).collect())];
-    series.extend(jdks.iter().map(|jdk| (format!("ours, total, JDK {jdk}"), ours(*jdk))));
-    series.push(("paper, sampling".to_owned(), PROGRAMS.iter().map(|(.., s)| Some(*s)).collect()));
+    let mut series: Vec<Series> = vec![(
+        "paper, total".to_owned(),
+        PROGRAMS.iter().map(|(_, total, _)| Some(*total)).collect(),
+    )];
+    series.extend(
+        jdks.iter()
+            .map(|jdk| (format!("ours, total, JDK {jdk}"), ours(*jdk))),
+    );
+    series.push((
+        "paper, sampling".to_owned(),
+        PROGRAMS.iter().map(|(.., s)| Some(*s)).collect(),
+    ));
     let plot = Plot {
         title: "OSP table 2: overhead",
         axis: "% of the time without a profiler",
@@ -207,6 +246,10 @@ fn overhead(runs: &Runs, found: &mut Found) -> Result<()> {
         marks: &[("aim".to_owned(), 10.0)],
         log: false,
     };
-    found.plot("osp-overhead", "Table 2: the paper's programs beside ours of the same kind; dashed: our aim.", plot.bars());
+    found.plot(
+        "osp-overhead",
+        "Table 2: the paper's programs beside ours of the same kind; dashed: our aim.",
+        plot.bars(),
+    );
     Ok(())
 }

@@ -34,22 +34,41 @@ pub fn section(paper: &Paper, found: &Found) -> String {
                         links(&runs)
                     );
                 }
-                let _ = writeln!(differences, "- **{}** ({}). {difference}", item.figure, item.place);
+                let _ = writeln!(
+                    differences,
+                    "- **{}** ({}). {difference}",
+                    item.figure, item.place
+                );
             }
             How::Tested(test) => {
-                let _ = writeln!(tested, "- **{}** ({}), {}: [`{test}`](../{test}).", item.figure, item.place, item.what);
+                let _ = writeln!(
+                    tested,
+                    "- **{}** ({}), {}: [`{test}`](../{test}).",
+                    item.figure, item.place, item.what
+                );
             }
             How::Not(reason) => {
-                let _ = writeln!(not, "- **{}** ({}), {}. {reason}", item.figure, item.place, item.what);
+                let _ = writeln!(
+                    not,
+                    "- **{}** ({}), {}. {reason}",
+                    item.figure, item.place, item.what
+                );
             }
         }
     }
     for (name, picture) in &found.plots {
-        let _ = write!(text, "\n![{}]({PLOTS}/{name}.svg)\n\n{}\n", picture.caption, picture.caption);
+        let _ = write!(
+            text,
+            "\n![{}]({PLOTS}/{name}.svg)\n\n{}\n",
+            picture.caption, picture.caption
+        );
     }
     let _ = write!(text, "\n**Where the difference comes from**\n\n{differences}");
     if !tested.is_empty() {
-        let _ = write!(text, "\n**Examples and algorithms, checked by tests**\n\n{tested}");
+        let _ = write!(
+            text,
+            "\n**Examples and algorithms, checked by tests**\n\n{tested}"
+        );
     }
     if !not.is_empty() {
         let _ = write!(text, "\n**Not redone**\n\n{not}");

@@ -77,7 +77,10 @@ impl Paper {
             name: text(json, "name")?,
             title: text(json, "title")?,
             setting: text(json, "setting")?,
-            items: items.iter().map(Item::of).collect::<std::result::Result<_, _>>()?,
+            items: items
+                .iter()
+                .map(Item::of)
+                .collect::<std::result::Result<_, _>>()?,
         })
     }
 }
@@ -118,8 +121,12 @@ impl Row {
 
 fn text(json: &Json, key: &str) -> std::result::Result<String, String> {
     let text = json[key].as_str().filter(|text| !text.is_empty());
-    text.map(str::to_owned)
-        .ok_or_else(|| format!("no text '{key}' in {}", json.to_string().chars().take(80).collect::<String>()))
+    text.map(str::to_owned).ok_or_else(|| {
+        format!(
+            "no text '{key}' in {}",
+            json.to_string().chars().take(80).collect::<String>()
+        )
+    })
 }
 
 #[cfg(test)]

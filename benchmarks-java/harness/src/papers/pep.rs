@@ -10,8 +10,7 @@ use crate::stats::geometric_mean;
 use crate::workload::KERNELS;
 
 const RUN: &str = "jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum";
-const ACCURACY: &str =
-    "jdk,workload,schedule,trial,path_accuracy,edge_relative_overlap,edge_absolute_overlap,hot_paths,unobserved_share,samples";
+const ACCURACY: &str = "jdk,workload,schedule,trial,path_accuracy,edge_relative_overlap,edge_absolute_overlap,hot_paths,unobserved_share,samples";
 /// Of our configurations, those that a figure needs: its name here, and what runs called it. The runs from
 /// before the default schedule was another had `sag:64:17` by the name `yieldpoint`.
 const CONFIGS: [(&str, &[&str]); 6] = [
@@ -85,7 +84,10 @@ fn is_kernel(name: &str) -> bool {
 }
 
 fn applications(by: &BTreeMap<String, (f64, String)>) -> Vec<f64> {
-    by.iter().filter(|(name, _)| !is_kernel(name)).map(|(_, (value, _))| *value).collect()
+    by.iter()
+        .filter(|(name, _)| !is_kernel(name))
+        .map(|(_, (value, _))| *value)
+        .collect()
 }
 
 /// Time with a configuration relative to that without the agent, elapsed time of a JVM's median iteration, or
@@ -107,10 +109,16 @@ fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
             }
         }
         let time = |iterations: &[(i64, f64)]| match first {
-            true => iterations.iter().min_by_key(|(number, _)| *number).map(|(_, nanos)| *nanos),
+            true => iterations
+                .iter()
+                .min_by_key(|(number, _)| *number)
+                .map(|(_, nanos)| *nanos),
             false => {
-                let warm: Vec<f64> =
-                    iterations.iter().filter(|(number, _)| *number >= 0).map(|(_, nanos)| *nanos).collect();
+                let warm: Vec<f64> = iterations
+                    .iter()
+                    .filter(|(number, _)| *number >= 0)
+                    .map(|(_, nanos)| *nanos)
+                    .collect();
                 Some(median(&warm)).filter(|time| time.is_finite())
             }
         };
@@ -122,13 +130,17 @@ fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
             let base = [jdk.clone(), workload.clone(), "base".to_owned(), pair.clone()];
             let base = jvms.get(&base).and_then(|iterations| time(iterations));
             if let (Some(base), Some(with)) = (base, time(iterations)) {
-                pairs.entry((feature(jdk), workload.clone())).or_default().push(with / base);
+                pairs
+                    .entry((feature(jdk), workload.clone()))
+                    .or_default()
+                    .push(with / base);
             }
         }
         for ((jdk, workload), ratios) in pairs {
             // Newer runs came before.
             let by = all.entry(jdk).or_default();
-            by.entry(workload).or_insert_with(|| (median(&ratios), source.run.clone()));
+            by.entry(workload)
+                .or_insert_with(|| (median(&ratios), source.run.clone()));
         }
     }
     Ok(all)
@@ -141,12 +153,16 @@ fn accuracy(runs: &Runs, schedule: &str, column: &str) -> Result<ByJdk> {
         let mut trials: BTreeMap<(u32, String), Vec<f64>> = BTreeMap::new();
         for row in source.rows()? {
             if let (true, Ok(value)) = (row["schedule"] == schedule, row[column].parse()) {
-                trials.entry((feature(&row["jdk"]), row["workload"].clone())).or_default().push(value);
+                trials
+                    .entry((feature(&row["jdk"]), row["workload"].clone()))
+                    .or_default()
+                    .push(value);
             }
         }
         for ((jdk, workload), values) in trials {
             let by = all.entry(jdk).or_default();
-            by.entry(workload).or_insert_with(|| (median(&values), source.run.clone()));
+            by.entry(workload)
+                .or_insert_with(|| (median(&values), source.run.clone()));
         }
     }
     Ok(all)
@@ -167,7 +183,12 @@ fn put(found: &mut Found, key: &str, all: &ByJdk, ratios: bool) {
             let text = match (ratios, geometric_mean(&values)) {
                 (_, None) => continue,
                 (true, Some(mean)) => format!("{mean:.2} ({least:.2} to {greatest:.2})"),
-                (false, _) => format!("{:.1} % ({:.1} to {:.1})", mean(&values) * 100.0, least * 100.0, greatest * 100.0),
+                (false, _) => format!(
+                    "{:.1} % ({:.1} to {:.1})",
+                    mean(&values) * 100.0,
+                    least * 100.0,
+                    greatest * 100.0
+                ),
             };
             texts.push(format!("JDK {jdk}, {} programs: {text}", values.len()));
         }
@@ -197,11 +218,18 @@ fn plot_overhead(found: &mut Found, bars: &[(String, ByJdk)]) {
                 let (app, jdk) = place.split_once(", ")?;
                 Some(by_jdk.get(&jdk.parse().ok()?)?.get(app)?.0)
             };
-            let name = if name == "sag" { "PEP(64,17)" } else { "exact counts" };
+            let name = if name == "sag" {
+                "PEP(64,17)"
+            } else {
+                "exact counts"
+            };
             (name.to_owned(), places.iter().map(value).collect())
         })
         .collect();
-    let marks = [("paper, exact".to_owned(), 1.92), ("paper, (64,17)".to_owned(), 1.012)];
+    let marks = [
+        ("paper, exact".to_owned(), 1.92),
+        ("paper, (64,17)".to_owned(), 1.012),
+    ];
     let plot = Plot {
         title: "PEP figure 6 and section 5.1: time of a warm run",
         axis: "relative to no agent; application and JDK",
@@ -217,10 +245,15 @@ fn plot_overhead(found: &mut Found, bars: &[(String, ByJdk)]) {
 }
 
 fn plot_accuracy(found: &mut Found, values: &BTreeMap<&str, Vec<Option<f64>>>) {
-    let kept: Vec<usize> =
-        (0..SCHEDULES.len()).filter(|at| values.values().any(|values| values[*at].is_some())).collect();
+    let kept: Vec<usize> = (0..SCHEDULES.len())
+        .filter(|at| values.values().any(|values| values[*at].is_some()))
+        .collect();
     let places: Vec<String> = kept.iter().map(|at| SCHEDULES[*at].to_owned()).collect();
-    let names = [("path", "paths"), ("relative", "edges, relative"), ("absolute", "edges, absolute")];
+    let names = [
+        ("path", "paths"),
+        ("relative", "edges, relative"),
+        ("absolute", "edges, absolute"),
+    ];
     let series: Vec<Series> = names
         .iter()
         .filter_map(|(key, name)| {

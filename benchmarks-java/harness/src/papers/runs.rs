@@ -78,7 +78,9 @@ impl Source {
     /// If a line has not as many fields as the first.
     pub fn rows(&self) -> Result<Vec<Fields>> {
         let mut lines = self.text.lines().enumerate();
-        let head: Vec<&str> = lines.next().map_or(Vec::new(), |(_, head)| head.split(',').collect());
+        let head: Vec<&str> = lines
+            .next()
+            .map_or(Vec::new(), |(_, head)| head.split(',').collect());
         let row = |(at, line): (usize, &str)| {
             let fields: Vec<&str> = line.split(',').collect();
             if fields.len() != head.len() {
@@ -89,7 +91,9 @@ impl Source {
                 });
             }
             let named = head.iter().zip(fields);
-            Ok(named.map(|(name, field)| ((*name).to_owned(), field.to_owned())).collect())
+            Ok(named
+                .map(|(name, field)| ((*name).to_owned(), field.to_owned()))
+                .collect())
         };
         lines.map(row).collect()
     }
@@ -129,7 +133,10 @@ impl Table {
         let mut rows = Vec::new();
         for line in lines.take_while(|line| line.starts_with('|')) {
             let row = cells(line);
-            if !row.iter().all(|cell| cell.trim_matches([':', '-', ' ']).is_empty()) {
+            if !row
+                .iter()
+                .all(|cell| cell.trim_matches([':', '-', ' ']).is_empty())
+            {
                 rows.push(row);
             }
         }
@@ -160,7 +167,9 @@ fn cells(line: &str) -> Vec<String> {
 /// The number that a text begins with: `0.52 (0.48–0.68)`, `10 k`, `2e-3 %`, `77,739,567`.
 pub fn number(text: &str) -> Option<f64> {
     let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || ".,+-e".contains(c))).unwrap_or(text.len());
+    let end = text
+        .find(|c: char| !(c.is_ascii_digit() || ".,+-e".contains(c)))
+        .unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let value: f64 = digits.trim_end_matches(',').replace(',', "").parse().ok()?;
     Some(match rest.trim_start().chars().next() {
@@ -200,14 +209,21 @@ mod tests {
         assert_eq!(source.table("figure 1").unwrap().rows, [["x", "1"]]);
         assert_eq!(source.table("Two").unwrap().rows.len(), 2);
         let two = source.table_with("d").unwrap();
-        assert_eq!(two.numbers("d"), [("y".to_owned(), 2000.0), ("z".to_owned(), 3.0)]);
+        assert_eq!(
+            two.numbers("d"),
+            [("y".to_owned(), 2000.0), ("z".to_owned(), 3.0)]
+        );
         assert!(source.table("Three").is_none());
     }
 
     #[test]
     fn the_newest_run_with_a_file_is_found() {
         let folder = tempfile::tempdir().unwrap();
-        for (run, text) in [("2026-01-01-a", "k,v\nx,1\n"), ("2026-01-02-b", "k,v\nx,2\n"), ("2026-01-03-c", "other\n")] {
+        for (run, text) in [
+            ("2026-01-01-a", "k,v\nx,1\n"),
+            ("2026-01-02-b", "k,v\nx,2\n"),
+            ("2026-01-03-c", "other\n"),
+        ] {
             std::fs::create_dir(folder.path().join(run)).unwrap();
             std::fs::write(folder.path().join(run).join("raw.csv"), text).unwrap();
         }

@@ -41,7 +41,9 @@ fn is_kernel(name: &str) -> bool {
 fn numbers(table: &Table, run: &str, found: &mut Found) {
     let ratio = |a: &str, b: &str| -> Vec<(String, f64)> {
         let both = table.numbers(a).into_iter().zip(table.numbers(b));
-        both.map(|((name, a), (_, b))| (name, a / b)).filter(|(name, _)| !is_kernel(name)).collect()
+        both.map(|((name, a), (_, b))| (name, a / b))
+            .filter(|(name, _)| !is_kernel(name))
+            .collect()
     };
     let paths = ratio("paths, SPP", "paths, BPP at back edges");
     let points = ratio("points, SPP", "points, BPP at back edges");
@@ -59,8 +61,10 @@ fn numbers(table: &Table, run: &str, found: &mut Found) {
         let paper = TABLE.iter().map(|(_, values)| Some(values[a] / values[b]));
         paper.chain(ours.iter().map(|(_, value)| Some(*value))).collect()
     };
-    let series: Vec<Series> =
-        vec![("paths".to_owned(), of(0, 1, &paths)), ("places".to_owned(), of(2, 3, &points))];
+    let series: Vec<Series> = vec![
+        ("paths".to_owned(), of(0, 1, &paths)),
+        ("places".to_owned(), of(2, 3, &points)),
+    ];
     let plot = Plot {
         title: "SPP table 1: structural relative to Ball-Larus",
         axis: "ratio of numbers",
@@ -69,26 +73,42 @@ fn numbers(table: &Table, run: &str, found: &mut Found) {
         marks: &[],
         log: false,
     };
-    found.plot("spp-table1", "Table 1: the paper's programs, and our applications.", plot.bars());
+    found.plot(
+        "spp-table1",
+        "Table 1: the paper's programs, and our applications.",
+        plot.bars(),
+    );
 }
 
 fn overhead(table: &Table, run: &str, found: &mut Found) {
     let from = one(run);
-    let Some(program) = table.column("program") else { return };
+    let Some(program) = table.column("program") else {
+        return;
+    };
     let of = |column: &str, nth: usize| -> Vec<(String, f64)> {
         // Two columns have the same name.
-        let places: Vec<usize> =
-            (0..table.head.len()).filter(|at| table.head[*at] == column).collect();
-        let Some(at) = places.get(nth) else { return Vec::new() };
+        let places: Vec<usize> = (0..table.head.len())
+            .filter(|at| table.head[*at] == column)
+            .collect();
+        let Some(at) = places.get(nth) else {
+            return Vec::new();
+        };
         let cell = |row: &Vec<String>| Some((row.get(program)?.clone(), row.get(*at)?.parse().ok()?));
         table.rows.iter().filter_map(cell).collect()
     };
     let chosen = |all: &[(String, f64)], kernels: bool| -> Vec<f64> {
-        all.iter().filter(|(name, _)| is_kernel(name) == kernels).map(|(_, value)| *value).collect()
+        all.iter()
+            .filter(|(name, _)| is_kernel(name) == kernels)
+            .map(|(_, value)| *value)
+            .collect()
     };
     let (active, accuracy) = (of("active / base", 0), of("structural paths, %", 0));
     for (kind, kernels) in [("kernels", true), ("apps", false)] {
-        found.put(format!("spp.active.{kind}"), ratios(&chosen(&active, kernels)), &from);
+        found.put(
+            format!("spp.active.{kind}"),
+            ratios(&chosen(&active, kernels)),
+            &from,
+        );
         let accuracy = range(&chosen(&accuracy, kernels), |v| format!("{v:.1} %"));
         found.put(format!("spp.accuracy.{kind}"), accuracy, &from);
     }

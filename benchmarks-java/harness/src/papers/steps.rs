@@ -93,7 +93,15 @@ pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Argu
     match paper {
         Name::Pep => {
             let sizes = ["--warmup", size.warmup, "--iterations", size.iterations];
-            let mut words = vec!["run", "--label", "papers-pep-overhead", "--workload", &run, "--configs", "base"];
+            let mut words = vec![
+                "run",
+                "--label",
+                "papers-pep-overhead",
+                "--workload",
+                &run,
+                "--configs",
+                "base",
+            ];
             for config in [
                 "--config=idle:probe=yieldpoint,schedule=timer,interval=1000s",
                 "--config=timer:probe=yieldpoint,schedule=timer",
@@ -109,27 +117,62 @@ pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Argu
             bench.run(&words, true)?;
             let schedules = "timer,ag:64:17,sag:64:17,sag:256:17,sag:1024:17,span:1ms:256";
             let mut words = vec!["accuracy", "--label", "papers-pep-accuracy", "--workload", &run];
-            words.extend(["--schedules", schedules, "--trials", if quick { "1" } else { "5" }]);
+            words.extend([
+                "--schedules",
+                schedules,
+                "--trials",
+                if quick { "1" } else { "5" },
+            ]);
             words.extend(sizes);
             bench.run(&words, true)
         }
         Name::Kblpp => {
             bench.sequences()?;
-            bench.table("papers-kblpp", "kpaths", size.paths, &[
-                "kpaths", "--paths", size.path_ends, "--rounds", size.rounds,
-            ])
+            bench.table(
+                "papers-kblpp",
+                "kpaths",
+                size.paths,
+                &["kpaths", "--paths", size.path_ends, "--rounds", size.rounds],
+            )
         }
-        Name::Hcct => bench.table("papers-hcct", "contexts", size.contexts, &[
-            "contexts", "--words", size.words, "--rounds", size.rounds,
-        ]),
+        Name::Hcct => bench.table(
+            "papers-hcct",
+            "contexts",
+            size.contexts,
+            &["contexts", "--words", size.words, "--rounds", size.rounds],
+        ),
         Name::Osp => {
-            bench.table("papers-osp", "kpaths", size.subpaths, &[
-                "subpaths", "--rounds", size.rounds, "--windows", "3000000", "--blocks", size.blocks,
-            ])?;
-            let mut words = vec!["run", "--label", "papers-osp-overhead", "--workload", size.subpaths];
+            bench.table(
+                "papers-osp",
+                "kpaths",
+                size.subpaths,
+                &[
+                    "subpaths",
+                    "--rounds",
+                    size.rounds,
+                    "--windows",
+                    "3000000",
+                    "--blocks",
+                    size.blocks,
+                ],
+            )?;
+            let mut words = vec![
+                "run",
+                "--label",
+                "papers-osp-overhead",
+                "--workload",
+                size.subpaths,
+            ];
             words.extend(["--configs", "base", "--config=probes:profile=subpaths"]);
             words.push("--config=probes-idle:profile=subpaths,distance=2000000000:2000000000");
-            words.extend(["--pairs", size.pairs, "--warmup", size.warmup, "--iterations", size.iterations]);
+            words.extend([
+                "--pairs",
+                size.pairs,
+                "--warmup",
+                size.warmup,
+                "--iterations",
+                size.iterations,
+            ]);
             bench.run(&words, true)
         }
         Name::Spp => {
@@ -185,7 +228,15 @@ impl Bench<'_> {
         };
         let folder = folder.map_err(io("create a folder in", std::env::temp_dir()))?;
         let into = folder.path().to_string_lossy();
-        let traces = ["traces", "--profile", kind, "--workload", workloads, "--into", &into];
+        let traces = [
+            "traces",
+            "--profile",
+            kind,
+            "--workload",
+            workloads,
+            "--into",
+            &into,
+        ];
         self.run(&traces, true)?;
         let record = Record::create(self.workspace, label, &[self.jdk()?])?;
         let mut command = self.command()?;
@@ -210,7 +261,11 @@ impl Bench<'_> {
             "trodden-bench {} --jvm=-Xmx1g --into T\ntrodden-bench table {} {}\n",
             traces[..5].join(" "),
             words.join(" "),
-            names.iter().map(|name| format!("T/{name}.trace")).collect::<Vec<_>>().join(" ")
+            names
+                .iter()
+                .map(|name| format!("T/{name}.trace"))
+                .collect::<Vec<_>>()
+                .join(" ")
         );
         record.write("command.txt", &lines)
     }
@@ -218,7 +273,11 @@ impl Bench<'_> {
     /// k-BLPP's figures 6 and 9: sequences of two kernels, from whole profiles.
     fn sequences(&self) -> Result<()> {
         let jdk = self.jdk()?;
-        let record = Record::create(self.workspace, "papers-kblpp-sequences", std::slice::from_ref(&jdk))?;
+        let record = Record::create(
+            self.workspace,
+            "papers-kblpp-sequences",
+            std::slice::from_ref(&jdk),
+        )?;
         let mut raw = record.raw(SEQUENCES)?;
         let trodden = workspace::find_trodden(self.workspace, None)?;
         let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
@@ -243,7 +302,17 @@ impl Bench<'_> {
 fn record_kpaths(trodden: &Path, jdk: &Jdk, workload: &Workload, k: &str, file: &Path) -> Result<()> {
     let mut command = Command::new(trodden);
     command
-        .args(["run", "--quiet", "--profile", "kpaths", "--k", k, "--include", "trodden.kernels.*", "-o"])
+        .args([
+            "run",
+            "--quiet",
+            "--profile",
+            "kpaths",
+            "--k",
+            k,
+            "--include",
+            "trodden.kernels.*",
+            "-o",
+        ])
         .arg(file)
         .arg("--")
         .arg(jdk.java())
@@ -260,13 +329,24 @@ fn sequences_of(file: &Path, kernel: &str, method: &str) -> Result<Vec<String>> 
         workload: kernel.to_owned(),
         source,
     })?;
-    let kpaths = profile.kpaths.as_ref().ok_or_else(|| wrong("no k-iteration paths"))?;
-    let class = if kernel == "convolution" { "MaskedConvolution" } else { "TaskTagScanner" };
-    let named = |(class_at, method_at): &(u32, u32)| {
-        let map = &profile.classes[*class_at as usize].map;
-        map.name.ends_with(class) && map.methods[*method_at as usize].name == method
+    let kpaths = profile
+        .kpaths
+        .as_ref()
+        .ok_or_else(|| wrong("no k-iteration paths"))?;
+    let class = if kernel == "convolution" {
+        "MaskedConvolution"
+    } else {
+        "TaskTagScanner"
     };
-    let forest = kpaths.methods.iter().find(|(key, _)| named(key)).map(|(_, forest)| forest);
+    let named = |(class_at, method_at): &(usize, usize)| {
+        let map = &profile.classes[*class_at].map;
+        map.name.ends_with(class) && map.methods[*method_at].name == method
+    };
+    let forest = kpaths
+        .methods
+        .iter()
+        .find(|(key, _)| named(key))
+        .map(|(_, forest)| forest);
     let forest = forest.ok_or_else(|| wrong("the method has no paths"))?;
     let dashed = |sequence: &[u64]| sequence.iter().map(u64::to_string).collect::<Vec<_>>().join("-");
     let mut lines = Vec::new();
@@ -286,9 +366,13 @@ fn sequences_of(file: &Path, kernel: &str, method: &str) -> Result<Vec<String>> 
             lines.push(format!("{kernel},share,{path},{count},{all}"));
         }
     } else {
-        let whole = forest.sequences().filter(|(sequence, _)| sequence.len() == 11 && sequence[0] == sequence[10] && sequence[..5] == sequence[5..10]);
+        let whole = forest.sequences().filter(|(sequence, _)| {
+            sequence.len() == 11 && sequence[0] == sequence[10] && sequence[..5] == sequence[5..10]
+        });
         // Not the one that only repeats a single path.
-        let best = whole.filter(|(sequence, _)| sequence[0] != sequence[1]).max_by_key(|(_, count)| *count);
+        let best = whole
+            .filter(|(sequence, _)| sequence[0] != sequence[1])
+            .max_by_key(|(_, count)| *count);
         let (sequence, count) = best.ok_or_else(|| wrong("no sequence comes twice in a row"))?;
         let of = forest.count(&sequence[..1]);
         lines.push(format!("{kernel},sequence,{},{count},{of}", dashed(&sequence)));
@@ -297,7 +381,10 @@ fn sequences_of(file: &Path, kernel: &str, method: &str) -> Result<Vec<String>> 
 }
 
 fn done(name: &str, command: &mut Command) -> Result<()> {
-    let status = command.stdout(std::process::Stdio::null()).status().map_err(io("start", name))?;
+    let status = command
+        .stdout(std::process::Stdio::null())
+        .status()
+        .map_err(io("start", name))?;
     match status.success() {
         true => Ok(()),
         false => Err(Error::Program {
@@ -309,7 +396,10 @@ fn done(name: &str, command: &mut Command) -> Result<()> {
 
 fn print_into(command: &mut Command, file: &Path) -> Result<()> {
     let output = File::create(file).map_err(io("create", file))?;
-    let status = command.stdout(output).status().map_err(io("start", "trodden-bench table"))?;
+    let status = command
+        .stdout(output)
+        .status()
+        .map_err(io("start", "trodden-bench table"))?;
     match status.success() {
         true => Ok(()),
         false => Err(Error::Program {

@@ -77,9 +77,18 @@ impl Plot<'_> {
                 .filter_map(|(place, value)| Some((self.place(place), scale.at((*value)?))))
                 .collect();
             let path: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-            let _ = writeln!(svg, "<polyline class=\"l{}\" points=\"{}\"/>", s % COLOURS.len(), path.join(" "));
+            let _ = writeln!(
+                svg,
+                "<polyline class=\"l{}\" points=\"{}\"/>",
+                s % COLOURS.len(),
+                path.join(" ")
+            );
             for (x, y) in &points {
-                let _ = writeln!(svg, "<circle class=\"f{}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\"/>", s % COLOURS.len());
+                let _ = writeln!(
+                    svg,
+                    "<circle class=\"f{}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\"/>",
+                    s % COLOURS.len()
+                );
             }
             if let Some((x, y)) = points.last() {
                 ends.push((*y, *x, s, name));
@@ -114,7 +123,10 @@ impl Plot<'_> {
 
     fn scale(&self) -> Scale {
         let values = self.series.iter().flat_map(|(_, values)| values).flatten();
-        let values: Vec<f64> = values.copied().chain(self.marks.iter().map(|(_, v)| *v)).collect();
+        let values: Vec<f64> = values
+            .copied()
+            .chain(self.marks.iter().map(|(_, v)| *v))
+            .collect();
         Scale::of(&values, self.log)
     }
 
@@ -128,8 +140,14 @@ impl Plot<'_> {
         );
         let mut dark = String::new();
         for (s, (light, on_dark)) in COLOURS.iter().enumerate() {
-            let _ = writeln!(svg, ".f{s},text.f{s}{{fill:{light}}} .l{s}{{stroke:{light};stroke-width:1.8;fill:none}}");
-            let _ = writeln!(dark, ".f{s},text.f{s}{{fill:{on_dark}}} .l{s}{{stroke:{on_dark}}}");
+            let _ = writeln!(
+                svg,
+                ".f{s},text.f{s}{{fill:{light}}} .l{s}{{stroke:{light};stroke-width:1.8;fill:none}}"
+            );
+            let _ = writeln!(
+                dark,
+                ".f{s},text.f{s}{{fill:{on_dark}}} .l{s}{{stroke:{on_dark}}}"
+            );
         }
         let _ = write!(
             svg,
@@ -141,8 +159,17 @@ impl Plot<'_> {
             let mut x = LEFT;
             for (s, (name, _)) in self.series.iter().enumerate() {
                 let y = HEIGHT - 14.0;
-                let _ = writeln!(svg, "<rect class=\"f{s}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"11\" height=\"11\"/>", y - 10.0);
-                let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 15.0, escape(name));
+                let _ = writeln!(
+                    svg,
+                    "<rect class=\"f{s}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"11\" height=\"11\"/>",
+                    y - 10.0
+                );
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+                    x + 15.0,
+                    escape(name)
+                );
                 x += 40.0 + 7.0 * name.chars().count() as f64;
             }
         }
@@ -172,10 +199,18 @@ impl Plot<'_> {
                 true => format!(" transform=\"rotate(-28 {x:.1} {y:.1})\" text-anchor=\"end\""),
                 false => " text-anchor=\"middle\"".to_owned(),
             };
-            let _ = writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\"{turned}>{}</text>", escape(name));
+            let _ = writeln!(
+                svg,
+                "<text x=\"{x:.1}\" y=\"{y:.1}\"{turned}>{}</text>",
+                escape(name)
+            );
         }
         let mut last = f64::MIN;
-        let mut marks: Vec<_> = self.marks.iter().map(|(name, value)| (scale.at(*value), name)).collect();
+        let mut marks: Vec<_> = self
+            .marks
+            .iter()
+            .map(|(name, value)| (scale.at(*value), name))
+            .collect();
         marks.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (y, name) in marks {
             let at = y.max(last + 13.0);
@@ -186,12 +221,28 @@ impl Plot<'_> {
                 WIDTH - RIGHT
             );
             if bars {
-                let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", WIDTH - RIGHT + 4.0, at + 4.0, escape(name));
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    WIDTH - RIGHT + 4.0,
+                    at + 4.0,
+                    escape(name)
+                );
             } else {
-                let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>", LEFT + 4.0, y - 4.0, escape(name));
+                let _ = writeln!(
+                    svg,
+                    "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    LEFT + 4.0,
+                    y - 4.0,
+                    escape(name)
+                );
             }
         }
-        let _ = writeln!(svg, "<text x=\"{LEFT}\" y=\"36\">{}</text>\n</svg>", escape(self.axis));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{LEFT}\" y=\"36\">{}</text>\n</svg>",
+            escape(self.axis)
+        );
         svg
     }
 }
@@ -211,12 +262,20 @@ impl Scale {
         if log {
             let from = 10f64.powf(least.max(1e-9).log10().floor());
             let to = 10f64.powf(greatest.max(1e-9).log10().ceil()).max(from * 10.0);
-            return Scale { from, to, log, step: 10.0 };
+            return Scale {
+                from,
+                to,
+                log,
+                step: 10.0,
+            };
         }
         let from = least.min(0.0);
         let rough = ((greatest.max(0.0) - from) / 5.0).max(1e-9);
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 2.5, 5.0, 10.0].map(|n| n * power).into_iter().find(|step| *step >= rough);
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+            .map(|n| n * power)
+            .into_iter()
+            .find(|step| *step >= rough);
         let step = step.unwrap_or(rough);
         Scale {
             from: (from / step).floor() * step,
@@ -244,7 +303,11 @@ impl Scale {
         let mut value = self.from;
         while value <= self.to * 1.000_001 + 1e-12 && ticks.len() < 20 {
             ticks.push((value, label(value)));
-            value = if self.log { value * self.step } else { value + self.step };
+            value = if self.log {
+                value * self.step
+            } else {
+                value + self.step
+            };
         }
         ticks
     }
@@ -264,7 +327,9 @@ fn label(value: f64) -> String {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 #[cfg(test)]
@@ -285,7 +350,11 @@ mod tests {
     #[test]
     fn axes_have_round_steps() {
         let labels = |values: &[f64], log| -> Vec<String> {
-            Scale::of(values, log).ticks().into_iter().map(|(_, label)| label).collect()
+            Scale::of(values, log)
+                .ticks()
+                .into_iter()
+                .map(|(_, label)| label)
+                .collect()
         };
         assert_eq!(labels(&[0.3, 1.9], false), ["0", "0.5", "1", "1.5", "2"]);
         assert_eq!(labels(&[3.0, 250.0], true), ["1", "10", "100", "1000"]);
@@ -295,12 +364,21 @@ mod tests {
     #[test]
     fn each_value_has_a_bar_or_a_point() {
         let places = ["x".to_owned(), "y".to_owned()];
-        let series = [("s".to_owned(), vec![Some(1.0), None]), ("t".to_owned(), vec![Some(2.0), Some(3.0)])];
+        let series = [
+            ("s".to_owned(), vec![Some(1.0), None]),
+            ("t".to_owned(), vec![Some(2.0), Some(3.0)]),
+        ];
         let bars = plot(&series, &places, false).bars();
         // Three bars, two squares of the legend and the ground.
         assert_eq!(bars.matches("<rect").count(), 6);
         assert!(bars.contains("a &lt; b") && bars.contains("prefers-color-scheme: dark"));
         let lines = plot(&series, &places, true).lines();
-        assert_eq!((lines.matches("<circle").count(), lines.matches("<polyline").count()), (3, 2));
+        assert_eq!(
+            (
+                lines.matches("<circle").count(),
+                lines.matches("<polyline").count()
+            ),
+            (3, 2)
+        );
     }
 }

@@ -565,7 +565,8 @@ fn in_bursts(rows: &[Row]) {
 /// Share of all calls in the hottest contexts.
 fn skew_of(truth: &Truth) -> Vec<f64> {
     let snapshot = truth.tree.snapshot();
-    let mut calls = snapshot.counts();
+    let nodes = snapshot.nodes();
+    let mut calls: Vec<u64> = nodes.filter_map(|(_, _, bounds)| Some(bounds?.lower)).collect();
     calls.sort_unstable_by(|a, b| b.cmp(a));
     let all: u64 = calls.iter().sum();
     let of = |share: f64| {
@@ -577,8 +578,15 @@ fn skew_of(truth: &Truth) -> Vec<f64> {
 
 fn skewness(rows: &[Row]) {
     let columns = HOTTEST.map(|share| format!("{} %", share * 100.0));
-    let columns: Vec<&str> = ["trace"].into_iter().chain(columns.iter().map(String::as_str)).collect();
-    head("Calls in the hottest contexts, by share of the contexts (figure 1)", 1, &columns);
+    let columns: Vec<&str> = ["trace"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "Calls in the hottest contexts, by share of the contexts (figure 1)",
+        1,
+        &columns,
+    );
     for row in rows {
         let cells: Vec<String> = row.skew.iter().map(|share| percent(*share)).collect();
         println!("| {} | {} |", row.name, cells.join(" | "));
@@ -587,8 +595,15 @@ fn skewness(rows: &[Row]) {
 
 fn coverage(rows: &[Row]) {
     let columns = PHIS.map(|phi| format!("phi = {phi:.0e}"));
-    let columns: Vec<&str> = ["trace"].into_iter().chain(columns.iter().map(String::as_str)).collect();
-    head("From which tau on coverage is complete, exact hot tree (figure 8)", 1, &columns);
+    let columns: Vec<&str> = ["trace"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "From which tau on coverage is complete, exact hot tree (figure 8)",
+        1,
+        &columns,
+    );
     for row in rows {
         let cells: Vec<String> = row.at_phi.iter().map(|at| format!("{:.2e}", at.tau)).collect();
         println!("| {} | {} |", row.name, cells.join(" | "));
@@ -597,9 +612,15 @@ fn coverage(rows: &[Row]) {
 
 fn epsilons(rows: &[Row]) {
     let columns = RATIOS.map(|ratio| format!("phi / epsilon = {ratio}"));
-    let columns: Vec<&str> =
-        ["trace", "algorithm"].into_iter().chain(columns.iter().map(String::as_str)).collect();
-    head("Falsely reported, of what is reported, phi = 1e-4 (figure 10)", 2, &columns);
+    let columns: Vec<&str> = ["trace", "algorithm"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "Falsely reported, of what is reported, phi = 1e-4 (figure 10)",
+        2,
+        &columns,
+    );
     for row in rows {
         for at in &row.at_epsilon {
             let cells: Vec<String> = at.shares.iter().map(|share| percent(*share)).collect();
