@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{agree, auto, latency, offline, overhead, startup, structural, tables};
+use crate::{agree, auto, latency, offline, overhead, papers, scale, startup, structural, tables};
 
 /// Measures Trodden: overhead, accuracy, start-up, rewriting.
 #[derive(Parser)]
@@ -227,6 +227,16 @@ pub enum Action {
         label: String,
         #[command(flatten)]
         agree: agree::Arguments,
+    },
+    /// Redoes the tables and figures of the five papers, as the page docs/evidence.md
+    Papers {
+        #[command(flatten)]
+        papers: papers::Arguments,
+    },
+    /// Measures many threads, many thread profiles, long traces
+    Scale {
+        #[command(subcommand)]
+        scale: scale::Scale,
     },
     /// Prints a table about an analysis or a numbering, from traces or profiles
     Table {

@@ -86,7 +86,7 @@ impl Config {
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The most memory of a process that was ever resident, in KiB.
-fn peak(process: u32) -> Option<u64> {
+pub fn peak(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()

@@ -20,9 +20,11 @@ mod long;
 mod method_data;
 mod offline;
 mod overhead;
+mod papers;
 mod record;
 mod rewrite;
 mod run;
+mod scale;
 mod skipping;
 mod startup;
 mod stats;
@@ -327,6 +329,11 @@ fn perform(cli: Cli) -> Result<String> {
             let record = start(&label, &plan)?;
             let text = agree::run(&plan, &workspace, &work, &agree, &trodden, &record)?;
             Ok(finish(&record, text))
+        }
+        Action::Papers { papers } => papers::run(&workspace, &papers),
+        Action::Scale { scale } => {
+            let (folder, text) = scale::run(&workspace, scale)?;
+            Ok(format!("{text}\n{}\n", folder.display()))
         }
         Action::Table { table } => tables::print(table).map(|()| String::new()),
         Action::Rewrite { common, jars, pairs } => {

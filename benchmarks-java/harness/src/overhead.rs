@@ -142,7 +142,10 @@ fn unpack(archive: &Path, to: &Path) -> Result<()> {
 }
 
 /// Processor time of all processes that this one has waited for, in seconds, by the system's clock ticks.
-fn of_children() -> Result<f64> {
+///
+/// # Errors
+/// If the system does not tell.
+pub fn of_children() -> Result<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").map_err(io("read", "/proc/self/stat"))?;
     let ticks =
         children_ticks(&text).ok_or_else(|| Error::Usage("/proc/self/stat is not as expected".to_owned()))?;

@@ -145,6 +145,27 @@ pub const APPS: &[App] = &[
         include: None,
     },
     App {
+        name: "groovy",
+        driver: "GroovyDriver",
+        sets: &["groovy"],
+        inputs: &[],
+        include: None,
+    },
+    App {
+        name: "jruby",
+        driver: "JrubyDriver",
+        sets: &["jruby"],
+        inputs: &[],
+        include: None,
+    },
+    App {
+        name: "saxon",
+        driver: "SaxonDriver",
+        sets: &["saxon"],
+        inputs: &[],
+        include: None,
+    },
+    App {
         name: "http",
         driver: "HttpDriver",
         sets: &[],

@@ -29,6 +29,10 @@ const BATCH: usize = 4096;
 const PHI: f64 = 1e-4;
 /// Of the paper's table 2 and figure 6.
 const PHIS: [f64; 4] = [1e-3, 1e-4, 1e-5, 1e-7];
+/// phi / epsilon, of the paper's figure 10.
+const RATIOS: [f64; 4] = [2.0, 5.0, 10.0, 20.0];
+/// Shares of the contexts, of the paper's figure 1.
+const HOTTEST: [f64; 7] = [0.001, 0.01, 0.05, 0.1, 0.2, 0.5, 1.0];
 const TAUS: [f64; 3] = [0.01, 0.05, 0.1];
 const ALGORITHMS: [(&str, Algorithm); 4] = [
     ("lazy Space Saving", Algorithm::LazySpaceSaving),
@@ -165,6 +169,14 @@ struct AtPhi {
     overlap: f64,
     reported: u64,
     peak: f64,
+    /// From which share of the hottest context's calls on the exact hot tree has all.
+    tau: f64,
+}
+
+/// Of what an algorithm reports with another epsilon, the share that is not hot.
+struct AtEpsilon {
+    algorithm: &'static str,
+    shares: Vec<f64>,
 }
 
 struct Row {
@@ -173,6 +185,9 @@ struct Row {
     truth: Truth,
     ways: Vec<Way>,
     at_phi: Vec<AtPhi>,
+    at_epsilon: Vec<AtEpsilon>,
+    /// Calls in the hottest contexts, by share of the contexts.
+    skew: Vec<f64>,
 }
 
 impl Row {
@@ -249,14 +264,33 @@ impl Row {
                 overlap: exact.overlap,
                 reported: result.contexts.hot(phi)?.nodes().len() as u64,
                 peak: result.peak_contexts as f64 / truth.contexts() as f64,
+                tau: exact.full_coverage_above,
             });
         }
+        let mut at_epsilon = Vec::new();
+        for (algorithm, kind) in [ALGORITHMS[0], ALGORITHMS[2]] {
+            let mut shares = Vec::new();
+            for ratio in RATIOS {
+                let thresholds = Thresholds::new(PHI, PHI / ratio)?;
+                let options = ContextOptions {
+                    thresholds,
+                    ..with(kind)
+                };
+                let (_, result) = analyse(options, words)?;
+                let found = ContextAccuracy::of(&result.contexts.hot(PHI)?, &truth.tree, &[]);
+                shares.push(found.false_positives as f64 / found.hot.max(1) as f64);
+            }
+            at_epsilon.push(AtEpsilon { algorithm, shares });
+        }
+        let skew = skew_of(&truth);
         Ok(Row {
             name: window.name.clone(),
             words: words.len() as u64,
             truth,
             ways,
             at_phi,
+            at_epsilon,
+            skew,
         })
     }
 
@@ -332,6 +366,9 @@ fn print(rows: &[Row]) {
     space(rows);
     times(rows);
     in_bursts(rows);
+    skewness(rows);
+    coverage(rows);
+    epsilons(rows);
 }
 
 fn sizes(rows: &[Row]) {
@@ -521,6 +558,73 @@ fn in_bursts(rows: &[Row]) {
                     accuracy_cells(&found.accuracy)
                 );
             }
+        }
+    }
+}
+
+/// Share of all calls in the hottest contexts.
+fn skew_of(truth: &Truth) -> Vec<f64> {
+    let snapshot = truth.tree.snapshot();
+    let nodes = snapshot.nodes();
+    let mut calls: Vec<u64> = nodes.filter_map(|(_, _, bounds)| Some(bounds?.lower)).collect();
+    calls.sort_unstable_by(|a, b| b.cmp(a));
+    let all: u64 = calls.iter().sum();
+    let of = |share: f64| {
+        let hottest = ((calls.len() as f64 * share).ceil() as usize).min(calls.len());
+        calls[..hottest].iter().sum::<u64>() as f64 / all.max(1) as f64
+    };
+    HOTTEST.map(of).to_vec()
+}
+
+fn skewness(rows: &[Row]) {
+    let columns = HOTTEST.map(|share| format!("{} %", share * 100.0));
+    let columns: Vec<&str> = ["trace"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "Calls in the hottest contexts, by share of the contexts (figure 1)",
+        1,
+        &columns,
+    );
+    for row in rows {
+        let cells: Vec<String> = row.skew.iter().map(|share| percent(*share)).collect();
+        println!("| {} | {} |", row.name, cells.join(" | "));
+    }
+}
+
+fn coverage(rows: &[Row]) {
+    let columns = PHIS.map(|phi| format!("phi = {phi:.0e}"));
+    let columns: Vec<&str> = ["trace"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "From which tau on coverage is complete, exact hot tree (figure 8)",
+        1,
+        &columns,
+    );
+    for row in rows {
+        let cells: Vec<String> = row.at_phi.iter().map(|at| format!("{:.2e}", at.tau)).collect();
+        println!("| {} | {} |", row.name, cells.join(" | "));
+    }
+}
+
+fn epsilons(rows: &[Row]) {
+    let columns = RATIOS.map(|ratio| format!("phi / epsilon = {ratio}"));
+    let columns: Vec<&str> = ["trace", "algorithm"]
+        .into_iter()
+        .chain(columns.iter().map(String::as_str))
+        .collect();
+    head(
+        "Falsely reported, of what is reported, phi = 1e-4 (figure 10)",
+        2,
+        &columns,
+    );
+    for row in rows {
+        for at in &row.at_epsilon {
+            let cells: Vec<String> = at.shares.iter().map(|share| percent(*share)).collect();
+            println!("| {} | {} | {} |", row.name, at.algorithm, cells.join(" | "));
         }
     }
 }

@@ -10,6 +10,8 @@ mod structures;
 mod subpaths;
 mod updates;
 
+pub use recorded::Window;
+
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};
@@ -55,6 +57,14 @@ pub enum Table {
         #[arg(required = true)]
         profiles: Vec<String>,
     },
+}
+
+/// OSP's table 2 of such runs, as Markdown.
+///
+/// # Errors
+/// If raw data cannot be read.
+pub fn subpaths_overhead(folders: &[PathBuf]) -> std::result::Result<String, String> {
+    runs::overhead(folders).map_err(|error| error.to_string())
 }
 
 /// Prints a table.
