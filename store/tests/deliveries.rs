@@ -71,7 +71,14 @@ impl World {
 fn ship(spool: &str, store: &str, batch: u32, attempts: u32) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(["ship", "--once", "--create", "--from", spool, "--to", store]);
-    command.args(["--batch", &batch.to_string(), "--longest-pause", "50ms"]);
+    command.args([
+        "--batch",
+        &batch.to_string(),
+        "--attempts",
+        &attempts.to_string(),
+        "--longest-pause",
+        "50ms",
+    ]);
     command
 }
 
