@@ -36,7 +36,7 @@ pub struct Fleet {
 impl Default for Fleet {
     fn default() -> Self {
         Fleet {
-            jvms: 6,
+            jvms: 8,
             days: 6,
             copies: 1,
             seed: 1,
