@@ -26,6 +26,7 @@ mod report;
 mod run;
 mod shell;
 mod sources;
+mod store;
 mod top;
 mod words;
 
@@ -66,6 +67,8 @@ enum Command {
     Check(check::CheckArgs),
     Instrument(instrument::InstrumentArgs),
     Doctor(doctor::DoctorArgs),
+    Store(store::StoreArgs),
+    Ship(store::ShipArgs),
     Completions(shell::CompletionsArgs),
     #[command(hide = true)]
     Man(shell::ManArgs),
@@ -106,6 +109,8 @@ fn main() -> ExitCode {
         Command::Check(args) => check::check(&args),
         Command::Instrument(args) => instrument::instrument(&args).map(|()| ExitCode::SUCCESS),
         Command::Doctor(args) => doctor::doctor(&args),
+        Command::Store(args) => Err(store::store(&args)),
+        Command::Ship(args) => Err(store::ship(&args)),
         Command::Completions(args) => shell::completions(&args, commands(true)).map(|()| ExitCode::SUCCESS),
         Command::Man(args) => shell::man(&args, commands(true)).map(|()| ExitCode::SUCCESS),
     };

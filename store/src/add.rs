@@ -158,7 +158,7 @@ impl Adder {
                 )));
             }
             let state = match self.store.commit(&draft).await? {
-                Committed::Done(_) => return Ok(added),
+                Committed::Done => return Ok(added),
                 Committed::Known(state) => state,
             };
             // Somebody else brought some of these windows meanwhile: batches with such ones are written anew.
@@ -379,4 +379,28 @@ fn read(file: &Path, defaults: &Defaults, state: &State, classes: &Classes) -> R
     }
     let extract = Extract::of(&profile, about, classes);
     Read::New(Box::new((profile, extract)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compact::CompactOptions;
+
+    /// Servers do these things in tasks of their own.
+    #[test]
+    fn work_may_change_threads() {
+        fn is_send<T: Send>(_: &T) {}
+        let objects = Arc::new(object_store::memory::InMemory::new());
+        let place = crate::Place::of_objects(objects, object_store::path::Path::default(), "memory");
+        let made = Store::create(&place);
+        is_send(&made);
+        let store = futures::executor::block_on(made).unwrap();
+        is_send(&store.state());
+        let compact = CompactOptions::default();
+        is_send(&store.compact(&compact));
+        is_send(&store.verify());
+        is_send(&store.vacuum(&crate::VacuumOptions::default()));
+        is_send(&store.drop_files(&crate::DropOptions::default()));
+        is_send(&Adder::new(&store).add(&[], &AddOptions::default()));
+    }
 }

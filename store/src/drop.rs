@@ -70,7 +70,7 @@ impl Store {
                 windows: Windows::default(),
             };
             match self.commit(&draft).await {
-                Ok(Committed::Done(_)) => return Ok(dropped),
+                Ok(Committed::Done) => return Ok(dropped),
                 // A compaction replaced some: now it is others.
                 Err(StoreError::Gone { .. }) if tries < TRIES => tries += 1,
                 Ok(Committed::Known(_)) => tries += 1,

@@ -57,8 +57,8 @@ pub(crate) struct Draft {
 /// What became of it.
 #[derive(Debug)]
 pub(crate) enum Committed {
-    /// It is in the log; the state with it.
-    Done(Arc<State>),
+    /// It is in the log.
+    Done,
     /// Nothing was written: somebody else brought some of the same windows meanwhile.
     Known(Arc<State>),
 }
@@ -247,15 +247,16 @@ impl Store {
                 return Err(self.damaged(self.path(&commit_name(expected)), reason));
             }
         }
-        let names = versions.iter().map(|&version| async move {
-            let name = commit_name(version);
-            self.read_as::<Commit>(&name, COMMIT_FORMAT).await
-        });
-        let mut commits = futures::stream::iter(names).buffered(AT_ONCE);
+        let commits = versions.into_iter().map(|version| self.commit_named(version));
+        let mut commits = futures::stream::iter(commits).buffered(AT_ONCE);
         while let Some(commit) = commits.try_next().await? {
             self.apply(&mut state, &commit)?;
         }
         Ok(state)
+    }
+
+    async fn commit_named(&self, version: u64) -> Result<Commit, StoreError> {
+        self.read_as(&commit_name(version), COMMIT_FORMAT).await
     }
 
     /// Files of the log from a version on, with what they are and when they were written.
@@ -318,7 +319,7 @@ impl Store {
                 if after.version().is_multiple_of(CHECKPOINT_EVERY) {
                     self.checkpoint(&after).await;
                 }
-                return Ok(Committed::Done(after));
+                return Ok(Committed::Done);
             }
             tokio::time::sleep(pause(attempt)).await;
             state = self.state().await?;

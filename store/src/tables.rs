@@ -231,11 +231,12 @@ fn flag(name: &str) -> Field {
 }
 
 fn time(name: &str) -> Field {
-    Field::new(
-        name,
-        DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
-        false,
-    )
+    Field::new(name, timestamp(), false)
+}
+
+/// How columns with times are typed.
+pub(crate) fn timestamp() -> DataType {
+    DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()))
 }
 
 /// A count, whether it is exact, and its error.

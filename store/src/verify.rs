@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use datafusion::arrow::array::{Array, AsArray, RecordBatch};
+use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Date32Type, Int64Type};
 use rustc_hash::{FxHashMap, FxHasher};

@@ -125,7 +125,7 @@ impl Store {
             }
         };
         match committed {
-            Ok(Committed::Done(_)) => {
+            Ok(Committed::Done) => {
                 done.partitions += 1;
                 jobs.iter().flatten().for_each(|file| done.before.add(file));
                 added.iter().for_each(|file| done.after.add(file));

@@ -11,7 +11,6 @@ mod state;
 use object_store::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 pub use commit::{Commit, Day, FileEntry, Grain, What};

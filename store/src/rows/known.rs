@@ -16,7 +16,7 @@ use super::extract::Extract;
 use super::signatures::{Names, Signature};
 use crate::error::StoreError;
 use crate::file;
-use crate::log::State;
+use crate::log::{FileEntry, State};
 use crate::store::Store;
 use crate::tables::Table;
 
@@ -76,20 +76,8 @@ impl Known {
     /// Looks into files of the store that are new.
     pub async fn look(&mut self, store: &Store, state: &State, build: &Build) -> Result<(), StoreError> {
         let of = self.0.entry(build.clone()).or_default();
-        let tables = [Table::Methods, Table::Branches, Table::PathTexts];
-        let files = tables.into_iter().flat_map(|table| state.files(table));
-        let files: Vec<_> = files
-            .filter(|file| file.service == build.service && file.build == build.build)
-            .collect();
-        let there: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
-        if of.files.iter().any(|path| !there.contains(path.as_str())) {
-            // Compacted, or dropped: then what it said is not said any more.
-            *of = OfBuild::default();
-        }
-        for file in files {
-            if of.files.contains(&file.path) {
-                continue;
-            }
+        for file in of.unknown(state, build) {
+            let file = &file;
             let bytes = store.read_file(file).await?;
             let columns: &[&str] = match file.table {
                 Table::Methods => &["class", "method", "descriptor", "graph"],
@@ -242,6 +230,22 @@ fn is_rich(condition: Option<&str>) -> bool {
 }
 
 impl OfBuild {
+    /// Files that were not looked into yet.
+    fn unknown(&mut self, state: &State, build: &Build) -> Vec<FileEntry> {
+        let tables = [Table::Methods, Table::Branches, Table::PathTexts];
+        let files = tables.into_iter().flat_map(|table| state.files(table));
+        let files: Vec<&FileEntry> = files
+            .filter(|file| file.service == build.service && file.build == build.build)
+            .collect();
+        let there: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        if self.files.iter().any(|path| !there.contains(path.as_str())) {
+            // Compacted, or dropped: then what it said is not said any more.
+            *self = OfBuild::default();
+        }
+        let new = files.into_iter().filter(|file| !self.files.contains(&file.path));
+        new.cloned().collect()
+    }
+
     fn take_in(&mut self, table: Table, batch: &RecordBatch) -> Result<(), String> {
         let column = |name: &str| {
             let array = batch
