@@ -295,9 +295,9 @@ impl Adder {
             };
             pool.install(|| {
                 // Whoever takes nothing any more has failed.
-                let _: Result<(), mpsc::error::SendError<_>> = files.into_par_iter().try_for_each(|file| {
+                let _: Option<()> = files.into_par_iter().try_for_each(|file| {
                     let read = read(&file, &defaults, &state, &classes);
-                    sender.blocking_send((file, read))
+                    sender.blocking_send((file, read)).ok()
                 });
             });
         });

@@ -32,7 +32,7 @@ pub enum StoreError {
         /// Which file.
         path: Path,
         /// What went wrong.
-        source: object_store::Error,
+        source: Box<object_store::Error>,
     },
     /// A file of the store is not what it should be.
     #[error("{place}: {path} is damaged: {reason}")]
@@ -99,6 +99,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Is it that a file is not there?
+    pub(crate) fn is_not_found(&self) -> bool {
+        matches!(self, StoreError::Object { source, .. } if matches!(**source, object_store::Error::NotFound { .. }))
+    }
+
     /// From what Arrow, Parquet or DataFusion say.
     pub(crate) fn tables(action: impl Into<String>, reason: impl ToString) -> Self {
         StoreError::Tables {

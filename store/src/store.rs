@@ -72,10 +72,7 @@ impl Store {
         let store = Store::at(place);
         match store.read_as::<Root>(ROOT_FILE, ROOT_FORMAT).await {
             Ok(_) => Ok(store),
-            Err(StoreError::Object {
-                source: object_store::Error::NotFound { .. },
-                ..
-            }) => Err(StoreError::NoStore {
+            Err(error) if error.is_not_found() => Err(StoreError::NoStore {
                 place: place.text.clone(),
             }),
             Err(error) => Err(error),
@@ -194,10 +191,7 @@ impl Store {
     async fn commit_of(&self, version: u64) -> Result<Option<Commit>, StoreError> {
         match self.read_as(&commit_name(version), COMMIT_FORMAT).await {
             Ok(commit) => Ok(Some(commit)),
-            Err(StoreError::Object {
-                source: object_store::Error::NotFound { .. },
-                ..
-            }) => Ok(None),
+            Err(error) if error.is_not_found() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -479,7 +473,7 @@ impl Store {
             place: self.place.text.clone(),
             action,
             path: self.within(&path),
-            source,
+            source: Box::new(source),
         }
     }
 

@@ -235,7 +235,7 @@ async fn beside_writers_and_readers() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(12) })]
     /// Whatever comes in, in whatever order it is compacted: sums and windows are kept.
     #[test]
     fn compaction_keeps_all(
