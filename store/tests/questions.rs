@@ -218,3 +218,26 @@ async fn a_builds_own_rows() {
     let wrong = support::refused(&store, "contexts-to", &[]).await;
     assert!(wrong.contains("--param to="), "{wrong}");
 }
+
+/// The page of the questions names each, as it names itself.
+#[test]
+fn the_page_has_every_question() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fleet/queries.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (name, _) in trodden_store::query::READY {
+        let query = trodden_store::query::ready(name).unwrap();
+        assert!(
+            page.contains(&format!("| {} | [`{name}`](#{name}) |", query.question)),
+            "{name}"
+        );
+        let section = page
+            .split(&format!("\n### {name}\n"))
+            .nth(1)
+            .unwrap_or_else(|| panic!("{name} has no section"));
+        let section = section.split("\n### ").next().unwrap();
+        assert!(
+            section.contains(&format!("trodden store query fleet {name}")),
+            "{name} has no example"
+        );
+    }
+}
