@@ -219,6 +219,33 @@ async fn a_builds_own_rows() {
     assert!(wrong.contains("--param to="), "{wrong}");
 }
 
+/// A thousand JVMs for a month: the same facts, found among more.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: makes and takes in 30,000 windows"]
+async fn a_large_fleet() {
+    let fleet = fleet::Fleet {
+        jvms: 1_000,
+        days: 30,
+        ..fleet::Fleet::default()
+    };
+    let store = support::stored(&fleet).await;
+    let since = day(fleet.change_ms());
+    let asked = ask(&store, "never-taken", &given(&[("since", &since)])).await;
+    assert_eq!(asked.answer.rows.len(), 5);
+    assert!(ways(&asked).contains("price 9: age < 12 → yes"));
+    let asked = ask(&store, "odd-hosts", &[]).await;
+    let answer = &asked.answer;
+    assert_eq!(answer.rows.len(), 1_000);
+    let distance = |row: &[Value]| answer.get(row, "distance").float().unwrap();
+    assert_eq!(
+        answer.get(&answer.rows[0], "host").text(),
+        Some(fleet.odd_host().as_str())
+    );
+    assert!(distance(&answer.rows[0]) > 10.0 * distance(&answer.rows[1]));
+    let asked = ask(&store, "changed", &[]).await;
+    assert!(texts(&asked, &["method", "kind"]).contains("label new path"));
+}
+
 /// The page of the questions names each, as it names itself.
 #[test]
 fn the_page_has_every_question() {
