@@ -13,7 +13,7 @@ use fleet::Fleet;
 #[derive(Parser)]
 struct Arguments {
     /// JVMs at a time, each on a host of its own.
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, default_value_t = 8)]
     jvms: u32,
     /// Days; each JVM has a window a day.
     #[arg(long, default_value_t = 6)]

@@ -297,14 +297,15 @@ def arguments():
     parser.add_argument("store", help="folder, or URL such as s3a://bucket/prefix")
     parser.add_argument("question", nargs="+", help="name of a question, or a file .sql; several need --folder")
     parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help="a parameter")
-    parser.add_argument("--format", choices=["json", "csv"], default="json")
+    parser.add_argument("--format", action="append", choices=["json", "csv"], help="json by default; several need --folder")
     parser.add_argument("-o", "--output", metavar="FILE", help="instead of standard output")
     parser.add_argument("--folder", metavar="DIR", help="writes NAME.json or NAME.csv for each question")
     parser.add_argument("--master", help="Spark master; not needed under spark-submit")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     given = parser.parse_args()
-    if len(given.question) > 1 and not given.folder:
-        parser.error("several questions need --folder")
+    given.format = given.format or ["json"]
+    if (len(given.question) > 1 or len(given.format) > 1) and not given.folder:
+        parser.error("several questions or formats need --folder")
     for pair in given.param + given.conf:
         if "=" not in pair:
             parser.error(f"'{pair}' is not NAME=VALUE")
@@ -322,13 +323,14 @@ def main():
             # Of several questions, each takes what it has.
             own = params if len(questions) == 1 else {name: value for name, value in params.items() if name in known}
             columns, rows, values = store.ask(one, own)
-            out = as_json(one.name, columns, rows, values) if given.format == "json" else as_csv(columns, rows)
-            path = pathlib.Path(given.folder) / f"{one.name}.{given.format}" if given.folder else given.output
-            if path:
-                # Bytes, so that no system changes the ends of lines.
-                pathlib.Path(path).write_bytes(out.encode("utf-8"))
-            else:
-                sys.stdout.buffer.write(out.encode("utf-8"))
+            for form in given.format:
+                out = as_json(one.name, columns, rows, values) if form == "json" else as_csv(columns, rows)
+                path = pathlib.Path(given.folder) / f"{one.name}.{form}" if given.folder else given.output
+                if path:
+                    # Bytes, so that no system changes the ends of lines.
+                    pathlib.Path(path).write_bytes(out.encode("utf-8"))
+                else:
+                    sys.stdout.buffer.write(out.encode("utf-8"))
     except (Wrong, OSError, json.JSONDecodeError) as error:
         print(f"trodden_spark: {error}", file=sys.stderr)
         return 2 if isinstance(error, Wrong) else 1

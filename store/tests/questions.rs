@@ -5,7 +5,6 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use fleet::Fleet;
 use support::{Asked, ask, given};
 use trodden_store::query::Value;
 
@@ -51,7 +50,7 @@ async fn branches_that_nobody_takes_any_more() {
     // is not, so what build one did there says nothing.
     let asked = ask(&store, "never-taken", &[]).await;
     let both = set(&[
-        "label 31: amount < 0 → yes",
+        "label 42: amount < 0 → yes",
         "serve 61: children → yes",
         "serve 61: request % 5 == 0 → no",
         "serve 61: request % 5 == 0 → yes",
@@ -117,7 +116,7 @@ async fn the_host_that_differs() {
     let odd = &answer.rows[0];
     assert_eq!(answer.get(odd, "host").text(), Some(fleet.odd_host().as_str()));
     let distance = |row: &[Value]| answer.get(row, "distance").float().unwrap();
-    // `lookup` is one of six methods with as many paths as requests, `load` has none elsewhere.
+    // Elsewhere a quarter of all paths are those of `lookup`; here it is `load` that takes most.
     assert!(distance(odd) > 0.05, "{odd:?}");
     assert_eq!(answer.get(odd, "method").text(), Some("lookup"));
     assert!(answer.get(odd, "share").float().unwrap() > 0.99);
@@ -218,4 +217,54 @@ async fn a_builds_own_rows() {
     );
     let wrong = support::refused(&store, "contexts-to", &[]).await;
     assert!(wrong.contains("--param to="), "{wrong}");
+}
+
+/// A thousand JVMs for a month: the same facts, found among more.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: makes and takes in 30,000 windows"]
+async fn a_large_fleet() {
+    let fleet = fleet::Fleet {
+        jvms: 1_000,
+        days: 30,
+        ..fleet::Fleet::default()
+    };
+    let store = support::stored(&fleet).await;
+    let since = day(fleet.change_ms());
+    let asked = ask(&store, "never-taken", &given(&[("since", &since)])).await;
+    assert_eq!(asked.answer.rows.len(), 5);
+    assert!(ways(&asked).contains("price 9: age < 12 → yes"));
+    let asked = ask(&store, "odd-hosts", &[]).await;
+    let answer = &asked.answer;
+    assert_eq!(answer.rows.len(), 1_000);
+    let distance = |row: &[Value]| answer.get(row, "distance").float().unwrap();
+    assert_eq!(
+        answer.get(&answer.rows[0], "host").text(),
+        Some(fleet.odd_host().as_str())
+    );
+    assert!(distance(&answer.rows[0]) > 10.0 * distance(&answer.rows[1]));
+    let asked = ask(&store, "changed", &[]).await;
+    assert!(texts(&asked, &["method", "kind"]).contains("label new path"));
+}
+
+/// The page of the questions names each, as it names itself.
+#[test]
+fn the_page_has_every_question() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/fleet/queries.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (name, _) in trodden_store::query::READY {
+        let query = trodden_store::query::ready(name).unwrap();
+        assert!(
+            page.contains(&format!("| {} | [`{name}`](#{name}) |", query.question)),
+            "{name}"
+        );
+        let section = page
+            .split(&format!("\n### {name}\n"))
+            .nth(1)
+            .unwrap_or_else(|| panic!("{name} has no section"));
+        let section = section.split("\n### ").next().unwrap();
+        assert!(
+            section.contains(&format!("trodden store query fleet {name}")),
+            "{name} has no example"
+        );
+    }
 }

@@ -6,7 +6,8 @@
 -- days paths from day to day
 --
 -- `distance`: total-variation distance between the host's shares of a method's paths and those of all others of its service and
--- build, from 0 (the same) to 1 (no path in common); averaged over methods, each with its share of the host's path ends.
+-- build, from 0 (the same) to 1 (no path in common); averaged over methods, each with the mean of its shares of the host's and of
+-- the others' path ends, so that a method counts that only one of both runs often.
 -- `others`: the average distance of the other hosts. The method and the path are those that differ most.
 WITH counted AS (
   SELECT c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, c.path, sum(c.count) AS n
@@ -27,20 +28,25 @@ WITH counted AS (
   GROUP BY c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, p.min_count
   HAVING sum(c.n) >= p.min_count
 ), sizes AS (
-  SELECT service, build, count(DISTINCT host) AS hosts
+  SELECT service, build, count(DISTINCT host) AS hosts, sum(n) AS n
   FROM counted
   GROUP BY service, build
+), totals AS (
+  SELECT service, build, host, sum(n) AS n
+  FROM counted
+  GROUP BY service, build, host
 ), both AS (
   SELECT h.service, h.build, h.host, h.class, h.method, h.descriptor, h.graph, h.n AS own,
-    f.n - h.n AS rest, sum(h.n) OVER (PARTITION BY h.service, h.build, h.host) AS host_total
+    f.n - h.n AS rest, t.n AS host_total, s.n - t.n AS rest_total
   FROM host_methods h
     JOIN fleet_methods f ON h.service = f.service AND h.build = f.build AND h.class = f.class AND h.method = f.method
       AND h.descriptor = f.descriptor AND h.graph = f.graph
     JOIN sizes s ON h.service = s.service AND h.build = s.build
+    JOIN totals t ON h.service = t.service AND h.build = t.build AND h.host = t.host
   WHERE s.hosts > 1
 ), differences AS (
   -- Of the others' paths, those that the host never took are what its own leave over: 1 less their shares.
-  SELECT b.service, b.build, b.host, b.class, b.method, b.descriptor, b.graph, b.own, b.rest, b.host_total,
+  SELECT b.service, b.build, b.host, b.class, b.method, b.descriptor, b.graph, b.own, b.rest, b.host_total, b.rest_total,
     CASE WHEN b.rest = 0 THEN 1.0 ELSE 0.5 * (
       sum(abs(CAST(c.n AS DOUBLE) / CAST(b.own AS DOUBLE) - CASE WHEN b.rest = 0 THEN 0.0 ELSE CAST(f.n - c.n AS DOUBLE) / CAST(b.rest AS DOUBLE) END))
       + CAST(b.rest - sum(f.n - c.n) AS DOUBLE) / CASE WHEN b.rest = 0 THEN 1.0 ELSE CAST(b.rest AS DOUBLE) END) END AS distance
@@ -49,13 +55,15 @@ WITH counted AS (
       AND b.descriptor = c.descriptor AND b.graph = c.graph
     JOIN fleet_paths f ON c.service = f.service AND c.build = f.build AND c.class = f.class AND c.method = f.method
       AND c.descriptor = f.descriptor AND c.graph = f.graph AND c.path = f.path
-  GROUP BY b.service, b.build, b.host, b.class, b.method, b.descriptor, b.graph, b.own, b.rest, b.host_total
+  GROUP BY b.service, b.build, b.host, b.class, b.method, b.descriptor, b.graph, b.own, b.rest, b.host_total, b.rest_total
 ), weighed AS (
   SELECT service, build, host, class, method, descriptor, graph, own, rest,
-    round(distance, 9) AS distance, CAST(own AS DOUBLE) / CAST(host_total AS DOUBLE) AS weight
+    round(distance, 9) AS distance,
+    0.5 * (CAST(own AS DOUBLE) / CAST(host_total AS DOUBLE)
+      + CASE WHEN rest_total = 0 THEN 0.0 ELSE CAST(rest AS DOUBLE) / CAST(rest_total AS DOUBLE) END) AS weight
   FROM differences
 ), by_host AS (
-  SELECT service, build, host, sum(weight * distance) AS distance
+  SELECT service, build, host, sum(weight * distance) / sum(weight) AS distance
   FROM weighed
   GROUP BY service, build, host
 ), beside AS (

@@ -126,7 +126,7 @@ pub async fn page(engine: &Engine, options: &PageOptions) -> Result<String, Quer
 }
 
 fn write(answers: &Answers, options: &PageOptions) -> String {
-    let title = format!("Fleet of {}", options.store);
+    let title = format!("Fleet in {}", options.store);
     let style: String = STYLES.into_iter().collect();
     let script: String = SCRIPTS.into_iter().collect();
     let mut page = html! {

@@ -117,11 +117,15 @@ fn never(answers: &Answers) -> Option<Finding> {
             .all(|row| *answer.get(row, "certain") == Value::Flag(true))
     };
     let (ways, methods) = (taken.rows.len() as u64, ran.rows.len() as u64);
-    let since = taken
-        .params
+    let asked = taken.params.iter().find(|(name, _)| name == "since");
+    let first = answers
+        .builds
+        .rows
         .iter()
-        .find(|(name, _)| name == "since")
-        .map_or("", |(_, day)| day);
+        .map(|row| answers.builds.get(row, "first_day").plain())
+        .min();
+    // Nothing is known of days before the first.
+    let since = asked.map(|(_, day)| day.clone()).max(first).unwrap_or_default();
     if ways + methods == 0 {
         return Some(Finding {
             link: "never-taken",

@@ -30,6 +30,9 @@ impl From<DataFusionError> for QueryError {
         let root = error.find_root();
         match root {
             // Near names of columns are in the message; of tables they are not.
+            DataFusionError::Plan(what) if what.contains(" not supported: ") => {
+                QueryError::Sql(format!("a question is one SELECT, and changes nothing ({what})"))
+            }
             DataFusionError::Plan(what) => QueryError::Sql(with_near_tables(what)),
             DataFusionError::SchemaError(what, _) => QueryError::Sql(what.to_string()),
             DataFusionError::SQL(what, _) => QueryError::Sql(format!("this is no SQL: {what}")),

@@ -147,11 +147,10 @@ impl Answer {
                 }
                 left_out if LEFT_OUT.contains(&left_out) && (of_methods || has("class")) => {}
                 "service" | "build" if !unlike(name) => {}
-                "text" | "chain" => last.push(column(
-                    if name == "text" { "path" } else { "called by" },
-                    false,
-                    &|row| self.plain(row, name),
-                )),
+                "text" => last.push(column("path", false, &|row| self.plain(row, name))),
+                "chain" => last.push(column("chain of calls", false, &|row| {
+                    dotted(&self.plain(row, name))
+                })),
                 "certain" => columns.push(column("", false, &|row| match self.get(row, "certain") {
                     Value::Flag(true) => "never".to_owned(),
                     _ => "not seen".to_owned(),
@@ -197,7 +196,12 @@ impl Answer {
             Some(_) => signature(of("method"), of("descriptor")),
             None => of("method").to_owned(),
         };
-        printable(&format!("{}.{name}", dotted(of("class")))).into_owned()
+        // Code that belongs to no class: what the JVM does, frames of which nothing is known.
+        let text = match of("class") {
+            "" => name,
+            class => format!("{}.{name}", dotted(class)),
+        };
+        printable(&text).into_owned()
     }
 
     /// `line 17: age < 12 → yes`.
