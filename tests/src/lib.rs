@@ -19,6 +19,7 @@
 //! - [`contexts`], [`obedient`], [`contexts_apps`]: calling contexts against an oracle that walks the stack
 //!   at each call;
 //! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
+//! - [`chance`]: estimates, which are off by chance now and then;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
@@ -26,6 +27,7 @@ pub mod ahead;
 pub mod artefacts;
 pub mod auto;
 pub mod build;
+pub mod chance;
 pub mod conditions;
 pub mod contexts;
 pub mod contexts_apps;
