@@ -533,7 +533,7 @@ fn wait_for(path: &Path) {
 #[test]
 fn attach_refuses_what_is_no_jvm() {
     let room = Room::new();
-    let mut sleep = Process::new("sleep").arg("60").spawn().unwrap();
+    let mut sleep = Process::new("sleep").arg("3600").spawn().unwrap();
     let pid = sleep.id().to_string();
     room.trodden()
         .args(["attach", &pid, "status"])

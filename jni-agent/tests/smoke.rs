@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
@@ -366,23 +366,34 @@ fn trouble_leaves_the_program_alone() {
     }
 }
 
+/// A process that is killed when it is not needed any more, whatever has come of it.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn commands_of_a_live_process() {
     for home in jdks() {
         let dir = tempfile::tempdir().unwrap();
         compile(&home, dir.path());
-        let mut child = Command::new(home.join("bin/java"))
-            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "600000"])
+        let child = Command::new(home.join("bin/java"))
+            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "86400000"])
             .current_dir(dir.path())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut child = Killed(child);
+        let mut output = BufReader::new(child.0.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
         assert_eq!(line, "ready\n");
-        let command = |options: &str| attach(&home, dir.path(), child.id(), options);
+        let command = |options: &str| attach(&home, dir.path(), child.0.id(), options);
         assert!(command("status").starts_with("ok\nstate: idle\n"));
         assert!(command("dump").starts_with("error: "));
         for _ in 0..3 {
@@ -422,8 +433,7 @@ fn commands_of_a_live_process() {
             0
         );
         assert!(command("start,probe=safepoint").contains("start-up"));
-        let _ = child.kill();
-        let _ = child.wait();
+        drop(child);
         // The JVM says nothing there either, whatever it is asked.
         line.clear();
         output.read_to_string(&mut line).unwrap();

@@ -85,7 +85,7 @@ fn containers() -> Result<()> {
 
         // All of it goes at once, its file system too.
         let told = program.file("told");
-        let mut running = begin(program.session(&program.pid(), "60s", "gone.trodden")?, &told)?;
+        let mut running = begin(program.session(&program.pid(), "3600s", "gone.trodden")?, &told)?;
         signal("KILL", program.pid())?;
         assert_eq!(running.wait()?.code(), Some(1));
         let told = fs::read_to_string(&told)?;

@@ -8,9 +8,9 @@ use trodden_tests::jdk::Jdk;
 
 use crate::attendee::{Attendee, await_that, begin, signal};
 
-/// A session of a minute that counts, and writes to `end.trodden`.
+/// A session of an hour that counts, and writes to `end.trodden`.
 fn session(program: &Attendee) -> Result<Command> {
-    let mut command = program.session(&program.pid(), "60s", "end.trodden")?;
+    let mut command = program.session(&program.pid(), "3600s", "end.trodden")?;
     // What a killed one leaves is gone with the program's folder.
     command.env("TMPDIR", program.file("."));
     Ok(command)

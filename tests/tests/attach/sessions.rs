@@ -72,7 +72,7 @@ fn sessions() -> Result<()> {
         assert!(line.contains(&jdk.feature.to_string()), "{line}");
 
         // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
-        let first = session(&program, &NAME, "600s", "first.trodden")?.spawn()?;
+        let first = session(&program, &NAME, "3600s", "first.trodden")?.spawn()?;
         until_loaded(&pid)?;
         await_counts(&pid)?;
         let second = process::run(&mut session(&program, &pid, "1s", "second.trodden")?, LIMIT)?;
@@ -97,7 +97,7 @@ fn sessions() -> Result<()> {
 
         // The JVM ends meanwhile.
         let told = program.file("told");
-        let mut last = session(&program, &pid, "600s", "last.html")?
+        let mut last = session(&program, &pid, "3600s", "last.html")?
             .stdout(Stdio::null())
             .stderr(fs::File::create(&told)?)
             .spawn()?;
