@@ -11,7 +11,7 @@ use predicates::prelude::*;
 use predicates::str::contains;
 
 const SLEEPER: &str = "public class Sleeper { public static void main(String[] a) throws Exception {\
-    System.out.println(\"ready\"); System.out.flush(); Thread.sleep(120000); } }";
+    System.out.println(\"ready\"); System.out.flush(); Thread.sleep(86400000); } }";
 
 /// Java homes: `TRODDEN_TEST_JDKS`, else all under /usr/lib/jvm, else JAVA_HOME.
 fn jdks() -> Vec<PathBuf> {

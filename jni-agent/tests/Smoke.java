@@ -1,7 +1,7 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** The program of the smoke test. Prints "done" and nothing else to standard output. */
+/** The program of the smoke test. Prints "done" and nothing else to standard output, but for a "ready" before it spins. */
 public class Smoke {
     static volatile int sink;
 
@@ -87,6 +87,7 @@ public class Smoke {
                 work();
             }
         } else if (args[0].equals("spin")) {
+            System.out.println("ready");
             long end = System.nanoTime() + number * 1_000_000L;
             while (System.nanoTime() < end) {
                 work();

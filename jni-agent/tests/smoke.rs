@@ -1,11 +1,14 @@
 //! Small programs under the built agent, on every JDK found, with `-Xverify:all -Xcheck:jni`.
 
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 
+/// Longest time to wait for what comes in its own time; on a busy machine, seconds become minutes.
+const LIMIT: Duration = Duration::from_secs(600);
 /// Calls of `classify` per thread.
 const CALLS: u64 = 100_000;
 
@@ -172,7 +175,7 @@ fn sampled(home: &Path, options: &str, samples: u64) -> Profile {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + LIMIT;
     let mut last = String::new();
     let enough = loop {
         if let Ok(profile) = Profile::load(&file) {
@@ -261,37 +264,47 @@ fn yieldpoint_samples_have_the_shares_of_the_program() {
 #[test]
 fn windows_of_fixed_duration_count_executions() {
     for home in jdks() {
-        let options = "probe=yieldpoint,schedule=span:500us:64,interval=5ms";
-        let profile = sampled(&home, options, 3_000);
-        let place = format!("{}: {:?}", home.display(), profile.run.facts);
-        let [samples, seen] = ["samples", "window_path_ends"].map(|name| fact(&profile, name));
-        assert_eq!(fact(&profile, "unknown_samples"), 0, "{place}");
-        assert_eq!(fact(&profile, "panics"), 0, "{place}");
-        assert!(fact(&profile, "window_ns") > 0, "{place}");
-        let all: u64 = profile.classes[0].counts.iter().map(|c| c.total()).sum();
-        // An interval has at least two windows' time; one path end per window and its samples' roundings.
-        assert!(
-            samples <= seen && all + fact(&profile, "ticks") >= seen,
-            "{all}, {place}"
-        );
-        let [classify, many] = ["classify", "many"].map(|m| total(&profile, m) as f64);
-        assert!(
-            (0.8..1.25).contains(&(classify / many)),
-            "{classify} {many} {place}"
-        );
-        let class = &profile.classes[0];
-        let index = class.map.methods.iter().position(|m| m.name == "classify");
-        let mut counts: Vec<u64> = class.counts[index.unwrap()].paths.values().copied().collect();
-        counts.sort_unstable();
-        assert_eq!(counts.len(), 4, "{place}");
-        for (count, of_15) in counts.into_iter().zip([1.0, 2.0, 4.0, 8.0]) {
-            let share = count as f64 / classify * 15.0;
-            assert!(
-                (share - of_15).abs() < 0.5 + 0.1 * of_15,
-                "{share} of 15, not {of_15}, {place}"
-            );
+        // Estimates, and a window in which something else ran on this processor has few path ends: with ten times the
+        // samples, chance is a third of what it is.
+        let estimates = |samples| estimates_of_fixed_windows(&home, samples);
+        if let Err(first) = estimates(3_000) {
+            let second = estimates(30_000);
+            assert!(second.is_ok(), "{first}, and {second:?}");
         }
     }
+}
+
+/// What is estimated from so many samples, if it is not what the program does.
+fn estimates_of_fixed_windows(home: &Path, samples: u64) -> Result<(), String> {
+    let options = "probe=yieldpoint,schedule=span:500us:64,interval=5ms";
+    let profile = sampled(home, options, samples);
+    let place = format!("{}: {:?}", home.display(), profile.run.facts);
+    let [samples, seen] = ["samples", "window_path_ends"].map(|name| fact(&profile, name));
+    assert_eq!(fact(&profile, "unknown_samples"), 0, "{place}");
+    assert_eq!(fact(&profile, "panics"), 0, "{place}");
+    assert!(fact(&profile, "window_ns") > 0, "{place}");
+    let all: u64 = profile.classes[0].counts.iter().map(|c| c.total()).sum();
+    // An interval has at least two windows' time; one path end per window and its samples' roundings.
+    assert!(
+        samples <= seen && all + fact(&profile, "ticks") >= seen,
+        "{all}, {place}"
+    );
+    let [classify, many] = ["classify", "many"].map(|m| total(&profile, m) as f64);
+    if !(0.8..1.25).contains(&(classify / many)) {
+        return Err(format!("{classify} {many} {place}"));
+    }
+    let class = &profile.classes[0];
+    let index = class.map.methods.iter().position(|m| m.name == "classify");
+    let mut counts: Vec<u64> = class.counts[index.unwrap()].paths.values().copied().collect();
+    counts.sort_unstable();
+    assert_eq!(counts.len(), 4, "{place}");
+    for (count, of_15) in counts.into_iter().zip([1.0, 2.0, 4.0, 8.0]) {
+        let share = count as f64 / classify * 15.0;
+        if (share - of_15).abs() >= 0.5 + 0.1 * of_15 {
+            return Err(format!("{share} of 15, not {of_15}, {place}"));
+        }
+    }
+    Ok(())
 }
 
 /// Every register that is read is a path prefix that leads to where the thread stood, in a method of the
@@ -353,20 +366,34 @@ fn trouble_leaves_the_program_alone() {
     }
 }
 
+/// A process that is killed when it is not needed any more, whatever has come of it.
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 #[test]
 fn commands_of_a_live_process() {
     for home in jdks() {
         let dir = tempfile::tempdir().unwrap();
         compile(&home, dir.path());
-        let mut child = Command::new(home.join("bin/java"))
-            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "600000"])
+        let child = Command::new(home.join("bin/java"))
+            .args(["-Xcheck:jni", "-Xmx256m", "-cp", ".", "Smoke", "spin", "86400000"])
             .current_dir(dir.path())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let command = |options: &str| attach(&home, dir.path(), child.id(), options);
-        std::thread::sleep(Duration::from_millis(500));
+        let mut child = Killed(child);
+        let mut output = BufReader::new(child.0.stdout.take().unwrap());
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        assert_eq!(line, "ready\n");
+        let command = |options: &str| attach(&home, dir.path(), child.0.id(), options);
         assert!(command("status").starts_with("ok\nstate: idle\n"));
         assert!(command("dump").starts_with("error: "));
         for _ in 0..3 {
@@ -376,7 +403,16 @@ fn commands_of_a_live_process() {
                 "{started}"
             );
             assert!(command("start,probe=counters").starts_with("error: "));
-            std::thread::sleep(Duration::from_millis(300));
+            let deadline = Instant::now() + LIMIT;
+            loop {
+                assert!(command("dump").starts_with("ok\n"));
+                let dumped = Profile::load(dir.path().join("live.trodden")).unwrap();
+                if total(&dumped, "classify") > 0 {
+                    break;
+                }
+                assert!(Instant::now() < deadline, "nothing is counted");
+                std::thread::sleep(Duration::from_millis(20));
+            }
             let status = command("status");
             assert!(
                 status.contains("state: running") && status.contains("classes: 1"),
@@ -397,8 +433,11 @@ fn commands_of_a_live_process() {
             0
         );
         assert!(command("start,probe=safepoint").contains("start-up"));
-        let _ = child.kill();
-        let _ = child.wait();
+        drop(child);
+        // The JVM says nothing there either, whatever it is asked.
+        line.clear();
+        output.read_to_string(&mut line).unwrap();
+        assert_eq!(line, "", "{}", home.display());
     }
 }
 
@@ -413,7 +452,7 @@ fn attach(home: &Path, dir: &Path, pid: u32, options: &str) -> String {
         .arg(format!("\"{options},out={}\"", out.display()))
         .output()
         .expect("jcmd runs");
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + LIMIT;
     while !out.exists() {
         assert!(
             Instant::now() < deadline,

@@ -1,7 +1,10 @@
 import java.util.Random;
 import java.util.Set;
 
-/** Methods whose work is another in each run, each for a reason of its own; the argument says which one runs. */
+/**
+ * Methods whose work is another in each run, each for a reason of its own; the argument says which one runs. That three runs do the
+ * same by chance comes once in ten million times, or less often.
+ */
 public class Drifts {
     static int sink;
 
@@ -12,24 +15,28 @@ public class Drifts {
     }
 
     static void clock() {
-        spin(1_000 + (int) (System.nanoTime() % 997));
+        spin(1_000 + (int) (System.nanoTime() % 99_991));
     }
 
     static void random() {
-        spin(1_000 + new Random().nextInt(1_000));
+        spin(1_000 + new Random().nextInt(100_000));
     }
 
-    /** A JVM has a seed of its own for the order of such sets. */
+    /** A JVM has a seed of its own for the order of such sets: of so many words there are thousands of orders. */
     static void order() {
+        String[] words = new String[4_000];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = Integer.toString(i);
+        }
         int n = 0;
-        for (String word : Set.of("a", "bb", "ccc", "dddd", "eeeee", "ffffff", "ggggggg", "hhhhhhhh", "iiiiiiiii")) {
-            n = (3 * n + word.length()) % 997;
+        for (String word : Set.of(words)) {
+            n = (31 * n + word.hashCode() % 1_000) % 99_991;
         }
         spin(1_000 + n);
     }
 
     static int drawn() {
-        return 1_000 + new Random().nextInt(1_000);
+        return 1_000 + new Random().nextInt(100_000);
     }
 
     /** What drifts is called by nobody who takes the random number. */

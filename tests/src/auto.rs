@@ -5,7 +5,7 @@ use std::time::Duration;
 use trodden_profile::{BlockExit, Profile};
 
 use crate::jdk::Jdk;
-use crate::process;
+use crate::process::{self, Outcome};
 use crate::profile::{SUSPICIOUS, agent_flag, methods};
 use crate::stress::{STEADY, java};
 use crate::{Result, events};
@@ -34,7 +34,7 @@ fn run(
     options: &str,
     flags: &[&str],
     arguments: &[&str],
-) -> Result<(String, Profile)> {
+) -> Result<(Outcome, Profile)> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("out.trodden");
     let mut all: Vec<String> = SUSPICIOUS.iter().chain(flags).map(|&f| f.to_owned()).collect();
@@ -43,11 +43,8 @@ fn run(
         &format!("{program}*"),
         &file,
     )?);
-    let outcome = process::run(
-        &mut java(program, jdk, &all, arguments)?,
-        Duration::from_secs(600),
-    )?
-    .success()?;
+    let limit = Duration::from_secs(1200);
+    let outcome = process::run(&mut java(program, jdk, &all, arguments)?, limit)?.success()?;
     // With a short `rearm`, code is changed as often as the floor allows.
     let expected = |line: &str| line.contains("rearm=") && line.contains("less often");
     if !outcome.stderr.lines().all(expected) {
@@ -59,7 +56,7 @@ fn run(
             return Err(format!("{fact}: {:?}", profile.run.facts).into());
         }
     }
-    Ok((outcome.stdout, profile))
+    Ok((outcome, profile))
 }
 
 /// Takes probes out of busy classes and puts them back as fast as it goes, with `probe=auto` and these
@@ -79,14 +76,7 @@ pub fn cycles(jdk: &Jdk, options: &str, threads: u32, time: Duration) -> Result<
         &STEADY,
         &arguments,
     )?;
-    let mut numbers = output.split_whitespace().map(str::parse::<i64>);
-    let mut next = || {
-        numbers
-            .next()
-            .ok_or("too few numbers")?
-            .map_err(|e| e.to_string())
-    };
-    let (rounds, early, early_meta, late, late_meta) = (next()?, next()?, next()?, next()?, next()?);
+    let [rounds, early, early_meta, late, late_meta]: [i64; 5] = output.numbers()?;
     let cycles = Cycles {
         retransformations: events::fact(&profile, "retransformations")?,
         retired: events::fact(&profile, "classes_retired")?,
@@ -162,10 +152,7 @@ pub struct Phases {
 /// If the program fails or its profile does not know the method.
 pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
     let (output, profile) = run("Phases", jdk, options, &[], &[&phase.as_millis().to_string()])?;
-    let called: Vec<u64> = output
-        .split_whitespace()
-        .map(str::parse)
-        .collect::<std::result::Result<_, _>>()?;
+    let called = output.numbers()?;
     let mut found = [0; 2];
     for (id, map, counts) in methods(&profile) {
         if id.name != "step" {
@@ -190,7 +177,7 @@ pub fn phases(jdk: &Jdk, options: &str, phase: Duration) -> Result<Phases> {
     }
     Ok(Phases {
         found,
-        called: called.try_into().map_err(|c| format!("{c:?}"))?,
+        called,
         windows,
         retransformations: events::fact(&profile, "retransformations")?,
     })

@@ -1,9 +1,10 @@
 //! What is compiled or fetched before a test can run, cached in the git-ignored `build/` by a hash of its
 //! input.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -20,9 +21,8 @@ const KOTLIN_LIBRARY: &str = "kotlin-stdlib-";
 /// Longest time for one compilation or download.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Makes a folder by `make`, or finds it as it was made before from the same `inputs` (files and words).
-/// One at a time: `make` must not come here again, so it takes what it needs (such as [`jars`]) from
-/// outside.
+/// Makes a folder by `make`, or finds it as it was made before from the same inputs (files and words). Who
+/// wants the same at the same time waits; others are not held up.
 ///
 /// # Errors
 /// Those of `make`, and of the file system.
@@ -32,8 +32,7 @@ pub fn cached(
     words: &[&str],
     make: impl FnOnce(&Path) -> Result<()>,
 ) -> Result<PathBuf> {
-    static LOCK: Mutex<()> = Mutex::new(());
-    let _guard = LOCK.lock().unwrap_or_else(|e| e.into_inner());
+    static LOCKS: Mutex<BTreeMap<PathBuf, Arc<Mutex<()>>>> = Mutex::new(BTreeMap::new());
     let mut hash = Sha256::new();
     for file in files {
         let bytes = std::fs::read(file).map_err(|e| format!("{}: {e}", file.display()))?;
@@ -46,6 +45,10 @@ pub fn cached(
     }
     let digest: String = hash.finalize()[..8].iter().map(|b| format!("{b:02x}")).collect();
     let folder = Path::new(ROOT).join("build").join(format!("{name}-{digest}"));
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = Arc::clone(locks.entry(folder.clone()).or_default());
+    drop(locks);
+    let _alone = own.lock().unwrap_or_else(PoisonError::into_inner);
     if !folder.exists() {
         let parent = Path::new(ROOT).join("build");
         std::fs::create_dir_all(&parent)?;
@@ -88,9 +91,18 @@ pub fn jars() -> Result<PathBuf> {
         maven.arg("-q").arg("-B").arg("-f").arg(&pom);
         maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
         maven.arg(format!("-DoutputDirectory={}", out.display()));
-        process::run(&mut maven, LIMIT)?.success()?;
-        Ok(())
+        run_maven(&mut maven)
     })
+}
+
+/// Runs Maven to its end; one at a time, as all of them write to the same local repository.
+///
+/// # Errors
+/// What it says, if it fails.
+pub fn run_maven(maven: &mut Command) -> Result<()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    process::run(maven, LIMIT)?.success().map(drop)
 }
 
 /// Class path of all jars in a folder.

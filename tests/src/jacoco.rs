@@ -37,7 +37,7 @@ impl Jacoco {
             maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
             maven.arg("-DexcludeTransitive=true");
             maven.arg(format!("-DoutputDirectory={}", out.display()));
-            process::run(&mut maven, Duration::from_secs(600))?.success()?;
+            build::run_maven(&mut maven)?;
             let jar = fs::File::open(out.join("org.jacoco.cli-0.8.14-nodeps.jar"))?;
             let mut jar = zip::ZipArchive::new(jar)?;
             let dtd = "org/jacoco/cli/internal/report/xml/report.dtd";

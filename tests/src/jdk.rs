@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 use crate::Result;
 
@@ -66,6 +67,20 @@ impl Jdk {
         let mut ends = vec![all[0].clone()];
         ends.extend(all.last().filter(|last| **last != all[0]).cloned());
         Ok(ends)
+    }
+
+    /// A test on [`Jdk::ends`] at the same time: for programs of one busy thread each, that run for a given time.
+    ///
+    /// # Errors
+    /// That of the first that fails.
+    pub fn at_both_ends(test: impl Fn(&Jdk) -> Result<()> + Sync) -> Result<()> {
+        let ends = Self::ends()?;
+        thread::scope(|scope| {
+            let tests: Vec<_> = ends.iter().map(|jdk| scope.spawn(|| test(jdk))).collect();
+            let results = tests.into_iter().map(|one| one.join());
+            let panicked = |_| Err("an assertion does not hold (see above)".into());
+            results.map(|result| result.unwrap_or_else(panicked)).collect()
+        })
     }
 
     /// A command of this JDK: `java`, `javac`, …, free of options from the environment.

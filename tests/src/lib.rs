@@ -20,6 +20,7 @@
 //!   at each call;
 //! - [`events`]: the event stream: live, recorded and replayed, and under commands from outside;
 //! - [`spool`]: JVMs that write windows;
+//! - [`chance`]: estimates, which are off by chance now and then;
 //! - [`stress`]: threads, unloading, attaching, ways to end;
 //! - [`sweep`]: every class of a JDK and of jars, rewritten and shown to HotSpot's verifier.
 
@@ -27,6 +28,7 @@ pub mod ahead;
 pub mod artefacts;
 pub mod auto;
 pub mod build;
+pub mod chance;
 pub mod conditions;
 pub mod contexts;
 pub mod contexts_apps;

@@ -12,8 +12,8 @@ use crate::profile::{self, Counts};
 use crate::stress::java;
 use crate::{Result, process};
 
-/// Longest time to wait for what should appear at once.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest time to wait for what should appear at once; on a busy machine, seconds become minutes.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What came of a run.
 #[derive(Debug)]
@@ -28,8 +28,8 @@ pub struct Run {
 /// dump during the run is the last that is needed.
 ///
 /// # Errors
-/// If the program fails, a dump cannot be read, something else lies beside it, or none is enough for a
-/// minute.
+/// If the program fails, a dump cannot be read, something else lies beside it, or none is enough for ten
+/// minutes.
 pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool) -> Result<Run> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("live.trodden");
@@ -71,10 +71,8 @@ pub fn steady(jdk: &Jdk, options: &str, mut enough: impl FnMut(&Profile) -> bool
     }
     dumps.push(Profile::load(&file)?);
     profile::nothing_beside(&file)?;
-    Ok(Run {
-        rounds: output.stdout.trim().parse()?,
-        dumps,
-    })
+    let [rounds] = output.numbers()?;
+    Ok(Run { rounds, dumps })
 }
 
 /// The dump that is there now, if it is another than `last`. A file that is there must be whole at any

@@ -2,10 +2,15 @@
 
 use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::str::FromStr;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::Result;
+
+/// A program that has not ended by then hangs. Shorter limits are raised to it: beside other work, a run of seconds
+/// has taken minutes.
+const HANGS: Duration = Duration::from_secs(600);
 
 /// What a program did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +35,23 @@ impl Outcome {
             Err(format!("{}\n{}{}", self.status, self.stdout, self.stderr).into())
         }
     }
+
+    /// The numbers that it printed to standard output, and nothing but these.
+    ///
+    /// # Errors
+    /// All that it printed, if that is something else.
+    pub fn numbers<T: FromStr, const N: usize>(&self) -> Result<[T; N]> {
+        let words = self.stdout.split_whitespace();
+        let numbers: Option<Vec<T>> = words.map(|word| word.parse().ok()).collect();
+        let numbers = numbers.and_then(|numbers| <[T; N]>::try_from(numbers).ok());
+        numbers.ok_or_else(|| format!("it did not print {N} numbers, but: {self:#?}").into())
+    }
 }
 
 /// Runs a program to its end, without standard input.
 ///
 /// # Errors
-/// If it cannot be started, or runs longer than `limit`; it is killed then.
+/// If it cannot be started, or hangs: runs longer than `limit` and ten minutes; it is killed then.
 pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
     let child = command
         .stdin(Stdio::null())
@@ -49,8 +65,9 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Outcome> {
 /// Waits for a program whose output is piped.
 ///
 /// # Errors
-/// If it runs longer than `limit`; it is killed then.
+/// If it hangs: runs longer than `limit` and ten minutes; it is killed then.
 pub fn wait(mut child: Child, limit: Duration) -> Result<Outcome> {
+    let limit = limit.max(HANGS);
     let reader = |mut pipe: Box<dyn Read + Send>| {
         thread::spawn(move || {
             let mut bytes = Vec::new();

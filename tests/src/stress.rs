@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trodden_profile::{CpuSamples, Profile};
 
@@ -102,7 +102,7 @@ pub fn shared_hot(jdk: &Jdk, probe: &str, threads: u32, time: Duration) -> Resul
     let arguments = arguments.each_ref().map(String::as_str);
     let limit = time * 3 + Duration::from_secs(60);
     let (outcome, profile) = counted("SharedHot", probe, jdk, &[], &arguments, limit)?;
-    let calls: u64 = outcome.success()?.stdout.trim().parse()?;
+    let [calls]: [u64; 1] = outcome.success()?.numbers()?;
     let expected = [(calls / 4 * 3, calls / 4), (calls / 3 * 2, calls / 3)];
     expect(
         "shared hot method",
@@ -127,7 +127,7 @@ pub fn virtual_threads(jdk: &Jdk, probe: &str, threads: u64, rounds: u64) -> Res
         &arguments,
         Duration::from_secs(300),
     )?;
-    let calls: u64 = outcome.success()?.stdout.trim().parse()?;
+    let [calls]: [u64; 1] = outcome.success()?.numbers()?;
     let of_thread = 12 * rounds;
     let yields = of_thread.div_ceil(50) * threads;
     let expected = [
@@ -146,9 +146,10 @@ pub fn virtual_threads(jdk: &Jdk, probe: &str, threads: u64, rounds: u64) -> Res
 /// last.
 fn growth(outcome: Outcome) -> Result<i64> {
     let outcome = outcome.success()?;
-    let last = outcome.stdout.trim().lines().last().ok_or("no output")?;
-    let (half, end) = last.split_once(' ').ok_or("no sizes")?;
-    Ok(end.parse::<i64>()? - half.parse::<i64>()?)
+    let last = outcome.stdout.trim().lines().last().unwrap_or_default();
+    let sizes = last.split_once(' ');
+    let grown = sizes.and_then(|(half, end)| Some(end.parse::<i64>().ok()? - half.parse::<i64>().ok()?));
+    grown.ok_or_else(|| format!("its last line has no two sizes: {outcome:#?}").into())
 }
 
 /// Virtual threads by the ten thousands, in which the stream is analysed in each thread: nothing of it stays
@@ -302,7 +303,7 @@ pub fn refused(jdk: &Jdk) -> Result<()> {
         for command in ["report", "dump"] {
             let mut trodden = Command::new(&artefacts::artefacts()?.cli);
             trodden.args(["attach", &child.id().to_string(), command]);
-            let outcome = process::run(&mut trodden, Duration::from_secs(30))?;
+            let outcome = process::run(&mut trodden, Duration::from_secs(600))?;
             if outcome.status.success() || !outcome.stderr.contains("nothing has been profiled") {
                 return Err(format!("{command}: {outcome:?}").into());
             }
@@ -333,9 +334,9 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
     let trodden = |words: &[&str]| {
         let mut command = Command::new(&artefacts::artefacts()?.cli);
         command.args(["attach", &pid]).args(words);
-        process::run(&mut command, Duration::from_secs(30))?.success()
+        process::run(&mut command, Duration::from_secs(600))?.success()
     };
-    let file = file.display().to_string();
+    let name = file.display().to_string();
     let mut early = 0;
     for round in 0..times {
         trodden(&[
@@ -345,9 +346,12 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
             "--include",
             "Attached*",
             "--file",
-            &file,
+            &name,
         ])?;
         std::thread::sleep(Duration::from_millis(20));
+        if round + 1 == times {
+            await_counts(&trodden, file)?;
+        }
         trodden(&["stop"])?;
         if round == times / 5 {
             early = resident(child.id())?;
@@ -364,6 +368,24 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
         return Err(format!("resident memory grew by {grown} KiB").into());
     }
     Ok(grown)
+}
+
+/// Waits until a program that is attached to has counted something: beside other work it may not run for a while.
+fn await_counts(trodden: &dyn Fn(&[&str]) -> Result<Outcome>, file: &Path) -> Result<()> {
+    let since = Instant::now();
+    loop {
+        trodden(&["dump"])?;
+        if counts(&Profile::load(file)?)
+            .values()
+            .any(|paths| !paths.is_empty())
+        {
+            return Ok(());
+        }
+        if since.elapsed() > Duration::from_secs(600) {
+            return Err("nothing is counted".into());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Garbage collectors of all kinds; not every JDK has each.

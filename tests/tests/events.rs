@@ -1,11 +1,15 @@
 //! The event stream in real JVMs: whatever threads do and however they end, every event arrives, on every
 //! way.
 
+use std::time::{Duration, Instant};
+
 use trodden_profile::Profile;
 use trodden_tests::Result;
 use trodden_tests::events::{ANALYSES, Obedient, all_ways, difference, fact, live, replay, whole};
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{Counts, SequenceCounts, counts, forests};
+
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// All that a program prints is the same in every run.
 fn all(output: &str) -> &str {
@@ -257,8 +261,18 @@ fn traces_from_outside() -> Result<()> {
 fn a_killed_jvm_leaves_a_part_that_can_be_replayed() -> Result<()> {
     for jdk in Jdk::ends()? {
         let mut program = Obedient::start(&jdk, Some((&format!("events,{ANALYSES}"), "killed.trace")))?;
-        // Enough for many full buffers.
+        // Enough for many full buffers, which the agent writes in its own time.
         program.obey(&"work down ".repeat(100))?;
+        let (part, copy) = (program.file("killed.trace.part"), program.file("copy.part"));
+        let since = Instant::now();
+        let written = || -> Result<u64> {
+            std::fs::copy(&part, &copy)?;
+            Ok(replay(&copy).map_or(0, |(profile, _)| total(&counts(&profile), "job")))
+        };
+        while written()? == 0 {
+            assert!(since.elapsed() < LIMIT, "nothing is written");
+            std::thread::sleep(Duration::from_millis(50));
+        }
         let folder = program.kill()?;
         assert!(!folder.path().join("killed.trace").exists());
         let (profile, said) = replay(&folder.path().join("killed.trace.part"))?;

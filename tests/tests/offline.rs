@@ -329,7 +329,7 @@ fn jars_inside_of_a_spring_boot_jar_count() -> Result<()> {
         maven.arg("org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies");
         maven.arg(format!("-DoutputDirectory={}", out.display()));
         maven.arg("-DexcludeTransitive=true");
-        process::run(&mut maven, Duration::from_secs(600))?.success()?;
+        build::run_maven(&mut maven)?;
         Ok(())
     })?;
     let loader = fs::read_dir(loader)?.next().ok_or("no loader")??.path();

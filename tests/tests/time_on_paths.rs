@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
-use trodden_tests::{Result, artefacts, process};
+use trodden_tests::{Result, artefacts, build, process};
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// One call in ten is slow; `Work` is not instrumented. `handle`'s own clock readings are in both.
@@ -115,27 +115,29 @@ class Work {
 }
 ";
 
-/// Compiles and runs the program: the share of time that it found itself, and the report.
+/// Runs the program: the share of time that it found itself, and the report.
 fn recorded(jdk: &Jdk, probe: &str, arguments: &[&str]) -> Result<(f64, Value)> {
+    let classes = build::cached("served", &[], &[PROGRAM, &jdk.feature.to_string()], |out| {
+        let source = out.join("Served.java");
+        fs::write(&source, PROGRAM)?;
+        build::javac(jdk, ".", &[source], out)
+    })?;
     let folder = tempfile::tempdir()?;
-    fs::write(folder.path().join("Served.java"), PROGRAM)?;
-    let mut javac = jdk.command("javac");
-    process::run(
-        javac.args(["-g", "Served.java"]).current_dir(folder.path()),
-        LIMIT,
-    )?
-    .success()?;
     let file = folder.path().join("out.trodden");
     let mut java = jdk.command("java");
     // Under this collector compiled loops can be stopped between their iterations.
     java.args(SUSPICIOUS)
         .arg("-XX:+UseG1GC")
         .arg(agent_flag(&format!("{probe},sample=1ms"), "Served", &file)?)
-        .args(["-cp", ".", "Served"])
-        .args(arguments)
-        .current_dir(folder.path());
+        .arg("-cp")
+        .arg(classes)
+        .arg("Served")
+        .args(arguments);
     let outcome = process::run(&mut java, LIMIT)?.success()?;
-    let spent: f64 = outcome.stdout.split(' ').next().ok_or("no share")?.parse()?;
+    let share = outcome.stdout.strip_suffix(" true\n").map(str::parse);
+    let Some(Ok(spent)) = share else {
+        return Err(format!("no share: {outcome:#?}").into());
+    };
     let mut report = std::process::Command::new(&artefacts::artefacts()?.cli);
     report.arg("report").arg(&file).args(["--format", "json"]);
     let report = process::run(&mut report, LIMIT)?.success()?;

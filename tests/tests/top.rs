@@ -13,7 +13,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-const LIMIT: Duration = Duration::from_secs(120);
+const LIMIT: Duration = Duration::from_secs(600);
 
 const PROGRAM: &str = "public class Spinner {
     static int even(int i) {

@@ -56,7 +56,7 @@ pub struct AttachArgs {
     #[arg(long)]
     production: bool,
     /// How long to wait for the JVM to open its attach socket, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     wait: u64,
     #[command(flatten)]
     profile: ProfileArgs,

@@ -24,6 +24,9 @@ const LONGEST_ARGUMENT: usize = 1024;
 /// How long a JVM may take over loading an agent that instruments what is loaded already.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(300);
 
+/// A process that is older than this has started, whatever threads it has.
+const YOUNG: Duration = Duration::from_secs(30);
+
 /// Why a JVM could not be told something.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
@@ -179,6 +182,7 @@ impl Jvm {
     fn wake(&self, socket: &Path, timeout: Duration) -> Result<(), AttachError> {
         // A JVM that does not catch SIGQUIT yet, or is none, would die of it.
         self.target.check_catches_quit()?;
+        self.await_start(timeout / 2);
         let _trigger = self.trigger()?;
         let pid = i32::try_from(self.target.pid).ok().and_then(Pid::from_raw);
         let pid = pid.ok_or(TargetError::NoProcess { pid: self.target.pid })?;
@@ -199,6 +203,19 @@ impl Jvm {
             pause = (pause * 2).min(Duration::from_millis(200));
         }
         Ok(())
+    }
+
+    /// Waits until a JVM that is just starting has started. It catches SIGQUIT some milliseconds before that. Asked
+    /// in between, HotSpot may remove the socket that it has just made (it takes it for one that another process has
+    /// left), or print a list of its threads to the program's standard output.
+    fn await_start(&self, patience: Duration) {
+        let start = Instant::now();
+        while target::age(self.target.pid).is_some_and(|age| age < YOUNG)
+            && !target::has_started(self.target.pid)
+            && start.elapsed() < patience
+        {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn trigger(&self) -> Result<Trigger, AttachError> {

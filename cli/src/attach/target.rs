@@ -4,11 +4,15 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::agent_library::AGENT_FILE;
 
 /// Number of SIGQUIT on Linux.
 const SIGQUIT: u32 = 3;
+
+/// The name, as far as Linux keeps it, of the thread that HotSpot starts when all else in it runs.
+const LAST_THREAD: &str = "Notification Th";
 
 /// Why a process cannot be attached to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -285,4 +289,22 @@ pub fn birth(pid: u32) -> Option<u64> {
         .parse()
         .ok()
         .filter(|_| !matches!(state, "Z" | "X"))
+}
+
+/// How long ago a process was started; `None` if it is gone, or nobody knows.
+pub fn age(pid: u32) -> Option<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let now: f64 = uptime.split_whitespace().next()?.parse().ok()?;
+    let born = birth(pid)? as f64 / rustix::param::clock_ticks_per_second() as f64;
+    Some(Duration::from_secs_f64((now - born).max(0.0)))
+}
+
+/// Has a JVM come to the end of its start, as far as its threads tell? (With `-XX:-UseNotificationThread` they do
+/// not.)
+pub fn has_started(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
+    let names = threads
+        .flatten()
+        .map(|thread| fs::read_to_string(thread.path().join("comm")));
+    names.flatten().any(|name| name.trim_end() == LAST_THREAD)
 }

@@ -54,7 +54,7 @@ pub struct TopArgs {
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
     /// How long to wait for the JVM to open its attach socket, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     wait: u64,
     #[command(flatten)]
     profile: ProfileArgs,

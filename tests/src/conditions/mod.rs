@@ -15,7 +15,7 @@ use zip::ZipArchive;
 
 use crate::build::{ROOT, cached, javac};
 use crate::jdk::Jdk;
-use crate::{Result, process};
+use crate::{Result, build, process};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -155,7 +155,7 @@ pub fn fetch(library: &str) -> Result<(PathBuf, PathBuf)> {
             ]);
             maven.arg(format!("-Dartifact={artifact}"));
             maven.arg(format!("-DoutputDirectory={}", out.display()));
-            process::run(&mut maven, LIMIT)?.success()?;
+            build::run_maven(&mut maven)?;
         }
         let sources = out.join("sources");
         for entry in std::fs::read_dir(out)? {

@@ -14,7 +14,7 @@ use trodden_tests::jdk::Jdk;
 use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-pub const LIMIT: Duration = Duration::from_secs(120);
+pub const LIMIT: Duration = Duration::from_secs(600);
 
 /// Calls `one` until a line comes, then `two` until there are no more lines.
 pub const PROGRAM: &str = "public class Attendee {
@@ -87,6 +87,25 @@ pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Co
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     Ok(command)
+}
+
+/// A short session in which some method is seen: what it said. Beside other work the program may not run at all in a
+/// short time; then it gets more.
+pub fn session_that_sees(
+    program: &Talker,
+    jvm: &str,
+    file: &str,
+    seen: impl Fn(&process::Outcome) -> Result<bool>,
+) -> Result<process::Outcome> {
+    let mut said = Vec::new();
+    for time in ["200ms", "2s", "20s"] {
+        let outcome = process::run(&mut session(program, jvm, time, file)?, LIMIT)?.success()?;
+        if seen(&outcome)? {
+            return Ok(outcome);
+        }
+        said.push(outcome);
+    }
+    Err(format!("{file}: what should be seen is not: {said:#?}").into())
 }
 
 /// The program's classes, and a jar of that name, in a folder that every user may look into.
@@ -180,11 +199,17 @@ impl Attendee {
         Ok(digits.parse().map_err(|e| format!("{e} in:\n{told}"))?)
     }
 
-    /// Does it run its own code again? While probes are in, their counts grow: the program runs all the time.
-    pub fn counts_on(&self) -> Result<bool> {
+    /// Waits until more is counted. While probes are in that comes: the program runs all the time.
+    pub fn counts_on(&self) -> Result<()> {
+        let before = self.counted()?;
+        await_that("more is counted", || Ok(self.counted()? != before))
+    }
+
+    /// Does it run its own code again? While probes are in, their counts would grow.
+    pub fn counts_no_more(&self) -> Result<bool> {
         let before = self.counted()?;
         thread::sleep(Duration::from_millis(100));
-        Ok(self.counted()? != before)
+        Ok(self.counted()? == before)
     }
 
     /// Files that the JVM maps, by their endings.

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::Command;
 
 use trodden_tests::jdk::Jdk;
-use trodden_tests::{Result, artefacts, process};
+use trodden_tests::process::{self, Outcome};
+use trodden_tests::{Result, artefacts};
 
-use crate::attendee::{Attendee, LIMIT, begin, can, classes, classes_in, signal};
+use crate::attendee::{Attendee, LIMIT, begin, can, classes, classes_in, session_that_sees, signal};
 
 /// User and group `nobody`.
 const NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
@@ -31,14 +32,13 @@ fn container() -> Option<Vec<&'static str>> {
 /// Sees a session through, twice, and that nothing is left in the JVM's own folders.
 fn visited(program: &Attendee, what: &str) -> Result<()> {
     for file in ["one.trodden", "two.json"] {
-        let mut session = program.session(&program.pid(), "200ms", file)?;
-        let outcome = process::run(&mut session, LIMIT)?.success()?;
-        assert!(outcome.stdout.contains("Attendee.one"), "{what}: {outcome:?}");
+        let sees = |outcome: &Outcome| Ok(outcome.stdout.contains("Attendee.one"));
+        session_that_sees(program, &program.pid(), file, sees).map_err(|e| format!("{what}: {e}"))?;
         assert!(program.file(file).exists(), "{what}: {file}");
     }
     let status = program.attach(&["status"])?.success()?;
     assert!(status.stdout.contains("state: stopped"), "{what}: {status:?}");
-    assert!(!program.counts_on()?, "{what}: probes are still in");
+    assert!(program.counts_no_more()?, "{what}: probes are still in");
     for place in ["tmp", "var/tmp", "dev/shm"] {
         let folder = format!("/proc/{}/root/{place}", program.pid());
         let left = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -85,7 +85,7 @@ fn containers() -> Result<()> {
 
         // All of it goes at once, its file system too.
         let told = program.file("told");
-        let mut running = begin(program.session(&program.pid(), "60s", "gone.trodden")?, &told)?;
+        let mut running = begin(program.session(&program.pid(), "3600s", "gone.trodden")?, &told)?;
         signal("KILL", program.pid())?;
         assert_eq!(running.wait()?.code(), Some(1));
         let told = fs::read_to_string(&told)?;
@@ -179,7 +179,7 @@ fn root_attaches_to_any_user() -> Result<()> {
                 "--include",
                 "Attendee",
             ])
-            .args(["--for", "200ms", "-o"])
+            .args(["--for", "2s", "-o"])
             .arg(room.path().join("nobody.json"));
         let outcome = process::run(&mut command, LIMIT)?.success()?;
         assert!(outcome.stdout.contains("Attendee.one"), "{outcome:?}");

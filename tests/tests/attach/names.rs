@@ -3,20 +3,21 @@
 use std::process::Command;
 
 use trodden_tests::jdk::Jdk;
-use trodden_tests::{Result, artefacts, process};
+use trodden_tests::process::{self, Outcome};
+use trodden_tests::{Result, artefacts};
 
-use crate::attendee::{Attendee, LIMIT, classes};
+use crate::attendee::{Attendee, LIMIT, classes, session_that_sees};
 
 #[test]
 fn by_jar_and_process_id() -> Result<()> {
     for jdk in &Jdk::ends()? {
-        let jar = format!("attendee-of-{}.jar", jdk.feature);
+        // No other JVM has this name, also when these tests run twice at once.
+        let jar = format!("attendee-{}-of-{}.jar", std::process::id(), jdk.feature);
         let program = Attendee::launch(jdk, classes(jdk, &jar)?, &[], &["-jar", &jar])?;
         let stem = jar.trim_end_matches(".jar");
         for name in [stem, &jar, &program.pid()] {
-            let mut session = program.session(name, "200ms", "named.json")?;
-            let outcome = process::run(&mut session, LIMIT)?.success()?;
-            assert!(outcome.stdout.contains("Attendee.one"), "{name}: {outcome:?}");
+            let sees = |outcome: &Outcome| Ok(outcome.stdout.contains("Attendee.one"));
+            let outcome = session_that_sees(&program, name, "named.json", sees)?;
             assert!(
                 outcome.stderr.contains(&format!("({jar})")),
                 "{name}: {outcome:?}"

@@ -4,19 +4,18 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::talker::Talker;
 use trodden_tests::{Result, artefacts, process};
 
-use crate::attendee::{LIMIT, PROGRAM, session};
+use crate::attendee::{LIMIT, PROGRAM, await_that, session, session_that_sees};
 
-/// The program's name here: it is attached to by it, and other tests have theirs running.
-const NAME: &str = "AttendeeByName";
+/// The program's name here: it is attached to by it, and other tests have theirs running, perhaps the same tests in
+/// another folder.
+static NAME: LazyLock<String> = LazyLock::new(|| format!("AttendeeByName{}", std::process::id()));
 /// One at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -39,20 +38,23 @@ fn line_of(pid: &str) -> Result<String> {
 }
 
 fn until_loaded(pid: &str) -> Result<()> {
-    let start = Instant::now();
-    while !line_of(pid)?.contains("loaded") {
-        if start.elapsed() > LIMIT {
-            return Err("the agent was not loaded".into());
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
+    await_that("the agent is loaded", || Ok(line_of(pid)?.contains("loaded")))
+}
+
+/// Waits until the session that runs has counted something.
+fn await_counts(pid: &str) -> Result<()> {
+    await_that("something is counted", || {
+        let mut command = Command::new(&artefacts::artefacts()?.cli);
+        let outcome = process::run(command.args(["attach", pid, "report"]), LIMIT)?;
+        // It begins in its own time.
+        Ok(outcome.status.success() && outcome.stdout.contains(&*NAME))
+    })
 }
 
 /// Methods that ran, by the profile in a file.
 fn ran(file: &Path) -> Result<BTreeSet<String>> {
     let profile = Profile::load(file)?;
-    let class = profile.classes.iter().find(|class| class.map.name == NAME);
+    let class = profile.classes.iter().find(|class| class.map.name == *NAME);
     let class = class.ok_or("the class is not there")?;
     let methods = class.map.methods.iter().zip(&class.counts);
     let ran = methods.filter(|(_, counts)| counts.paths.values().any(|&count| count > 0));
@@ -63,15 +65,16 @@ fn ran(file: &Path) -> Result<BTreeSet<String>> {
 fn sessions() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Talker::start(jdk, NAME, &PROGRAM.replace("Attendee", NAME))?;
+        let mut program = Talker::start(jdk, &NAME, &PROGRAM.replace("Attendee", &NAME))?;
         let pid = program.pid();
         let line = line_of(&pid)?;
-        assert!(line.ends_with(NAME) && !line.contains("loaded"), "{line}");
+        assert!(line.ends_with(&*NAME) && !line.contains("loaded"), "{line}");
         assert!(line.contains(&jdk.feature.to_string()), "{line}");
 
         // Two at once: the second is refused, and does the first no harm. Ctrl-C ends that one.
-        let first = session(&program, NAME, "60s", "first.trodden")?.spawn()?;
+        let first = session(&program, &NAME, "3600s", "first.trodden")?.spawn()?;
         until_loaded(&pid)?;
+        await_counts(&pid)?;
         let second = process::run(&mut session(&program, &pid, "1s", "second.trodden")?, LIMIT)?;
         assert_eq!(second.status.code(), Some(1), "{second:?}");
         assert!(second.stderr.contains("profiling runs already"), "{second:?}");
@@ -79,35 +82,36 @@ fn sessions() -> Result<()> {
         let interrupt = ["-INT".to_owned(), first.id().to_string()];
         process::run(Command::new("kill").args(interrupt), LIMIT)?.success()?;
         let first = process::wait(first, LIMIT)?.success()?;
-        assert!(first.stdout.contains("AttendeeByName.one"), "{first:?}");
+        assert!(first.stdout.contains(&format!("{}.one", *NAME)), "{first:?}");
         assert!(ran(&program.file("first.trodden"))?.contains("one"));
 
         // A later one knows nothing of what was counted before it.
         program.go_on()?;
-        let later =
-            process::run(&mut session(&program, &pid, "500ms", "later.trodden")?, LIMIT)?.success()?;
+        let file = program.file("later.trodden");
+        let later = session_that_sees(&program, &pid, "later.trodden", |_| {
+            Ok(ran(&file)?.contains("two"))
+        })?;
         assert!(later.stderr.contains("written: "), "{later:?}");
-        let found = ran(&program.file("later.trodden"))?;
+        let found = ran(&file)?;
         assert!(found.contains("two") && !found.contains("one"), "{found:?}");
 
         // The JVM ends meanwhile.
         let told = program.file("told");
-        let mut last = session(&program, &pid, "60s", "last.html")?
+        let mut last = session(&program, &pid, "3600s", "last.html")?
             .stdout(Stdio::null())
             .stderr(fs::File::create(&told)?)
             .spawn()?;
-        let start = Instant::now();
-        while !fs::read_to_string(&told)?.contains("profiling") && start.elapsed() < LIMIT {
-            thread::sleep(Duration::from_millis(20));
-        }
-        thread::sleep(Duration::from_millis(200));
+        await_that("the session has begun", || {
+            Ok(fs::read_to_string(&told)?.contains("profiling"))
+        })?;
+        await_counts(&pid)?;
         program.go_on()?;
         program.close();
         let ended = last.wait()?;
         let told = fs::read_to_string(&told)?;
         assert!(ended.success(), "{told}");
         assert!(told.contains("the JVM ended before the time was over"), "{told}");
-        assert!(fs::read_to_string(program.file("last.html"))?.contains("AttendeeByName.two"));
+        assert!(fs::read_to_string(program.file("last.html"))?.contains(&format!("{}.two", *NAME)));
         program.says("true")?;
         program.ends()?;
     }
@@ -149,7 +153,7 @@ fn what_cannot_be() -> Result<()> {
 fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
     let _alone = alone();
     for jdk in &Jdk::ends()? {
-        let mut program = Talker::start(jdk, NAME, &PROGRAM.replace("Attendee", NAME))?;
+        let mut program = Talker::start(jdk, &NAME, &PROGRAM.replace("Attendee", &NAME))?;
         let pid = program.pid();
         let attach = |arguments: &[&str]| -> Result<process::Outcome> {
             let mut command = Command::new(&artefacts::artefacts()?.cli);
@@ -166,14 +170,9 @@ fn without_an_end_only_time_is_sampled_until_it_is_stopped() -> Result<()> {
             "{begun:?}"
         );
         program.go_on()?;
-        let start = Instant::now();
-        while !Path::new(&file).exists() {
-            assert!(
-                start.elapsed() < LIMIT,
-                "it is not written while the program runs"
-            );
-            thread::sleep(Duration::from_millis(20));
-        }
+        await_that("it is written while the program runs", || {
+            Ok(Path::new(&file).exists())
+        })?;
         attach(&["stop"])?.success()?;
         let profile = Profile::load(Path::new(&file))?;
         assert!(profile.cpu.is_some() && profile.classes.is_empty());
