@@ -24,12 +24,10 @@ pub const SEQUENCES: &str = "kernel,what,sequence,count,of";
 pub fn measure(runs: &Runs) -> Result<Found> {
     let mut found = Found::default();
     times(runs, &mut found)?;
-    let nodes = "Nodes of the k-SF (figure 17)";
-    let all = runs.with("summary.md", |text| text.contains(nodes));
-    if let Some(source) = most(&all, |source| {
-        source.table(nodes).map_or(0, |table| table.rows.len())
+    if let Some(source) = runs.newest("summary.md", |text| {
+        text.contains("Nodes of the k-SF (figure 17)")
     }) {
-        shapes(source, &mut found);
+        shapes(&source, &mut found);
     }
     sequences(runs, &mut found)?;
     unrolled(runs, &mut found)?;
@@ -61,14 +59,9 @@ fn relative(source: &Source, competitor: &str) -> Result<BTreeMap<String, BTreeM
     Ok(all)
 }
 
-/// The one with most programs, the newest of these.
-fn most(all: &[Source], programs: impl Fn(&Source) -> usize) -> Option<&Source> {
-    let most = all.iter().map(&programs).max()?;
-    all.iter().find(|source| programs(source) == most)
-}
-
 fn times(runs: &Runs, found: &mut Found) -> Result<()> {
     let is_times = |text: &str| text.lines().next().is_some_and(|head| TIMES.contains(&head));
+    // The run with most programs, the newest of these.
     let programs = |source: &Source| {
         let at = usize::from(source.text.starts_with("build"));
         let names = source
@@ -79,7 +72,8 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
         names.collect::<BTreeSet<_>>().len()
     };
     let all = runs.with("raw.csv", is_times);
-    let Some(source) = most(&all, programs) else {
+    let most = all.iter().map(programs).max().unwrap_or(0);
+    let Some(source) = all.iter().find(|source| programs(source) == most) else {
         return Ok(());
     };
     let (pairs, slabs) = (relative(source, "pairs")?, relative(source, "k-SF")?);

@@ -79,21 +79,16 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<String> {
         }
     }
     let folder = arguments.from.clone().unwrap_or_else(|| workspace.runs());
-    let page = write(workspace, &folder)?;
-    Ok(format!("{}\n", page.display()))
-}
-
-/// Writes the page and its plots from the runs in a folder. Returns where the page is.
-fn write(workspace: &Workspace, folder: &Path) -> Result<PathBuf> {
     let docs = workspace.repository().join("docs");
-    for (name, text) in &pages(workspace, folder)? {
+    let files = pages(workspace, &folder)?;
+    for (name, text) in &files {
         let path = docs.join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(io("create", parent))?;
         }
         std::fs::write(&path, text).map_err(io("write", &path))?;
     }
-    Ok(docs.join("evidence.md"))
+    Ok(format!("{}\n", docs.join("evidence.md").display()))
 }
 
 /// The page and its plots, by their paths in `docs`. The page always has all papers.
@@ -148,13 +143,9 @@ mod tests {
         Workspace::find(Some(&root)).unwrap()
     }
 
-    /// With `TRODDEN_WRITE_PAGE` in the environment the page is written first, as `papers all` does.
     #[test]
     fn the_page_is_what_the_data_give() {
         let workspace = workspace();
-        if std::env::var_os("TRODDEN_WRITE_PAGE").is_some() {
-            write(&workspace, &workspace.runs()).unwrap();
-        }
         let docs = workspace.repository().join("docs");
         let files = pages(&workspace, &workspace.runs()).unwrap();
         for (name, text) in &files {

@@ -90,10 +90,10 @@ fn applications(by: &BTreeMap<String, (f64, String)>) -> Vec<f64> {
         .collect()
 }
 
-/// Processor time with a configuration relative to that without the agent, of a JVM's measured iterations or
-/// of its first one: the median of the pairs. Of several runs, the newest of those with most pairs.
+/// Time with a configuration relative to that without the agent, elapsed time of a JVM's median iteration, or
+/// of its first: the median of the pairs.
 fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
-    let mut all: BTreeMap<(u32, String), (Vec<f64>, String)> = BTreeMap::new();
+    let mut all = ByJdk::new();
     for source in runs.with_head("raw.csv", RUN) {
         // JDK, workload, configuration and pair: iterations.
         let mut jvms: BTreeMap<[String; 4], Vec<(i64, f64)>> = BTreeMap::new();
@@ -104,19 +104,23 @@ fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
             }
             let config = if config == "base" { "base" } else { "with" };
             let key = [&row["jdk"], &row["workload"], config, &row["pair"]].map(str::to_owned);
-            if let (Ok(number), Ok(nanos)) = (row["iteration"].parse(), row["cpu_nanos"].parse()) {
+            if let (Ok(number), Ok(nanos)) = (row["iteration"].parse(), row["nanos"].parse()) {
                 jvms.entry(key).or_default().push((number, nanos));
             }
         }
-        let time = |iterations: &Vec<(i64, f64)>| {
-            let least = iterations.iter().map(|(number, _)| *number).min()?;
-            let counts = |number: i64| if first { number == least } else { number >= 0 };
-            let sum: f64 = iterations
+        let time = |iterations: &[(i64, f64)]| match first {
+            true => iterations
                 .iter()
-                .filter(|(number, _)| counts(*number))
-                .map(|(_, nanos)| nanos)
-                .sum();
-            (sum > 0.0).then_some(sum)
+                .min_by_key(|(number, _)| *number)
+                .map(|(_, nanos)| *nanos),
+            false => {
+                let warm: Vec<f64> = iterations
+                    .iter()
+                    .filter(|(number, _)| *number >= 0)
+                    .map(|(_, nanos)| *nanos)
+                    .collect();
+                Some(median(&warm)).filter(|time| time.is_finite())
+            }
         };
         let mut pairs: BTreeMap<(u32, String), Vec<f64>> = BTreeMap::new();
         for ([jdk, workload, config, pair], iterations) in &jvms {
@@ -124,26 +128,22 @@ fn overhead(runs: &Runs, called: &[&str], first: bool) -> Result<ByJdk> {
                 continue;
             }
             let base = [jdk.clone(), workload.clone(), "base".to_owned(), pair.clone()];
-            if let (Some(base), Some(with)) = (jvms.get(&base).and_then(time), time(iterations)) {
-                let key = (feature(jdk), workload.clone());
-                pairs.entry(key).or_default().push(with / base);
+            let base = jvms.get(&base).and_then(|iterations| time(iterations));
+            if let (Some(base), Some(with)) = (base, time(iterations)) {
+                pairs
+                    .entry((feature(jdk), workload.clone()))
+                    .or_default()
+                    .push(with / base);
             }
         }
-        for (key, ratios) in pairs {
+        for ((jdk, workload), ratios) in pairs {
             // Newer runs came before.
-            if all.get(&key).is_none_or(|(known, _)| known.len() < ratios.len()) {
-                all.insert(key, (ratios, source.run.clone()));
-            }
+            let by = all.entry(jdk).or_default();
+            by.entry(workload)
+                .or_insert_with(|| (median(&ratios), source.run.clone()));
         }
     }
-    let mut by_jdk = ByJdk::new();
-    for ((jdk, workload), (ratios, run)) in all {
-        by_jdk
-            .entry(jdk)
-            .or_default()
-            .insert(workload, (median(&ratios), run));
-    }
-    Ok(by_jdk)
+    Ok(all)
 }
 
 /// A column of accuracy under a schedule: the median of the trials.
@@ -232,7 +232,7 @@ fn plot_overhead(found: &mut Found, bars: &[(String, ByJdk)]) {
     ];
     let plot = Plot {
         title: "PEP figure 6 and section 5.1: time of a warm run",
-        axis: "processor time relative to no agent; application and JDK",
+        axis: "relative to no agent; application and JDK",
         places: &places,
         series: &series,
         marks: &marks,
