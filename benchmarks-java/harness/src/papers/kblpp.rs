@@ -34,8 +34,8 @@ pub fn measure(runs: &Runs) -> Result<Found> {
     Ok(found)
 }
 
-/// Time of a competitor relative to the hash table, by stream and k: quotients of medians. The hash table's is
-/// that of all k, and of the faster build where there are two: its code is the same in both.
+/// Time of a competitor relative to the hash table, by stream and k: quotients of medians. The hash
+/// table's is that of all k, and of the faster build where there are two: its code is the same in both.
 fn relative(source: &Source, competitor: &str) -> Result<BTreeMap<String, BTreeMap<u32, f64>>> {
     let mut hash: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     let mut times: BTreeMap<(String, u32), Vec<f64>> = BTreeMap::new();
