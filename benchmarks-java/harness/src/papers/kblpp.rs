@@ -24,20 +24,18 @@ pub const SEQUENCES: &str = "kernel,what,sequence,count,of";
 pub fn measure(runs: &Runs) -> Result<Found> {
     let mut found = Found::default();
     times(runs, &mut found)?;
-    let nodes = "Nodes of the k-SF (figure 17)";
-    let all = runs.with("summary.md", |text| text.contains(nodes));
-    if let Some(source) = most(&all, |source| {
-        source.table(nodes).map_or(0, |table| table.rows.len())
+    if let Some(source) = runs.newest("summary.md", |text| {
+        text.contains("Nodes of the k-SF (figure 17)")
     }) {
-        shapes(source, &mut found);
+        shapes(&source, &mut found);
     }
     sequences(runs, &mut found)?;
     unrolled(runs, &mut found)?;
     Ok(found)
 }
 
-/// Time of a competitor relative to the hash table, by stream and k: quotients of medians. The hash table's is
-/// that of all k, and of the faster build where there are two: its code is the same in both.
+/// Time of a competitor relative to the hash table, by stream and k: quotients of medians. The hash
+/// table's is that of all k, and of the faster build where there are two: its code is the same in both.
 fn relative(source: &Source, competitor: &str) -> Result<BTreeMap<String, BTreeMap<u32, f64>>> {
     let mut hash: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();
     let mut times: BTreeMap<(String, u32), Vec<f64>> = BTreeMap::new();
@@ -61,14 +59,9 @@ fn relative(source: &Source, competitor: &str) -> Result<BTreeMap<String, BTreeM
     Ok(all)
 }
 
-/// The one with most programs, the newest of these.
-fn most(all: &[Source], programs: impl Fn(&Source) -> usize) -> Option<&Source> {
-    let most = all.iter().map(&programs).max()?;
-    all.iter().find(|source| programs(source) == most)
-}
-
 fn times(runs: &Runs, found: &mut Found) -> Result<()> {
     let is_times = |text: &str| text.lines().next().is_some_and(|head| TIMES.contains(&head));
+    // The run with most programs, the newest of these.
     let programs = |source: &Source| {
         let at = usize::from(source.text.starts_with("build"));
         let names = source
@@ -79,7 +72,8 @@ fn times(runs: &Runs, found: &mut Found) -> Result<()> {
         names.collect::<BTreeSet<_>>().len()
     };
     let all = runs.with("raw.csv", is_times);
-    let Some(source) = most(&all, programs) else {
+    let most = all.iter().map(programs).max().unwrap_or(0);
+    let Some(source) = all.iter().find(|source| programs(source) == most) else {
         return Ok(());
     };
     let (pairs, slabs) = (relative(source, "pairs")?, relative(source, "k-SF")?);

@@ -19,25 +19,26 @@ pub fn section(paper: &Paper, found: &Found) -> String {
     for item in &paper.items {
         match &item.how {
             How::Measured { rows, difference, .. } => {
-                let _ = writeln!(
-                    text,
-                    "| **{}** | *{}* ({}) | | | | |",
-                    item.figure, item.what, item.place
-                );
                 for row in rows {
                     let value = found.values.get(&row.measure);
                     let ours = value.map_or("not measured", |value| &value.text);
                     let runs: BTreeSet<String> = value.map_or(BTreeSet::new(), |value| value.runs.clone());
                     let _ = writeln!(
                         text,
-                        "| | {} | {} | {ours} | {} | {} |",
+                        "| {} | {}: {} | {} | {ours} | {} | {} |",
+                        item.figure,
+                        item.what,
                         row.what,
                         row.paper,
                         row.aim,
                         links(&runs)
                     );
                 }
-                let _ = writeln!(differences, "- **{}.** {difference}", item.figure);
+                let _ = writeln!(
+                    differences,
+                    "- **{}** ({}). {difference}",
+                    item.figure, item.place
+                );
             }
             How::Tested(test) => {
                 let _ = writeln!(

@@ -26,9 +26,6 @@ pub struct Arguments {
     /// Applications (default: all; with --quick some)
     #[arg(long, value_delimiter = ',')]
     workload: Vec<String>,
-    /// Only these steps: overhead, accuracy (pep), sequences (kblpp), table (kblpp, hcct, osp), overhead (osp)
-    #[arg(long, value_delimiter = ',')]
-    step: Vec<String>,
     /// Folder for traces, which are removed afterwards (default: that for temporary files)
     #[arg(long)]
     into: Option<PathBuf>,
@@ -48,7 +45,6 @@ struct Size {
     path_ends: &'static str,
     words: &'static str,
     rounds: &'static str,
-    trials: &'static str,
     /// Of table subpaths.
     blocks: &'static str,
     structural: &'static str,
@@ -65,14 +61,13 @@ const FULL: Size = Size {
     path_ends: "10000000",
     words: "52428800",
     rounds: "5",
-    trials: "5",
     blocks: "60000000",
     structural: "fft:40,heapsort:40,moldyn:40,raytracer:40,lexergen:40,sieve:40,db:40,jackson:30,xalan:45,ecj:10",
 };
 const QUICK: Size = Size {
     run: "jackson,rhino",
     paths: "convolution,tasktags,heapsort,jackson",
-    contexts: "jackson,xalan,ecj,jython,recursion",
+    contexts: "jackson,recursion",
     subpaths: "fft,lexergen",
     pairs: "2",
     warmup: "2",
@@ -80,7 +75,6 @@ const QUICK: Size = Size {
     path_ends: "1000000",
     words: "8388608",
     rounds: "2",
-    trials: "1",
     blocks: "5000000",
     structural: "fft:5",
 };
@@ -96,72 +90,99 @@ pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Argu
         true => size.run.to_owned(),
         false => arguments.workload.join(","),
     };
-    let wanted = |step: &str| arguments.step.is_empty() || arguments.step.iter().any(|name| name == step);
-    let sizes = [
-        "--pairs",
-        size.pairs,
-        "--warmup",
-        size.warmup,
-        "--iterations",
-        size.iterations,
-    ];
     match paper {
         Name::Pep => {
-            if wanted("overhead") {
-                bench.overhead("papers-pep-overhead", &run, &PEP, &sizes)?;
+            let sizes = ["--warmup", size.warmup, "--iterations", size.iterations];
+            let mut words = vec![
+                "run",
+                "--label",
+                "papers-pep-overhead",
+                "--workload",
+                &run,
+                "--configs",
+                "base",
+            ];
+            for config in [
+                "--config=idle:probe=yieldpoint,schedule=timer,interval=1000s",
+                "--config=timer:probe=yieldpoint,schedule=timer",
+                "--config=sag:probe=yieldpoint,schedule=sag:64:17",
+                "--config=sag256:probe=yieldpoint,schedule=sag:256:17",
+                "--config=sag1024:probe=yieldpoint,schedule=sag:1024:17",
+                "--config=counters:probe=counters",
+            ] {
+                words.push(config);
             }
-            if wanted("accuracy") {
-                let schedules = "timer,ag:64:17,sag:64:17,sag:256:17,sag:1024:17,span:1ms:256";
-                let mut words = vec!["accuracy", "--label", "papers-pep-accuracy", "--workload", &run];
-                words.extend(["--schedules", schedules, "--trials", size.trials]);
-                words.extend(&sizes[2..]);
-                bench.run(&words)?;
-            }
+            words.extend(["--pairs", size.pairs]);
+            words.extend(sizes);
+            bench.run(&words, true)?;
+            let schedules = "timer,ag:64:17,sag:64:17,sag:256:17,sag:1024:17,span:1ms:256";
+            let mut words = vec!["accuracy", "--label", "papers-pep-accuracy", "--workload", &run];
+            words.extend([
+                "--schedules",
+                schedules,
+                "--trials",
+                if quick { "1" } else { "5" },
+            ]);
+            words.extend(sizes);
+            bench.run(&words, true)
         }
         Name::Kblpp => {
-            if wanted("sequences") {
-                bench.sequences()?;
-            }
-            if wanted("table") {
-                let words = ["kpaths", "--paths", size.path_ends, "--rounds", size.rounds];
-                bench.table("papers-kblpp", "kpaths", size.paths, &words)?;
-            }
+            bench.sequences()?;
+            bench.table(
+                "papers-kblpp",
+                "kpaths",
+                size.paths,
+                &["kpaths", "--paths", size.path_ends, "--rounds", size.rounds],
+            )
         }
-        Name::Hcct => {
-            let words = ["contexts", "--words", size.words, "--rounds", size.rounds];
-            bench.table("papers-hcct", "contexts", size.contexts, &words)?;
-        }
+        Name::Hcct => bench.table(
+            "papers-hcct",
+            "contexts",
+            size.contexts,
+            &["contexts", "--words", size.words, "--rounds", size.rounds],
+        ),
         Name::Osp => {
-            if wanted("table") {
-                let mut words = vec!["subpaths", "--rounds", size.rounds];
-                words.extend(["--windows", "3000000", "--blocks", size.blocks]);
-                bench.table("papers-osp", "kpaths", size.subpaths, &words)?;
-            }
-            if wanted("overhead") {
-                bench.overhead("papers-osp-overhead", size.subpaths, &OSP, &sizes)?;
-            }
+            bench.table(
+                "papers-osp",
+                "kpaths",
+                size.subpaths,
+                &[
+                    "subpaths",
+                    "--rounds",
+                    size.rounds,
+                    "--windows",
+                    "3000000",
+                    "--blocks",
+                    size.blocks,
+                ],
+            )?;
+            let mut words = vec![
+                "run",
+                "--label",
+                "papers-osp-overhead",
+                "--workload",
+                size.subpaths,
+            ];
+            words.extend(["--configs", "base", "--config=probes:profile=subpaths"]);
+            words.push("--config=probes-idle:profile=subpaths,distance=2000000000:2000000000");
+            words.extend([
+                "--pairs",
+                size.pairs,
+                "--warmup",
+                size.warmup,
+                "--iterations",
+                size.iterations,
+            ]);
+            bench.run(&words, true)
         }
         Name::Spp => {
-            let words = ["structural", "--label", "papers-spp", "--work", size.structural];
-            bench.run(&words)?;
+            let mut words = vec!["structural", "--label", "papers-spp", "--work", size.structural];
+            words.extend(["--rounds", "1"]);
+            bench.run(&words, true)
         }
-        Name::All => {}
+        Name::All => Ok(()),
     }
-    Ok(())
 }
-
-const PEP: [&str; 6] = [
-    "--config=idle:probe=yieldpoint,schedule=timer,interval=1000s",
-    "--config=timer:probe=yieldpoint,schedule=timer",
-    "--config=sag:probe=yieldpoint,schedule=sag:64:17",
-    "--config=sag256:probe=yieldpoint,schedule=sag:256:17",
-    "--config=sag1024:probe=yieldpoint,schedule=sag:1024:17",
-    "--config=counters:probe=counters",
-];
-const OSP: [&str; 2] = [
-    "--config=probes:profile=subpaths",
-    "--config=probes-idle:profile=subpaths,distance=2000000000:2000000000",
-];
 
 struct Bench<'a> {
     workspace: &'a Workspace,
@@ -189,28 +210,13 @@ impl Bench<'_> {
         Ok(command)
     }
 
-    /// Interleaved runs of these configurations, against no agent.
-    fn overhead(&self, label: &str, workloads: &str, configs: &[&str], sizes: &[&str]) -> Result<()> {
-        let mut words = vec![
-            "run",
-            "--label",
-            label,
-            "--workload",
-            workloads,
-            "--configs",
-            "base",
-        ];
-        words.extend(configs);
-        words.extend(sizes);
-        self.run(&words)
-    }
-
-    /// A command of this program that runs JVMs.
-    fn run(&self, words: &[&str]) -> Result<()> {
+    fn run(&self, words: &[&str], with_jdk: bool) -> Result<()> {
         progress(&words.join(" "));
         let mut command = self.command()?;
         command.args(words);
-        command.arg("--jdk").arg(&self.jdk()?.home).arg("--jvm=-Xmx1g");
+        if with_jdk {
+            command.arg("--jdk").arg(&self.jdk()?.home).arg("--jvm=-Xmx1g");
+        }
         done(words[0], &mut command)
     }
 
@@ -231,7 +237,7 @@ impl Bench<'_> {
             "--into",
             &into,
         ];
-        self.run(&traces)?;
+        self.run(&traces, true)?;
         let record = Record::create(self.workspace, label, &[self.jdk()?])?;
         let mut command = self.command()?;
         command.arg("table").args(words);

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 860.0;
-const HEIGHT: f64 = 420.0;
+const HEIGHT: f64 = 400.0;
 const LEFT: f64 = 62.0;
 const TOP: f64 = 44.0;
-const BOTTOM: f64 = 104.0;
+const BOTTOM: f64 = 84.0;
 /// Right of the plot, for names at the ends of lines.
 const RIGHT: f64 = 120.0;
 
@@ -44,8 +44,8 @@ pub struct Plot<'a> {
 impl Plot<'_> {
     /// Bars in groups.
     pub fn bars(&self) -> String {
+        let mut svg = self.frame(true);
         let scale = self.scale();
-        let mut svg = self.frame(&scale, true);
         let group = self.plot_width() / self.places.len().max(1) as f64;
         let bar = group * 0.8 / self.series.len().max(1) as f64;
         let floor = scale.at(scale.floor());
@@ -67,8 +67,8 @@ impl Plot<'_> {
 
     /// Lines from place to place.
     pub fn lines(&self) -> String {
+        let mut svg = self.frame(false);
         let scale = self.scale();
-        let mut svg = self.frame(&scale, false);
         let mut ends = Vec::new();
         for (s, (name, values)) in self.series.iter().enumerate() {
             let points: Vec<(f64, f64)> = values
@@ -130,12 +130,12 @@ impl Plot<'_> {
         Scale::of(&values, self.log)
     }
 
-    fn frame(&self, scale: &Scale, legend: bool) -> String {
+    fn frame(&self, legend: bool) -> String {
         let mut svg = format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" role=\"img\">\n\
              <title>{}</title>\n<style>\n\
              .ground{{fill:#ffffff}} text{{font:12px sans-serif;fill:#1f2328}} .title{{font-size:14px;font-weight:bold}} .grid{{stroke:#d0d7de;stroke-width:1}}\n\
-             .halo{{stroke:#ffffff;stroke-width:3;paint-order:stroke}} .mark{{stroke:#1f2328;stroke-width:1.2;stroke-dasharray:5 4;fill:none}}\n",
+             .mark{{stroke:#1f2328;stroke-width:1.2;stroke-dasharray:5 4;fill:none}}\n",
             escape(self.title)
         );
         let mut dark = String::new();
@@ -151,20 +151,10 @@ impl Plot<'_> {
         }
         let _ = write!(
             svg,
-            "@media (prefers-color-scheme: dark){{\n.ground{{fill:#0d1117}} text{{fill:#e6edf3}} .grid{{stroke:#30363d}} .mark{{stroke:#e6edf3}} .halo{{stroke:#0d1117}}\n{dark}}}\n</style>\n\
+            "@media (prefers-color-scheme: dark){{\n.ground{{fill:#0d1117}} text{{fill:#e6edf3}} .grid{{stroke:#30363d}} .mark{{stroke:#e6edf3}}\n{dark}}}\n</style>\n\
              <rect class=\"ground\" width=\"{WIDTH}\" height=\"{HEIGHT}\"/>\n<text class=\"title\" x=\"{LEFT}\" y=\"20\">{}</text>\n",
             escape(self.title)
         );
-        for (value, label) in scale.ticks() {
-            let y = scale.at(value);
-            let _ = writeln!(
-                svg,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
-                WIDTH - RIGHT,
-                LEFT - 6.0,
-                y + 4.0
-            );
-        }
         if legend {
             let mut x = LEFT;
             for (s, (name, _)) in self.series.iter().enumerate() {
@@ -187,6 +177,16 @@ impl Plot<'_> {
     }
 
     fn finish(&self, mut svg: String, scale: &Scale, bars: bool) -> String {
+        for (value, label) in scale.ticks() {
+            let y = scale.at(value);
+            let _ = writeln!(
+                svg,
+                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\n<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>",
+                WIDTH - RIGHT,
+                LEFT - 6.0,
+                y + 4.0
+            );
+        }
         let group = self.plot_width() / self.places.len().max(1) as f64;
         for (place, name) in self.places.iter().enumerate() {
             let x = match bars {
@@ -231,7 +231,7 @@ impl Plot<'_> {
             } else {
                 let _ = writeln!(
                     svg,
-                    "<text class=\"halo\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    "<text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                     LEFT + 4.0,
                     y - 4.0,
                     escape(name)

@@ -1,8 +1,9 @@
 //! Simulates processors that take turns at one lock: more of them than this machine has.
 //!
-//! Each processor repeats a stretch of work of its own and then something that only one can do at a time. Both
-//! are measured on one processor and taken as they come on average, with exponential times; what the model
-//! leaves out (caches that are shared, memory that is not fast enough for all) makes the real thing slower.
+//! Each processor repeats a stretch of work of its own and then something that only one can do at a time.
+//! Both are measured on one processor and taken as they come on average, with exponential times; what the
+//! model leaves out (caches that are shared, memory that is not fast enough for all) makes the real thing
+//! slower.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,11 +1,11 @@
 //! What merging the profiles of many threads takes.
 //!
-//! The words of a recorded trace are dealt out to so many threads, each a stretch of the same length. Where a
-//! stretch begins, activations may be open: to an analysis that is a thread that was running when profiling
-//! began. Three ways to merge are timed: a profile of a pipeline in which all threads still run (what a report
-//! of a running program does), threads that end one after the other (each is added to the common result under
-//! a lock), and [`trodden_profile::merge`] of as many profiles as there are threads (what `trodden merge` does
-//! once files are read).
+//! The words of a recorded trace are dealt out to so many threads, each a stretch of the same length.
+//! Where a stretch begins, activations may be open: to an analysis that is a thread that was running when
+//! profiling began. Three ways to merge are timed: a profile of a pipeline in which all threads still run
+//! (what a report of a running program does), threads that end one after the other (each is added to the
+//! common result under a lock), and [`trodden_profile::merge`] of as many profiles as there are threads
+//! (what `trodden merge` does once files are read).
 
 use std::fmt::Write as _;
 use std::fs::File;
