@@ -128,10 +128,13 @@ impl Server {
             }
             "POST" if query.contains_key("delete") => {
                 let text = String::from_utf8(body).unwrap();
+                let mut answer = "<DeleteResult>".to_owned();
                 for part in text.split("<Key>").skip(1) {
-                    objects.remove(part.split("</Key>").next().unwrap());
+                    let key = part.split("</Key>").next().unwrap();
+                    objects.remove(key);
+                    answer += &format!("<Deleted><Key>{key}</Key></Deleted>");
                 }
-                ("200 OK", b"<DeleteResult></DeleteResult>".to_vec())
+                ("200 OK", (answer + "</DeleteResult>").into_bytes())
             }
             _ => ("501 Not Implemented", Vec::new()),
         }
