@@ -209,9 +209,9 @@ fn a_store_in_a_bucket() {
         assert_eq!(code, Some(0), "{arguments:?}: {text}");
     }
     let (_, text) = run(&folder, &url, &["ls", store]);
-    assert!(text.contains("6 windows in 9 files"), "{text}");
-    // Nine files, three commits and the root; what was replaced is gone.
-    assert_eq!(server.objects.lock().unwrap().len(), 9 + 3 + 1);
+    assert!(text.contains("6 windows in 8 files"), "{text}");
+    // Eight files, three commits and the root; what was replaced is gone.
+    assert_eq!(server.objects.lock().unwrap().len(), 8 + 3 + 1);
 }
 
 #[test]
