@@ -77,9 +77,9 @@ impl Jdk {
         let ends = Self::ends()?;
         thread::scope(|scope| {
             let tests: Vec<_> = ends.iter().map(|jdk| scope.spawn(|| test(jdk))).collect();
-            let results = tests.into_iter().map(|one| one.join());
+            let mut results = tests.into_iter().map(|one| one.join());
             let panicked = |_| Err("an assertion does not hold (see above)".into());
-            results.map(|result| result.unwrap_or_else(panicked)).collect()
+            results.try_for_each(|result| result.unwrap_or_else(panicked))
         })
     }
 
