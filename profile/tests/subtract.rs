@@ -51,7 +51,9 @@ fn any_more(classes: &[ClassProfile]) -> impl Strategy<Value = Vec<ClassProfile>
 fn exact(contexts: Contexts) -> Contexts {
     let mut nodes = contexts.tree.nodes().to_vec();
     for node in &mut nodes {
-        node.calls = node.calls.map(|(least, _)| (least + 1, least + 1));
+        // Without calls a context is there because of those below it only, and all of these have some.
+        let calls = node.estimate() + 1;
+        node.calls = Some((calls, calls));
     }
     Contexts {
         algorithm: "exact".to_owned(),
