@@ -154,6 +154,17 @@ impl Running {
     /// # Errors
     /// If it cannot be asked.
     pub fn attach(&self, arguments: &[&str]) -> Result<std::result::Result<String, String>> {
+        // A JVM that has only just been started may not listen yet.
+        for _ in 0..5 {
+            let answer = self.ask(arguments)?;
+            if !matches!(&answer, Err(message) if message.contains("did not open its attach socket")) {
+                return Ok(answer);
+            }
+        }
+        self.ask(arguments)
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Result<std::result::Result<String, String>> {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.arg("attach").arg(self.pid().to_string()).args(arguments);
         let outcome = process::run(&mut trodden, LIMIT)?;
