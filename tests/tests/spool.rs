@@ -241,10 +241,13 @@ fn a_host_that_is_not_drawn_runs_its_own_code() -> Result<()> {
         // Today, and should midnight come, tomorrow.
         let (host, draw) = host(day, 2)?;
         assert!(!draw.is_drawn(SystemTime::now()));
-        let options = place.options(&format!(
-            ",fleet=1/2,host={host},file={}",
-            place.path("x.trodden").display()
-        ));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(
+                ",fleet=1/2,host={host},file={}",
+                place.path("x.trodden").display()
+            ),
+        );
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
         let status = running.attach(&["status"])?.map_err(|e| format!("status: {e}"))?;
         assert!(
@@ -265,7 +268,10 @@ fn a_host_is_drawn_again_when_the_day_changes() -> Result<()> {
     for jdk in Jdk::ends()? {
         let place = Place::new()?;
         let (host, _) = host(5, 14)?;
-        let options = place.options(&format!(",fleet=1/2,draw=5s,host={host},loglevel=info"));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(",fleet=1/2,draw=5s,host={host},loglevel=info"),
+        );
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
         place.await_that("a recording", |place| Ok(!place.windows(None)?.is_empty()))?;
         place.await_that("its end", |place| Ok(place.log().contains("not drawn any more")))?;
@@ -355,7 +361,10 @@ fn a_killed_jvm_leaves_whole_windows_only() -> Result<()> {
         let place = Place::new()?;
         fs::write(place.path("key"), "not to be guessed")?;
         let key = Key::read(&place.path("key"))?;
-        let options = place.options(&format!(",hmac-key={}", place.path("key").display()));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(",hmac-key={}", place.path("key").display()),
+        );
         let options = options.replace("dump=40ms", "dump=5ms");
         let (killed, other) = (
             Running::start("Steady", &jdk, Some(&options), &[])?,
