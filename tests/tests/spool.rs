@@ -444,7 +444,6 @@ fn bad_options_are_refused() -> Result<()> {
     let jdk = Jdk::ends()?.remove(0);
     let place = Place::new()?;
     fs::write(place.path("key"), "short\n")?;
-    let key = place.path("key");
     for (options, message) in [
         ("spool=gone", "spool: the folder gone: No such file or directory"),
         ("spool=key", "spool: key is not a folder"),
