@@ -249,7 +249,12 @@ fn a_host_that_is_not_drawn_runs_its_own_code() -> Result<()> {
             ),
         );
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
-        let status = running.attach(&["status"])?.map_err(|e| format!("status: {e}"))?;
+        // A JVM that is still starting answers before it has drawn.
+        let mut status = String::new();
+        place.await_that("a draw", |_| {
+            status = running.attach(&["status"])?.map_err(|e| format!("status: {e}"))?;
+            Ok(status.contains("fleet: "))
+        })?;
         assert!(
             status.contains("state: idle") && status.contains("fleet: 1/2, not drawn"),
             "{status}"
