@@ -44,10 +44,15 @@ impl Place {
         self.path("spool")
     }
 
-    /// The agent's options for windows of the work, messages in `log`.
+    /// The agent's options for windows of the work of `Shift`, messages in `log`.
     pub fn options(&self, more: &str) -> String {
+        self.options_for("Shift?*", more)
+    }
+
+    /// The same for other classes.
+    pub fn options_for(&self, include: &str, more: &str) -> String {
         format!(
-            "spool={},dump=40ms,log={},include=Shift?*+SteadyWork{more}",
+            "spool={},dump=40ms,log={},include={include}{more}",
             self.spool().display(),
             self.path("log").display()
         )
@@ -154,6 +159,21 @@ impl Running {
     /// # Errors
     /// If it cannot be asked.
     pub fn attach(&self, arguments: &[&str]) -> Result<std::result::Result<String, String>> {
+        // A JVM that has only just been started may not listen yet.
+        for _ in 0..20 {
+            let answer = self.ask(arguments)?;
+            let early = |message: &String| {
+                message.contains("did not open its attach socket") || message.contains("is just starting")
+            };
+            if !answer.as_ref().is_err_and(early) {
+                return Ok(answer);
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        self.ask(arguments)
+    }
+
+    fn ask(&self, arguments: &[&str]) -> Result<std::result::Result<String, String>> {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.arg("attach").arg(self.pid().to_string()).args(arguments);
         let outcome = process::run(&mut trodden, LIMIT)?;

@@ -241,12 +241,20 @@ fn a_host_that_is_not_drawn_runs_its_own_code() -> Result<()> {
         // Today, and should midnight come, tomorrow.
         let (host, draw) = host(day, 2)?;
         assert!(!draw.is_drawn(SystemTime::now()));
-        let options = place.options(&format!(
-            ",fleet=1/2,host={host},file={}",
-            place.path("x.trodden").display()
-        ));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(
+                ",fleet=1/2,host={host},file={}",
+                place.path("x.trodden").display()
+            ),
+        );
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
-        let status = running.attach(&["status"])?.map_err(|e| format!("status: {e}"))?;
+        // A JVM that is still starting answers before it has drawn.
+        let mut status = String::new();
+        place.await_that("a draw", |_| {
+            status = running.attach(&["status"])?.unwrap_or_default();
+            Ok(status.contains("fleet: "))
+        })?;
         assert!(
             status.contains("state: idle") && status.contains("fleet: 1/2, not drawn"),
             "{status}"
@@ -265,7 +273,10 @@ fn a_host_is_drawn_again_when_the_day_changes() -> Result<()> {
     for jdk in Jdk::ends()? {
         let place = Place::new()?;
         let (host, _) = host(5, 14)?;
-        let options = place.options(&format!(",fleet=1/2,draw=5s,host={host},loglevel=info"));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(",fleet=1/2,draw=5s,host={host},loglevel=info"),
+        );
         let running = Running::start("Steady", &jdk, Some(&options), &[])?;
         place.await_that("a recording", |place| Ok(!place.windows(None)?.is_empty()))?;
         place.await_that("its end", |place| Ok(place.log().contains("not drawn any more")))?;
@@ -302,6 +313,8 @@ fn windows_of_a_jvm_that_is_attached_to() -> Result<()> {
     for jdk in Jdk::ends()? {
         let place = Place::new()?;
         let running = Running::start("Steady", &jdk, None, &[])?;
+        // One that is still starting cannot be attached to.
+        place.await_that("the JVM", |_| Ok(running.attach(&["status"])?.is_ok()))?;
         let spool = place.spool().display().to_string();
         let start = [
             "start",
@@ -355,7 +368,10 @@ fn a_killed_jvm_leaves_whole_windows_only() -> Result<()> {
         let place = Place::new()?;
         fs::write(place.path("key"), "not to be guessed")?;
         let key = Key::read(&place.path("key"))?;
-        let options = place.options(&format!(",hmac-key={}", place.path("key").display()));
+        let options = place.options_for(
+            "SteadyWork",
+            &format!(",hmac-key={}", place.path("key").display()),
+        );
         let options = options.replace("dump=40ms", "dump=5ms");
         let (killed, other) = (
             Running::start("Steady", &jdk, Some(&options), &[])?,
@@ -435,7 +451,6 @@ fn bad_options_are_refused() -> Result<()> {
     let jdk = Jdk::ends()?.remove(0);
     let place = Place::new()?;
     fs::write(place.path("key"), "short\n")?;
-    let key = place.path("key");
     for (options, message) in [
         ("spool=gone", "spool: the folder gone: No such file or directory"),
         ("spool=key", "spool: key is not a folder"),

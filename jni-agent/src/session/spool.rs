@@ -30,16 +30,14 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 pub enum WindowError {
     /// There are too many bytes in the folder.
     #[error(
-        "the spool folder {} is full: its files have {used} bytes, a window of {window} does not fit into \
-         spool-limit={limit}", .folder.display()
+        "the spool folder {} is full: its files have {used} bytes and spool-limit is {limit}, which leaves no room \
+         for a window", .folder.display()
     )]
     Full {
         /// The folder.
         folder: PathBuf,
         /// Bytes of its files.
         used: u64,
-        /// Bytes of the window; 0 if it was not made at all.
-        window: u64,
         /// Most bytes.
         limit: u64,
     },
@@ -313,7 +311,6 @@ fn room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
         _ => Err(WindowError::Full {
             folder: folder.to_owned(),
             used,
-            window,
             limit,
         }),
     }
