@@ -20,7 +20,7 @@ use crate::rows::{
 use crate::store::{Committed, Draft, Store};
 
 /// Rows of a batch that are in memory, in bytes.
-const BATCH: usize = 160 << 20;
+const BATCH: usize = 56 << 20;
 /// What is remembered of classes, and of what the store says, in bytes; then it is forgotten.
 const REMEMBERED: usize = 200 << 20;
 /// Profiles that were read and wait.

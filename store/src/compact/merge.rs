@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, Float64Array, RecordBatch};
 use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, FieldRef, Float64Type, Int64Type, Schema, SchemaRef};
 use datafusion::catalog::streaming::StreamingTable;
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::FairSpillPool;
@@ -25,7 +25,13 @@ use crate::store::Store;
 use crate::tables::Table;
 
 /// Memory for sorting and adding up, in bytes.
-const MEMORY: usize = 384 << 20;
+const MEMORY: usize = 512 << 20;
+/// Of that, for merging what went to the disk.
+const MERGING: usize = 64 << 20;
+/// Columns with many different texts: as dictionaries, each batch would carry all of them.
+const MANY: [&str; 8] = [
+    "graph", "path", "edge", "context", "caller", "along", "chain", "text",
+];
 
 /// What is to be merged.
 pub(super) struct Merge<'a> {
@@ -44,15 +50,18 @@ impl Merge<'_> {
         let failed = |error: DataFusionError| self.failed(error);
         let before = Arc::new(Mutex::new(Sums::of(table)));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(MEMORY)));
-        let config = SessionConfig::new().with_target_partitions(1);
+        let config = SessionConfig::new()
+            .with_target_partitions(1)
+            .with_sort_spill_reservation_bytes(MERGING);
         let context = SessionContext::new_with_config_rt(config, runtime.build_arc().map_err(failed)?);
         let source = Source {
             store: self.store.clone(),
-            schema: table.schema(),
+            schema: plain(&table.schema()),
             files: self.files.to_vec(),
             sums: Arc::clone(&before),
         };
-        let source = StreamingTable::try_new(table.schema(), vec![Arc::new(source)]).map_err(failed)?;
+        let source =
+            StreamingTable::try_new(plain(&table.schema()), vec![Arc::new(source)]).map_err(failed)?;
         context.register_table("rows", Arc::new(source)).map_err(failed)?;
         if let Some(buckets) = &self.buckets {
             context.register_udf(buckets.function());
@@ -75,7 +84,7 @@ impl Merge<'_> {
             };
             let open = writer.insert(open);
             open.write(&batch)?;
-            if open.bytes() as u64 >= self.target
+            if (open.bytes() as u64 >= self.target || open.rows() >= super::ROWS)
                 && let Some(full) = writer.take()
             {
                 self.finish(full, &mut windows, added).await?;
@@ -270,6 +279,17 @@ fn statement(table: Table, buckets: bool) -> String {
     )
 }
 
+/// A table's columns, with plain texts where there are many different ones.
+fn plain(schema: &Schema) -> SchemaRef {
+    let field = |field: &FieldRef| match MANY.contains(&field.name().as_str()) {
+        true => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
+        false => Arc::clone(field),
+    };
+    Arc::new(Schema::new(
+        schema.fields().iter().map(field).collect::<Vec<FieldRef>>(),
+    ))
+}
+
 /// Files, one after the other, as rows.
 struct Source {
     store: Store,
@@ -291,9 +311,13 @@ impl PartitionStream for Source {
     }
 
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let (store, sums) = (self.store.clone(), Arc::clone(&self.sums));
+        let (store, sums, schema) = (
+            self.store.clone(),
+            Arc::clone(&self.sums),
+            Arc::clone(&self.schema),
+        );
         let files = futures::stream::iter(self.files.clone()).then(move |file| {
-            let (store, sums) = (store.clone(), Arc::clone(&sums));
+            let (store, sums, schema) = (store.clone(), Arc::clone(&sums), Arc::clone(&schema));
             async move {
                 let external = |error: StoreError| DataFusionError::External(Box::new(error));
                 let bytes = store.read_file(&file).await.map_err(external)?;
@@ -304,7 +328,16 @@ impl PartitionStream for Source {
                     let batch = batch.map_err(|e| damaged(e.to_string()))?;
                     let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
                     sums.add(&batch).map_err(&damaged)?;
-                    Ok(batch)
+                    let columns = batch
+                        .columns()
+                        .iter()
+                        .zip(schema.fields())
+                        .map(|(column, field)| match column.data_type() == field.data_type() {
+                            true => Ok(Arc::clone(column)),
+                            false => cast(column, field.data_type()),
+                        });
+                    let columns: Result<Vec<ArrayRef>, _> = columns.collect();
+                    Ok(RecordBatch::try_new(Arc::clone(&schema), columns?)?)
                 });
                 Ok::<_, DataFusionError>(futures::stream::iter(batches))
             }

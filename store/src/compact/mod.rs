@@ -21,6 +21,9 @@ use merge::Merge;
 /// Files of this size, in bytes, are large enough.
 pub const TARGET: u64 = 64 << 20;
 
+/// Rows that are sorted at a time, and most rows of a file, about: so much fits into memory.
+const ROWS: u64 = 1 << 20;
+
 /// What is to be done.
 #[derive(Clone, Debug)]
 pub struct CompactOptions {
@@ -213,7 +216,7 @@ fn jobs(files: &[FileEntry], grain: Option<Grain>, target: u64) -> Vec<Vec<FileE
         let chosen: Vec<FileEntry> = match has_windows && coarser {
             true => of(table).cloned().collect(),
             false => {
-                let small = of(table).filter(|file| file.bytes < target / 2);
+                let small = of(table).filter(|file| file.bytes < target / 2 && file.rows < ROWS / 2);
                 // Files of different grains stay apart.
                 let mut by_grain: BTreeMap<Option<Grain>, Vec<FileEntry>> = BTreeMap::new();
                 small.for_each(|file| by_grain.entry(file.grain).or_default().push(file.clone()));
@@ -224,9 +227,36 @@ fn jobs(files: &[FileEntry], grain: Option<Grain>, target: u64) -> Vec<Vec<FileE
                     .unwrap_or_default()
             }
         };
-        if !chosen.is_empty() {
-            jobs.push(chosen);
+        // The windows of a day are few rows, and all of them are looked at.
+        if table == Table::Windows && coarser {
+            jobs.extend((!chosen.is_empty()).then_some(chosen));
+            continue;
         }
+        jobs.extend(
+            packed(chosen)
+                .into_iter()
+                .filter(|files| files.len() > 1 || coarser && has_windows),
+        );
     }
     jobs
+}
+
+/// Files by time, in parts that fit into memory.
+fn packed(mut files: Vec<FileEntry>) -> Vec<Vec<FileEntry>> {
+    files.sort_by_key(|file| file.from_ms);
+    let mut parts: Vec<Vec<FileEntry>> = Vec::new();
+    let mut rows = 0;
+    for file in files {
+        match parts.last_mut().filter(|_| rows + file.rows <= ROWS) {
+            Some(part) => {
+                rows += file.rows;
+                part.push(file);
+            }
+            None => {
+                rows = file.rows;
+                parts.push(vec![file]);
+            }
+        }
+    }
+    parts
 }
