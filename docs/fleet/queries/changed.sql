@@ -12,7 +12,7 @@
 -- `moved`: by how much the share of the build's work (branches decided) changed.
 WITH starts AS (
   SELECT w.service, w.build, min(w.started) AS first_started
-  FROM windows w CROSS JOIN params p
+  FROM params p CROSS JOIN windows w
   WHERE p.service = '' OR w.service = p.service
   GROUP BY w.service, w.build
 ), aged AS (
@@ -20,11 +20,11 @@ WITH starts AS (
   FROM starts
 ), chosen AS (
   SELECT a.service, a.build, a.age
-  FROM aged a CROSS JOIN params p
+  FROM params p CROSS JOIN aged a
   WHERE (p.build = '' AND a.age = 1) OR a.build = p.build
 ), pairs AS (
   SELECT c.service, c.build, a.build AS base
-  FROM chosen c JOIN aged a ON c.service = a.service CROSS JOIN params p
+  FROM params p CROSS JOIN chosen c JOIN aged a ON c.service = a.service
   WHERE a.build <> c.build AND ((p.base = '' AND a.age = c.age + 1) OR a.build = p.base)
 ), texts AS (
   SELECT service, class, method, descriptor, graph, path, min(text) AS text, min(decisions) AS decisions
@@ -38,7 +38,7 @@ WITH starts AS (
     sum(CASE WHEN d.build = s.base AND NOT d.exact THEN power(CAST(d.count AS DOUBLE) * COALESCE(d.error, 1.0), 2.0) ELSE 0.0 END) AS old_half,
     sum(CASE WHEN d.build = s.build AND NOT d.exact THEN power(CAST(d.count AS DOUBLE) * COALESCE(d.error, 1.0), 2.0) ELSE 0.0 END) AS new_half,
     bool_and(d.exact) AS exact
-  FROM path_days d JOIN pairs s ON d.service = s.service AND (d.build = s.build OR d.build = s.base) CROSS JOIN params p
+  FROM params p CROSS JOIN path_days d JOIN pairs s ON d.service = s.service AND (d.build = s.build OR d.build = s.base)
   WHERE d.day >= p.since
   GROUP BY d.service, s.build, s.base, d.class, d.method, d.descriptor, d.graph, d.path
 ), weighed AS (
@@ -66,7 +66,7 @@ WITH starts AS (
     w.service, w.build, w.base, w.class, w.method, w.descriptor, CAST(NULL AS STRING) AS path, CAST(NULL AS STRING) AS text,
     CAST(NULL AS DOUBLE) AS old_share, CAST(NULL AS DOUBLE) AS new_share,
     w.old_count, w.new_count, w.old_work, w.new_work, w.exact
-  FROM whole w CROSS JOIN params p
+  FROM params p CROSS JOIN whole w
   WHERE w.alike = 0 AND w.old_count + w.new_count >= p.min_count
 ), shares AS (
   SELECT w.service, w.build, w.base, w.class, w.method, w.descriptor, w.path, w.text, w.old_count, w.new_count, w.old_work, w.new_work, w.exact,
@@ -81,7 +81,7 @@ WITH starts AS (
   SELECT CASE WHEN s.old_count = 0 THEN 'new path' WHEN s.new_count = 0 THEN 'gone path' ELSE 'share' END AS kind,
     s.service, s.build, s.base, s.class, s.method, s.descriptor, CAST(s.path AS STRING) AS path, CAST(s.text AS STRING) AS text,
     s.old_share, s.new_share, s.old_count, s.new_count, s.old_work, s.new_work, s.exact
-  FROM shares s CROSS JOIN params p
+  FROM params p CROSS JOIN shares s
   -- Twice the half width of 95 % is four standard errors.
   WHERE abs(s.new_share - s.old_share) > 2.0 * s.half
     AND CASE

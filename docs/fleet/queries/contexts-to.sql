@@ -8,7 +8,7 @@
 -- `share`: of all calls of the method that were counted with their context.
 WITH chains AS (
   SELECT c.service, c.class, c.method, c.descriptor, c.chain, sum(c.count) AS calls, bool_and(c.exact) AS exact
-  FROM context_days c CROSS JOIN params p
+  FROM params p CROSS JOIN context_days c
   WHERE c.day >= p.since AND (p.service = '' OR c.service = p.service) AND (p.build = '' OR c.build = p.build)
     AND contains(replace(c.class, '/', '.') || '.' || c.method, replace(p.to, '#', '.'))
   GROUP BY c.service, c.class, c.method, c.descriptor, c.chain

@@ -8,7 +8,7 @@
 -- Of classes that were loaded. Ways out of branches that a compiler made are in neither number.
 WITH starts AS (
   SELECT w.service, w.build, min(w.started) AS first_started
-  FROM windows w CROSS JOIN params p
+  FROM params p CROSS JOIN windows w
   WHERE p.service = '' OR w.service = p.service
   GROUP BY w.service, w.build
 ), aged AS (
@@ -16,16 +16,16 @@ WITH starts AS (
   FROM starts
 ), chosen AS (
   SELECT a.service, a.build
-  FROM aged a CROSS JOIN params p
+  FROM params p CROSS JOIN aged a
   WHERE (p.build = '' AND a.age = 1) OR a.build = p.build
 ), ran AS (
   SELECT m.service, m.class, m.method, m.descriptor
-  FROM method_days m JOIN chosen c ON m.service = c.service CROSS JOIN params p
+  FROM params p CROSS JOIN method_days m JOIN chosen c ON m.service = c.service
   WHERE m.day >= p.since
   GROUP BY m.service, m.class, m.method, m.descriptor
 ), taken AS (
   SELECT e.service, e.class, e.method, e.descriptor, e.graph, e.edge
-  FROM edge_days e JOIN chosen c ON e.service = c.service CROSS JOIN params p
+  FROM params p CROSS JOIN edge_days e JOIN chosen c ON e.service = c.service
   WHERE e.day >= p.since AND (e.count IS NULL OR e.count > 0)
   GROUP BY e.service, e.class, e.method, e.descriptor, e.graph, e.edge
 ), there AS (

@@ -8,7 +8,7 @@
 WITH work AS (
   SELECT m.service, m.class, m.method, m.descriptor,
     sum(m.cpu_ns) AS cpu_ns, sum(m.samples) AS samples, sum(m.decisions) AS decisions, sum(m.paths) AS paths
-  FROM method_days m CROSS JOIN params p
+  FROM params p CROSS JOIN method_days m
   WHERE m.day >= p.since AND (p.service = '' OR m.service = p.service) AND (p.build = '' OR m.build = p.build)
   GROUP BY m.service, m.class, m.method, m.descriptor
 ), totals AS (

@@ -7,7 +7,7 @@
 -- `certain`: all windows of the service since the day are complete. If not, nobody saw it run, which is less.
 WITH starts AS (
   SELECT w.service, w.build, min(w.started) AS first_started
-  FROM windows w CROSS JOIN params p
+  FROM params p CROSS JOIN windows w
   WHERE p.service = '' OR w.service = p.service
   GROUP BY w.service, w.build
 ), aged AS (
@@ -15,16 +15,16 @@ WITH starts AS (
   FROM starts
 ), chosen AS (
   SELECT a.service, a.build
-  FROM aged a CROSS JOIN params p
+  FROM params p CROSS JOIN aged a
   WHERE (p.build = '' AND a.age = 1) OR a.build = p.build
 ), seen AS (
   SELECT w.service, bool_and(w.complete) AS certain
-  FROM windows w JOIN chosen c ON w.service = c.service CROSS JOIN params p
+  FROM params p CROSS JOIN windows w JOIN chosen c ON w.service = c.service
   WHERE w.day >= p.since
   GROUP BY w.service
 ), ran AS (
   SELECT m.service, m.class, m.method, m.descriptor
-  FROM method_days m JOIN chosen c ON m.service = c.service CROSS JOIN params p
+  FROM params p CROSS JOIN method_days m JOIN chosen c ON m.service = c.service
   WHERE m.day >= p.since
   GROUP BY m.service, m.class, m.method, m.descriptor
 ), there AS (

@@ -11,7 +11,7 @@
 -- `others`: the average distance of the other hosts. The method and the path are those that differ most.
 WITH counted AS (
   SELECT c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, c.path, sum(c.count) AS n
-  FROM paths c CROSS JOIN params p
+  FROM params p CROSS JOIN paths c
   WHERE c.day = p.day AND (p.service = '' OR c.service = p.service) AND (p.build = '' OR c.build = p.build)
   GROUP BY c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, c.path
 ), fleet_paths AS (
@@ -24,7 +24,7 @@ WITH counted AS (
   GROUP BY service, build, class, method, descriptor, graph
 ), host_methods AS (
   SELECT c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, sum(c.n) AS n
-  FROM counted c CROSS JOIN params p
+  FROM params p CROSS JOIN counted c
   GROUP BY c.service, c.build, c.host, c.class, c.method, c.descriptor, c.graph, p.min_count
   HAVING sum(c.n) >= p.min_count
 ), sizes AS (

@@ -57,7 +57,7 @@ const BUILDS: &str = "\
 SELECT w.service, w.build, min(w.day) AS first_day, max(w.day) AS last_day, min(w.started) AS first_started,
   count(DISTINCT w.host) AS hosts, count(DISTINCT w.jvm) AS jvms, sum(w.merged) AS windows, sum(w.path_ends) AS path_ends,
   sum(w.lost) AS lost, bool_and(w.exact) AS exact, bool_and(w.complete) AS complete
-FROM windows w CROSS JOIN params p
+FROM params p CROSS JOIN windows w
 WHERE w.day >= p.since AND (p.service = '' OR w.service = p.service)
 GROUP BY w.service, w.build
 ORDER BY w.service, first_started DESC, w.build DESC";
@@ -68,7 +68,7 @@ const DAYS: &str = "\
 -- param service TEXT default '': of this service only
 -- days windows from since
 SELECT w.service, w.build, w.day, sum(w.path_ends) AS path_ends, count(DISTINCT w.host) AS hosts
-FROM windows w CROSS JOIN params p
+FROM params p CROSS JOIN windows w
 WHERE w.day >= p.since AND (p.service = '' OR w.service = p.service)
 GROUP BY w.service, w.build, w.day
 ORDER BY w.service, w.build, w.day";
@@ -82,7 +82,7 @@ const HOT_DAYS: &str = "\
 -- days method_days from since
 WITH days AS (
   SELECT m.service, m.class, m.method, m.descriptor, m.day, sum(m.decisions) AS decisions, COALESCE(sum(m.cpu_ns), 0) AS cpu_ns
-  FROM method_days m CROSS JOIN params p
+  FROM params p CROSS JOIN method_days m
   WHERE m.day >= p.since AND (p.service = '' OR m.service = p.service) AND (p.build = '' OR m.build = p.build)
   GROUP BY m.service, m.class, m.method, m.descriptor, m.day
 ), ranked AS (

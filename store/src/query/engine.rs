@@ -9,7 +9,7 @@ use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, TrackConsumersPool};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::physical_plan::{ExecutionPlan, collect};
@@ -93,7 +93,7 @@ impl Engine {
         if let Err(error) = &done
             && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
         {
-            // A side of a join did not fit. Sorted joins are slower, and go to disk.
+            // A side of a join did not fit. Sorted joins in one lane are slower, and go to disk.
             done = self.run(&query.sql, &params, &chosen, false).await;
         }
         let (plan, batches) = done?;
@@ -142,13 +142,20 @@ impl Engine {
     }
 
     fn session(&self, hashed: bool) -> Result<SessionContext, DataFusionError> {
-        let pool = FairSpillPool::new(self.limits.memory);
+        // Who comes first is served first: shares of equal size would be tiny, as questions with many steps have hundreds of
+        // takers, most of which need next to nothing.
+        let pool = GreedyMemoryPool::new(self.limits.memory);
         let top = const { NonZeroUsize::new(3).unwrap() };
         let pool: Arc<dyn MemoryPool> = Arc::new(TrackConsumersPool::new(pool, top));
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
         runtime.register_object_store(url().as_ref(), self.files.store.clone());
         let mut config = SessionConfig::new();
-        if let Some(threads) = self.limits.threads {
+        let threads = if hashed {
+            self.limits.threads
+        } else {
+            Some(NonZeroUsize::MIN)
+        };
+        if let Some(threads) = threads {
             config = config.with_target_partitions(threads.get());
         }
         let options = config.options_mut();

@@ -19,6 +19,8 @@ pub struct DataFile {
     pub path: Path,
     /// Its length in bytes.
     pub size: u64,
+    /// How many rows it has.
+    pub rows: u64,
     /// The service of all of its rows.
     pub service: String,
     /// The build of all of its rows.
@@ -43,6 +45,7 @@ impl Files {
             table: file.table,
             path: store.location(file),
             size: file.bytes,
+            rows: file.rows,
             service: file.service.clone(),
             build: file.build.clone(),
             day: file.day,

@@ -74,7 +74,7 @@ impl TableProvider for Scan {
             .target_partitions()
             .clamp(1, self.files.len().max(1));
         let mut groups: Vec<FileGroup> = vec![FileGroup::default(); lanes];
-        let mut total = 0;
+        let (mut total, mut rows) = (0, 0);
         for (index, file) in self.files.iter().enumerate() {
             groups[index % lanes].push(PartitionedFile::new_from_meta(ObjectMeta {
                 location: file.path.clone(),
@@ -84,9 +84,11 @@ impl TableProvider for Scan {
                 version: None,
             }));
             total += file.size as usize;
+            rows += file.rows as usize;
         }
         // How large a table is decides which side of a join is kept in memory.
         let statistics = Statistics {
+            num_rows: Precision::Inexact(rows),
             total_byte_size: Precision::Inexact(total),
             ..Statistics::new_unknown(&self.schema)
         };
