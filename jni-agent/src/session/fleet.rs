@@ -44,8 +44,8 @@ pub fn is_drawn(options: &ProfileOptions) -> bool {
     draw_of(options).is_none_or(|draw| draw.is_drawn(SystemTime::now()))
 }
 
-/// Draws again whenever a draw ends, and starts or stops profiling accordingly, for as long as no other command
-/// does. The thread is none of the JVM's until then, and sleeps in the kernel.
+/// Draws again whenever a draw ends, and starts or stops profiling accordingly, for as long as no other
+/// command does. The thread is none of the JVM's until then, and sleeps in the kernel.
 ///
 /// # Errors
 /// If the operating system gives no thread.

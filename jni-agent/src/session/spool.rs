@@ -93,7 +93,8 @@ pub struct Spooler {
 /// Which build runs.
 enum Build {
     Known(String),
-    /// It is being found out: the files are those of the JVM's start, so this does not wait for the first window.
+    /// It is being found out: the files are those of the JVM's start, so this does not wait for the first
+    /// window.
     Asked(Option<JoinHandle<String>>),
 }
 
@@ -359,8 +360,8 @@ pub struct Written {
     pub window: Option<PathBuf>,
 }
 
-/// Ends a recording: writes its last window, or the profile, or both, from one reading. `file`: a name for the
-/// profile instead of that of the options.
+/// Ends a recording: writes its last window, or the profile, or both, from one reading. `file`: a name for
+/// the profile instead of that of the options.
 ///
 /// # Errors
 /// If counts cannot be read, or the profile not be written. A window that cannot be written waits.

@@ -80,7 +80,8 @@ impl ProfileOptions {
 
     /// Are probes taken out once enough is known? Probe `auto`, the default, on plain paths: every path end
     /// is counted until hot paths are known well enough. A schedule is about sampling, so with one the probe
-    /// is `yieldpoint`; windows are of counters that stay. Profile `structural` does the same, unless it is to keep its probes.
+    /// is `yieldpoint`; windows are of counters that stay. Profile `structural` does the same, unless it is
+    /// to keep its probes.
     pub fn retires(&self) -> bool {
         if self.is_structural() {
             return self.structural.retire && self.structural.window.is_some();
