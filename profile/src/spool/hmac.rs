@@ -114,13 +114,19 @@ impl std::fmt::Debug for Key {
 mod tests {
     use super::*;
 
-    /// RFC 4231, test cases 1 and 2.
+    /// RFC 4231, test cases 1, 6 and 2.
     #[test]
     fn the_hmacs_are_those_of_the_rfc() {
         let one = Key::of(&[0x0b; 20]).hmac(b"Hi There");
         assert_eq!(
             one,
             "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
+        // Longer than a block.
+        let six = Key::of(&[0xaa; 131]).hmac(b"Test Using Larger Than Block-Size Key - Hash Key First");
+        assert_eq!(
+            six,
+            "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         );
         let two = Key::of(b"Jefe");
         let text = b"what do ya want for nothing?";
