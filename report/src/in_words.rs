@@ -48,25 +48,29 @@ impl<'p> InWords<'p> {
     pub fn ways_out(&self) -> Vec<WayOut> {
         let decides = |exit| matches!(exit, BlockExit::Branch | BlockExit::Switch);
         let blocks = self.map.blocks.iter().enumerate();
-        let ways = blocks.filter(|(_, block)| decides(block.exit)).flat_map(|(index, block)| {
-            let decision = self.decisions.of(index);
-            let condition = decision.filter(|decision| decision.text.is_some()).and_then(Decision::phrase);
-            let made = decision.is_some_and(|decision| decision.made.is_some());
-            block.labels.iter().enumerate().map(move |(way, label)| WayOut {
-                edge: EdgeRef {
-                    from: BlockId::new(index),
-                    index: way as u32,
-                },
-                bci: block.last,
-                line: self.map.line(block.last),
-                condition: condition.clone(),
-                outcome: match self.decisions.outcome(index, way).filter(|text| !text.is_empty()) {
-                    Some(outcome) => outcome,
-                    None => words::decision(label),
-                },
-                made,
-            })
-        });
+        let ways = blocks
+            .filter(|(_, block)| decides(block.exit))
+            .flat_map(|(index, block)| {
+                let decision = self.decisions.of(index);
+                let condition = decision
+                    .filter(|decision| decision.text.is_some())
+                    .and_then(Decision::phrase);
+                let made = decision.is_some_and(|decision| decision.made.is_some());
+                block.labels.iter().enumerate().map(move |(way, label)| WayOut {
+                    edge: EdgeRef {
+                        from: BlockId::new(index),
+                        index: way as u32,
+                    },
+                    bci: block.last,
+                    line: self.map.line(block.last),
+                    condition: condition.clone(),
+                    outcome: match self.decisions.outcome(index, way).filter(|text| !text.is_empty()) {
+                        Some(outcome) => outcome,
+                        None => words::decision(label),
+                    },
+                    made,
+                })
+            });
         ways.collect()
     }
 

@@ -229,7 +229,10 @@ async fn profiles_that_are_no_windows() {
         },
         ..AddOptions::default()
     };
-    Adder::new(&store).add(&[file.clone()], &options).await.unwrap();
+    Adder::new(&store)
+        .add(std::slice::from_ref(&file), &options)
+        .await
+        .unwrap();
     let state = store.state().await.unwrap();
     let batch = rows(&store, &state, Table::Windows).await.remove(0);
     let of = ["service", "build", "host"].map(|name| text(&batch, name, 0));

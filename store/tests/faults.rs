@@ -160,8 +160,15 @@ async fn lost_answers() {
         objects.lost_at.store(1 + lost, Ordering::SeqCst);
         let mut adder = Adder::new(&store);
         for file in &files {
-            if adder.add(&[file.clone()], &AddOptions::default()).await.is_err() {
-                adder.add(&[file.clone()], &AddOptions::default()).await.unwrap();
+            if adder
+                .add(std::slice::from_ref(file), &AddOptions::default())
+                .await
+                .is_err()
+            {
+                adder
+                    .add(std::slice::from_ref(file), &AddOptions::default())
+                    .await
+                    .unwrap();
             }
         }
         assert_holds(&Store::open(&place).await.unwrap(), &windows, &of).await;
