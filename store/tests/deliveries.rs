@@ -275,14 +275,14 @@ fn windows_of_wrong_clocks_count() {
     let world = World::new(Fleet::default());
     let spool = world.spool("spool");
     for (number, file) in fs::read_dir(&spool).unwrap().flatten().enumerate() {
-        let mut profile = trodden_profile::Profile::load(&file.path()).unwrap();
+        let mut profile = trodden_profile::Profile::load(file.path()).unwrap();
         let at = [0u64, 4_102_444_800_000, 1_790_812_800_000][number % 3];
         let facts: trodden_profile::facts::Facts = [("window_started_ms", at), ("window_ended_ms", at)]
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_string()))
             .collect();
         profile.run.facts.append(facts);
-        profile.save(&file.path()).unwrap();
+        profile.save(file.path()).unwrap();
     }
     let store = world.path("store");
     succeeds(&mut ship(&spool, &store, 7, MANY));

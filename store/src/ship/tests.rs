@@ -77,7 +77,7 @@ fn spool_of(jvms: u32, windows: u32) -> (tempfile::TempDir, BTreeSet<String>) {
             let mut profile = Profile::default();
             profile.run.facts.set(facts::JVM_ID, format!("{jvm:032x}"));
             profile.run.facts.set(facts::WINDOW, u64::from(window));
-            profile.save(&folder.path().join(&name)).unwrap();
+            profile.save(folder.path().join(&name)).unwrap();
             names.insert(name);
         }
     }
