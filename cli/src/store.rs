@@ -1,4 +1,5 @@
-//! `trodden store` and `trodden ship`: they are another program's, `trodden-store`, which is built and installed by itself.
+//! `trodden store` and `trodden ship`: they are another program's, `trodden-store`, which is built and
+//! installed by itself.
 
 use std::env;
 use std::ffi::OsString;

@@ -264,8 +264,8 @@ fn yieldpoint_samples_have_the_shares_of_the_program() {
 #[test]
 fn windows_of_fixed_duration_count_executions() {
     for home in jdks() {
-        // Estimates, and a window in which something else ran on this processor has few path ends: with ten times the
-        // samples, chance is a third of what it is.
+        // Estimates, and a window in which something else ran on this processor has few path ends: with ten
+        // times the samples, chance is a third of what it is.
         let estimates = |samples| estimates_of_fixed_windows(&home, samples);
         if let Err(first) = estimates(3_000) {
             let second = estimates(30_000);

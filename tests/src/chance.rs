@@ -1,12 +1,13 @@
-//! Tests of estimates: those are off by more than a test allows once in a while, and the less often the more data there is.
+//! Tests of estimates: those are off by more than a test allows once in a while, and the less often the more
+//! data there is.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::Result;
 
-/// Tries a test with one amount of data (samples, rounds, time) after the other, and is content with the first that
-/// passes. A defect fails with each of them.
+/// Tries a test with one amount of data (samples, rounds, time) after the other, and is content with the
+/// first that passes. A defect fails with each of them.
 ///
 /// # Errors
 /// The last one's, if none passes; those before it are on standard error.

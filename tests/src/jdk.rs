@@ -69,7 +69,8 @@ impl Jdk {
         Ok(ends)
     }
 
-    /// A test on [`Jdk::ends`] at the same time: for programs of one busy thread each, that run for a given time.
+    /// A test on [`Jdk::ends`] at the same time: for programs of one busy thread each, that run for a given
+    /// time.
     ///
     /// # Errors
     /// That of the first that fails.

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// A program that has not ended by then hangs. Shorter limits are raised to it: beside other work, a run of seconds
-/// has taken minutes.
+/// A program that has not ended by then hangs. Shorter limits are raised to it: beside other work, a run of
+/// seconds has taken minutes.
 const HANGS: Duration = Duration::from_secs(600);
 
 /// What a program did.

@@ -1,5 +1,5 @@
-//! Tools from npm and PyPI, and programs over modules of Go, that read what we write. Where they cannot be had, that is said
-//! and nothing is checked.
+//! Tools from npm and PyPI, and programs over modules of Go, that read what we write. Where they cannot be
+//! had, that is said and nothing is checked.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -121,8 +121,8 @@ pub fn chromium() -> Option<PathBuf> {
     found
 }
 
-/// A program in Go, `exports/NAME` of this crate, built; `None`, with the reason printed, if it cannot be: without Go, or if
-/// the modules that it needs cannot be had.
+/// A program in Go, `exports/NAME` of this crate, built; `None`, with the reason printed, if it cannot be:
+/// without Go, or if the modules that it needs cannot be had.
 pub fn in_go(name: &str) -> Option<PathBuf> {
     let made = || -> Result<PathBuf> {
         let folder = Path::new(build::ROOT).join("exports").join(name);

@@ -370,7 +370,8 @@ fn attach_to(child: &mut std::process::Child, probe: &str, times: u32, file: &Pa
     Ok(grown)
 }
 
-/// Waits until a program that is attached to has counted something: beside other work it may not run for a while.
+/// Waits until a program that is attached to has counted something: beside other work it may not run for a
+/// while.
 fn await_counts(trodden: &dyn Fn(&[&str]) -> Result<Outcome>, file: &Path) -> Result<()> {
     let since = Instant::now();
     loop {

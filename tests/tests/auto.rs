@@ -20,8 +20,8 @@ fn alone() -> MutexGuard<'static, ()> {
 fn retransformation_again_and_again_changes_nothing() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {
-        // On a busy machine there are fewer changes in the same time. And what the JVM itself takes comes in steps
-        // (see `cycles`): memory that is lost is lost each time.
+        // On a busy machine there are fewer changes in the same time. And what the JVM itself takes comes in
+        // steps (see `cycles`): memory that is lost is lost each time.
         chance::with_more(&[12, 60], |seconds| {
             let cycles = auto::cycles(&jdk, "", 4, Duration::from_secs(seconds))?;
             assert!(cycles.retransformations >= 8, "JDK {}: {cycles:?}", jdk.feature);
@@ -76,8 +76,8 @@ fn the_second_phase_appears_after_rearming() -> Result<()> {
             assert_eq!(blind.found[1], 0, "JDK {}: {blind:?}", jdk.feature);
             Ok(())
         })?;
-        // An estimate from windows of time: how fast the program is in them changes with what else runs. With four
-        // times the windows it is half as far off.
+        // An estimate from windows of time: how fast the program is in them changes with what else runs. With
+        // four times the windows it is half as far off.
         chance::with_more(&[PHASE, 4 * PHASE], |phase| {
             let seeing = auto::phases(jdk, ",rearm=1s", phase)?;
             assert!(seeing.windows >= 3, "JDK {}: {seeing:?}", jdk.feature);

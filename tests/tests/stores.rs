@@ -1,6 +1,6 @@
-//! Stacks for stores of profiles, read by what such stores read with: OTLP by the data model of OpenTelemetry's collector and
-//! by the messages that OpenTelemetry publishes, windows in pprof's format by `go tool pprof`. What cannot be had is named,
-//! and the test ends there.
+//! Stacks for stores of profiles, read by what such stores read with: OTLP by the data model of
+//! OpenTelemetry's collector and by the messages that OpenTelemetry publishes, windows in pprof's format by
+//! `go tool pprof`. What cannot be had is named, and the test ends there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,8 +31,8 @@ const WINDOW: [(&str, &str); 8] = [
     ("window_ended_ms", "1764028860250"),
 ];
 
-/// A program's profiles: `paths` (exact counts alone), `time` (with CPU samples), `contexts`, and `window` (`paths` with the
-/// facts of a window).
+/// A program's profiles: `paths` (exact counts alone), `time` (with CPU samples), `contexts`, and `window`
+/// (`paths` with the facts of a window).
 struct Recorded(tempfile::TempDir);
 
 impl Recorded {

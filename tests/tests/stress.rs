@@ -16,8 +16,8 @@ fn alone() -> MutexGuard<'static, ()> {
     ONE.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// What a JVM takes by itself comes in steps, at a moment of its choice. What is lost per round grows with the rounds:
-/// a leak fails with twice as many, too.
+/// What a JVM takes by itself comes in steps, at a moment of its choice. What is lost per round grows with
+/// the rounds: a leak fails with twice as many, too.
 fn growth_is_no_leak<T>(rounds: T, test: impl Fn(T) -> Result<()>) -> Result<()>
 where
     T: Copy + std::fmt::Debug + std::ops::Add<Output = T>,

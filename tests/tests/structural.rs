@@ -50,7 +50,8 @@ fn loops(jdk: &Jdk) -> Result<()> {
 /// Without probes the second phase is not seen; with probes put back it is, in proportion.
 fn phases(jdk: &Jdk) -> Result<()> {
     const PHASE: Duration = Duration::from_secs(10);
-    // With a fixed time, probes are taken out as soon as enough is known. On a busy machine that takes longer.
+    // With a fixed time, probes are taken out as soon as enough is known. On a busy machine that takes
+    // longer.
     chance::with_more(&[PHASE, 4 * PHASE], |phase| {
         let blind = auto::phases(jdk, ",profile=structural,rearm=10m", phase)?;
         if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
@@ -58,8 +59,8 @@ fn phases(jdk: &Jdk) -> Result<()> {
         }
         Ok(())
     })?;
-    // An estimate from windows of time: how fast the program is in them changes with what else runs. With four times
-    // the windows it is half as far off.
+    // An estimate from windows of time: how fast the program is in them changes with what else runs. With
+    // four times the windows it is half as far off.
     chance::with_more(&[PHASE, 4 * PHASE], |phase| {
         let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", phase)?;
         let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;

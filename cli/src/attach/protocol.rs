@@ -205,9 +205,9 @@ impl Jvm {
         Ok(())
     }
 
-    /// Waits until a JVM that is just starting has started. It catches SIGQUIT some milliseconds before that. Asked
-    /// in between, HotSpot may remove the socket that it has just made (it takes it for one that another process has
-    /// left), or print a list of its threads to the program's standard output.
+    /// Waits until a JVM that is just starting has started. It catches SIGQUIT some milliseconds before that.
+    /// Asked in between, HotSpot may remove the socket that it has just made (it takes it for one that
+    /// another process has left), or print a list of its threads to the program's standard output.
     fn await_start(&self, patience: Duration) {
         let start = Instant::now();
         while target::age(self.target.pid).is_some_and(|age| age < YOUNG)

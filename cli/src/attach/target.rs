@@ -299,8 +299,8 @@ pub fn age(pid: u32) -> Option<Duration> {
     Some(Duration::from_secs_f64((now - born).max(0.0)))
 }
 
-/// Has a JVM come to the end of its start, as far as its threads tell? (With `-XX:-UseNotificationThread` they do
-/// not.)
+/// Has a JVM come to the end of its start, as far as its threads tell? (With `-XX:-UseNotificationThread`
+/// they do not.)
 pub fn has_started(pid: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten();
     let names = threads

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use super::files::with_hmac;
 use super::hmac::Key;
 use super::name::WindowName;
-use crate::{Profile, ReadError, facts};
+use crate::Profile;
+use crate::ReadError;
+use crate::facts;
 
 /// A window that was read and found good.
 #[derive(Debug)]

@@ -89,8 +89,8 @@ pub fn session(program: &Talker, jvm: &str, time: &str, file: &str) -> Result<Co
     Ok(command)
 }
 
-/// A short session in which some method is seen: what it said. Beside other work the program may not run at all in a
-/// short time; then it gets more.
+/// A short session in which some method is seen: what it said. Beside other work the program may not run at
+/// all in a short time; then it gets more.
 pub fn session_that_sees(
     program: &Talker,
     jvm: &str,

@@ -13,8 +13,8 @@ use trodden_tests::{Result, artefacts, process};
 
 use crate::attendee::{LIMIT, PROGRAM, await_that, session, session_that_sees};
 
-/// The program's name here: it is attached to by it, and other tests have theirs running, perhaps the same tests in
-/// another folder.
+/// The program's name here: it is attached to by it, and other tests have theirs running, perhaps the same
+/// tests in another folder.
 static NAME: LazyLock<String> = LazyLock::new(|| format!("AttendeeByName{}", std::process::id()));
 /// One at a time.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -139,7 +139,11 @@ mod tests {
     use super::*;
 
     fn workspace() -> Workspace {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        // Without `..`, whose parent would be taken for the repository.
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .canonicalize()
+            .unwrap();
         Workspace::find(Some(&root)).unwrap()
     }
 
