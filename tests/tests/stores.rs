@@ -77,10 +77,10 @@ impl Recorded {
             run.arg("-cp").arg(&classes).arg(main);
             process::run(&mut run, LIMIT)?.success()?;
         }
-        let mut window = Profile::load(&recorded.profile("paths"))?;
+        let mut window = Profile::load(recorded.profile("paths"))?;
         let facts = WINDOW.map(|(name, value)| (name.to_owned(), value.to_owned()));
         window.run.facts.append(Facts::from_iter(facts));
-        window.save(&recorded.profile("window"))?;
+        window.save(recorded.profile("window"))?;
         Ok(recorded)
     }
 

@@ -62,7 +62,7 @@ pub fn measure(runs: &Runs) -> Result<Found> {
         for (name, column) in measures {
             let values = accuracy(runs, schedule, column)?;
             put(&mut found, &format!("pep.{name}.{schedule}"), &values, false);
-            let all = values.get(&17).map(|by| applications(by));
+            let all = values.get(&17).map(applications);
             let mean = all.filter(|all| !all.is_empty()).map(|all| mean(&all) * 100.0);
             plotted.entry(name).or_default().push(mean);
         }

@@ -76,8 +76,11 @@ pub fn run(workspace: &Workspace, scale: Scale) -> Result<(PathBuf, String)> {
     Ok((record.folder().to_owned(), text))
 }
 
+/// Options by name, as they were given.
+type Pairs = Vec<(String, String)>;
+
 /// A profile's options as `NAME:OPTIONS`, such as `k16:profile=kpaths,k=16`.
-fn named_options(text: &str) -> Result<(String, Vec<(String, String)>, ProfileOptions)> {
+fn named_options(text: &str) -> Result<(String, Pairs, ProfileOptions)> {
     let wrong = |problem: String| Error::Usage(format!("profile '{text}': {problem}"));
     let (name, options) = text
         .split_once(':')
