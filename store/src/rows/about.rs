@@ -146,18 +146,32 @@ pub fn sort_labels(mut labels: Vec<(String, String)>) -> Result<Vec<(String, Str
     }
 }
 
-/// Were paths counted, too, that an exception cut off, or that were under way at the end?
+/// Were paths counted, too, that an exception cut off, or that were under way at the end? When a window ends that is not a JVM's
+/// last, paths under way count in a later one.
 pub(crate) fn counts_all_paths(facts: &Facts) -> bool {
     let is = |name: &str, value: &str| facts.text(name).is_some_and(|text| text == value);
     let unread = facts
         .get(facts::OPEN_FRAMES_UNREAD)
         .is_some_and(|count| count > 0);
-    is("cut_paths", "count") && is("open_paths", "read") && !unread
+    let goes_on = facts.get(facts::WINDOW).is_some() && facts.get(facts::WINDOW_LAST).is_none();
+    is("cut_paths", "count") && (goes_on || (is("open_paths", "read") && !unread))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_that_count_all_paths() {
+        let all = |facts: &[(&str, &str)]| counts_all_paths(&profile(facts).run.facts);
+        let (cut, open) = (("cut_paths", "count"), ("open_paths", "read"));
+        assert!(all(&[cut, open]));
+        assert!(!all(&[cut]) && !all(&[open]));
+        // The next window has what is under way; behind the last there is none.
+        assert!(all(&[cut, ("window", "3")]));
+        assert!(!all(&[("window", "3")]) && !all(&[cut, ("window", "3"), ("window_last", "true")]));
+        assert!(all(&[cut, open, ("window", "3"), ("window_last", "true")]));
+    }
 
     fn profile(facts: &[(&str, &str)]) -> Profile {
         let mut profile = Profile::default();
