@@ -37,7 +37,7 @@ pub fn class_path_hash(class_path: &str) -> String {
     hex(&Sha256::digest(text))[..16].to_owned()
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -87,8 +87,8 @@ pub fn clear(folder: &Path) -> usize {
     removed
 }
 
-/// The file with a window's HMAC.
-pub(super) fn with_hmac(window: &Path) -> PathBuf {
+/// The file with a window's HMAC, whether it is there or not.
+pub fn with_hmac(window: &Path) -> PathBuf {
     let mut name = window.as_os_str().to_owned();
     name.push(HMAC_END);
     PathBuf::from(name)

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::build::hex;
+
 /// What the name of a file with an HMAC has behind its window's.
 pub const HMAC_END: &str = ".hmac";
 /// The shortest key, in bytes.
@@ -73,34 +75,18 @@ impl Key {
         }
     }
 
-    fn code(&self, bytes: &[u8]) -> [u8; 32] {
-        let inner = self.inner.clone().chain_update(bytes).finalize();
-        self.outer.clone().chain_update(inner).finalize().into()
-    }
-
     /// The HMAC-SHA-256 of bytes: 64 hex digits.
     pub fn hmac(&self, bytes: &[u8]) -> String {
-        self.code(bytes)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let inner = self.inner.clone().chain_update(bytes).finalize();
+        hex(&self.outer.clone().chain_update(inner).finalize())
     }
 
     /// Is this the HMAC of these bytes? White space around it does not matter. How long it takes tells nothing of how much of it
     /// is right.
     pub(super) fn is_hmac(&self, bytes: &[u8], code: &str) -> bool {
-        let code = code.trim();
-        let digits = code.len() == 64 && code.bytes().all(|c| c.is_ascii_hexdigit());
-        let pairs = (0..64).step_by(2).filter(|_| digits);
-        let code: Vec<u8> = pairs
-            .filter_map(|at| u8::from_str_radix(&code[at..at + 2], 16).ok())
-            .collect();
-        let differ = self
-            .code(bytes)
-            .iter()
-            .zip(&code)
-            .fold(0, |all, (a, b)| all | (a ^ b));
-        digits && code.len() == 32 && differ == 0
+        let (own, code) = (self.hmac(bytes), code.trim().to_ascii_lowercase());
+        let differ = own.bytes().zip(code.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+        own.len() == code.len() && differ == 0
     }
 }
 

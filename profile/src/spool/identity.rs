@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
 
+use super::build::hex;
+
 /// The name of this host; `unknown` if the system does not tell.
 pub fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
@@ -23,7 +25,7 @@ pub fn host_name() -> String {
 pub fn new_jvm_id() -> std::io::Result<String> {
     let mut bytes = [0u8; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 /// What is running: the first word of the command line that a JVM tells (`sun.java.command`), which is a main class, a module's one or a jar. Of a jar it is the

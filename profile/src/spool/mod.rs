@@ -16,7 +16,7 @@ mod name;
 mod verify;
 
 pub use build::class_path_hash;
-pub use files::{SpoolError, Spooled, bytes_in, clear, list};
+pub use files::{SpoolError, Spooled, bytes_in, clear, list, with_hmac};
 pub use hmac::{HMAC_END, Key, KeyError, LEAST_KEY};
 pub use name::WindowName;
 pub use verify::{VerifyError, Window, verify};

@@ -9,28 +9,23 @@ pub struct BackOff {
     first: Duration,
     longest: Duration,
     next: Duration,
-    random: u64,
 }
 
 impl BackOff {
     /// First and longest pause.
     pub fn new(first: Duration, longest: Duration) -> Self {
-        let (_, random) = uuid::Uuid::new_v4().as_u64_pair();
         BackOff {
             first,
             longest,
             next: first,
-            random: random | 1,
         }
     }
 
     /// How long to wait now.
     pub fn failed(&mut self) -> Duration {
-        // Marsaglia's xorshift: any numbers will do.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
-        let part = 0.5 + (self.random >> 11) as f64 / (1u64 << 54) as f64;
+        // The lower 53 bits: the upper ones say of which version a UUID is.
+        let random = uuid::Uuid::new_v4().as_u128() as u64 & ((1 << 53) - 1);
+        let part = 0.5 + random as f64 / (1u64 << 54) as f64;
         let pause = self.next.mul_f64(part);
         self.next = (self.next * 2).min(self.longest);
         pause

@@ -130,14 +130,14 @@ impl Pass {
         let to = aside.join(name);
         fs::write(to.with_extension("why"), format!("{why}\n"))?;
         fs::rename(file, &to)?;
-        if_there(fs::rename(hmac_of(file), hmac_of(&to)))
+        if_there(fs::rename(spool::with_hmac(file), spool::with_hmac(&to)))
     }
 }
 
 /// The window first: an HMAC that stands alone is cleared away some day, a window without one would be refused.
 fn remove(window: &Path) -> io::Result<()> {
     if_there(fs::remove_file(window))?;
-    if_there(fs::remove_file(hmac_of(window)))
+    if_there(fs::remove_file(spool::with_hmac(window)))
 }
 
 fn if_there(result: io::Result<()>) -> io::Result<()> {
@@ -145,10 +145,4 @@ fn if_there(result: io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
     }
-}
-
-fn hmac_of(window: &Path) -> PathBuf {
-    let mut name = window.as_os_str().to_owned();
-    name.push(spool::HMAC_END);
-    PathBuf::from(name)
 }
