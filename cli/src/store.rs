@@ -78,7 +78,7 @@ fn find() -> Result<PathBuf, CliError> {
     let found = candidates.iter().find(|path| path.is_file());
     found.cloned().ok_or_else(|| {
         CliError::Failed(format!(
-            "{STORE_FILE} is not installed: it is neither beside {} nor in ../libexec. Its package has it, or \
+            "{STORE_FILE} is not installed: it is neither beside {} nor in ../libexec. Its package, trodden-store, has it, or \
              `cargo build --release --manifest-path store/Cargo.toml` makes store/target/release/{STORE_FILE}: put it beside \
              trodden, or set {STORE_VARIABLE} to its path",
             program.display()

@@ -132,8 +132,9 @@ pub enum Action {
         /// Folder for the traces and the list of them, README.md
         #[arg(long)]
         into: PathBuf,
-        /// What they are for: kpaths has paths and activations, contexts every call with its call site
-        #[arg(long, default_value = "kpaths", value_parser = ["kpaths", "contexts"])]
+        /// What they are for: kpaths has paths and activations, contexts every call with its call site,
+        /// kpaths+contexts all of them, as `scale` wants it
+        #[arg(long, default_value = "kpaths", value_parser = ["kpaths", "contexts", "kpaths+contexts"])]
         profile: String,
         #[command(flatten)]
         jvm: JvmArgs,

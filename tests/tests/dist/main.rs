@@ -3,6 +3,7 @@
 
 mod other_machines;
 mod packages;
+mod store;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +41,7 @@ fn dist(out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut command = Command::new("bash");
     command
         .arg(root.join("dist"))
-        .arg("--no-sbom")
+        .args(["--no-sbom", "--no-store"])
         .args(more)
         .arg("--artefacts");
     process::run(command.arg(folder).arg(out), LIMIT)?.success()?;
