@@ -1,5 +1,5 @@
 //! How fast, how small: numbers for the documentation. `cargo test --release --test measure -- --ignored --nocapture`; the number of
-//! profiles is `PROFILES`, a profile to make them of may be named by `PROFILE`.
+//! profiles is `PROFILES`, a profile to make them of may be named by `PROFILE`; a folder with the windows of a real JVM by `WINDOWS`.
 
 mod common;
 
@@ -34,6 +34,81 @@ fn measured(arguments: &[&str]) -> (f64, u64) {
     (began.elapsed().as_secs_f64(), peak / 1024)
 }
 
+/// Bytes of all files of a store that count.
+fn size(store: &str) -> u64 {
+    let output = Command::new(env!("CARGO_BIN_EXE_trodden-store"))
+        .args(["ls", store, "--format", "json"])
+        .output()
+        .unwrap();
+    let listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let builds = listing["builds"].as_array().unwrap().iter();
+    builds.map(|build| build["bytes"].as_u64().unwrap()).sum()
+}
+
+/// A day of `JVMS` JVMs that write a window each minute, delivered once an hour: the first one of each is the first one
+/// of the folder, those after it are the others of the folder in turn.
+#[test]
+#[ignore = "a measurement"]
+fn a_day_of_real_windows() {
+    let Some(folder) = std::env::var_os("WINDOWS") else {
+        panic!("WINDOWS names a folder with the windows of a JVM")
+    };
+    let jvms: u64 = std::env::var("JVMS").map_or(1, |text| text.parse().unwrap());
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let real: Vec<Profile> = files.iter().map(|file| Profile::load(file).unwrap()).collect();
+    let (first, later) = real.split_first().unwrap();
+    assert!(!later.is_empty(), "the folder has a single window");
+    let folder = TempDir::new().unwrap();
+    let store = folder.path().join("store");
+    let store = store.to_str().unwrap();
+    let day = 20_000 * 24 * HOUR;
+    let (mut seconds, mut peak, mut bytes) = (0.0, 0, 0);
+    for hour in 0..24 {
+        let spool = folder.path().join(format!("spool{hour}"));
+        std::fs::create_dir(&spool).unwrap();
+        for (minute, jvm) in
+            (hour * 60..hour * 60 + 60).flat_map(|minute| (0..jvms).map(move |jvm| (minute, jvm)))
+        {
+            let of = match minute {
+                0 => first,
+                _ => &later[(minute + jvm) as usize % later.len()],
+            };
+            let window = Window::new(u128::from(jvm), minute + 1, day + minute * 60_000);
+            bytes += window.save(of, &spool).metadata().unwrap().len();
+        }
+        let (time, memory) = measured(&["add", "--create", store, spool.to_str().unwrap()]);
+        seconds += time;
+        peak = peak.max(memory);
+        std::fs::remove_dir_all(spool).unwrap();
+    }
+    let windows = jvms * 24 * 60;
+    println!(
+        "add: {windows} windows of {} bytes: {:.0} a second, {peak} MB; {} bytes a JVM and day",
+        bytes / windows,
+        windows as f64 / seconds,
+        size(store) / jvms
+    );
+    for grain in [&[][..], &["--to", "hour"], &["--to", "day"]] {
+        let mut arguments = vec!["compact", store];
+        arguments.extend(grain);
+        let (seconds, peak) = measured(&arguments);
+        println!(
+            "{}: {seconds:.1} s, {peak} MB; {} bytes a JVM and day",
+            arguments[..1]
+                .iter()
+                .chain(grain)
+                .copied()
+                .collect::<Vec<_>>()
+                .join(" "),
+            size(store) / jvms
+        );
+    }
+}
+
 #[test]
 #[ignore = "a measurement"]
 fn ingestion_and_compaction() {
@@ -65,34 +140,21 @@ fn ingestion_and_compaction() {
         seconds += time;
         peak = peak.max(memory);
     }
-    let size = || -> u64 {
-        let output = Command::new(env!("CARGO_BIN_EXE_trodden-store"))
-            .args(["ls", store, "--format", "json"])
-            .output()
-            .unwrap();
-        let listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        listing["builds"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|build| build["bytes"].as_u64().unwrap())
-            .sum()
-    };
     println!(
         "add: {profiles} profiles of {} bytes: {:.0} a second, {peak} MB; {} bytes a profile",
         bytes / profiles,
         profiles as f64 / seconds,
-        size() / profiles
+        size(store) / profiles
     );
     let (seconds, peak) = measured(&["compact", store]);
     println!(
         "compact: {seconds:.1} s, {peak} MB; {} bytes a profile",
-        size() / profiles
+        size(store) / profiles
     );
     let (seconds, peak) = measured(&["compact", store, "--to", "hour"]);
     println!(
         "compact --to hour: {seconds:.1} s, {peak} MB; {} bytes a profile",
-        size() / profiles
+        size(store) / profiles
     );
     let (seconds, peak) = measured(&["verify", store]);
     println!("verify: {seconds:.1} s, {peak} MB");

@@ -2,9 +2,12 @@
 //! bytes, DuckDB gets the same sums.
 
 mod fleet;
+#[path = "network/moto.rs"]
+mod moto;
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use fleet::Fleet;
 use support::{Kept, python};
@@ -16,13 +19,13 @@ fn place(kept: &Kept) -> String {
     kept.folder.path().join("fleet").to_string_lossy().into_owned()
 }
 
-/// Asks both engines every ready question; `settings` are of Spark.
-async fn same_answers(kept: &Kept, python: &Path, settings: &[&str]) {
+/// Asks both engines every ready question, Spark at a place that has the same windows; `settings` are of Spark.
+async fn same_answers(kept: &Kept, place: String, python: &Path, settings: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("spark/trodden_spark.py");
     let names = READY.map(|(name, _)| name);
     let params = [("to", "Shop.load"), ("since", "newest-2d")];
-    let mut arguments = vec![script.to_string_lossy().into_owned(), place(kept)];
+    let mut arguments = vec![script.to_string_lossy().into_owned(), place];
     arguments.extend(names.map(str::to_owned));
     let given = params
         .iter()
@@ -58,6 +61,7 @@ async fn spark_gives_the_same_answers() {
     let (_, kept) = support::small().await;
     same_answers(
         &kept,
+        place(&kept),
         python,
         &["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"],
     )
@@ -80,6 +84,7 @@ async fn a_cluster_gives_the_same_answers() {
     let kept = support::stored(&fleet).await;
     same_answers(
         &kept,
+        place(&kept),
         python,
         &[
             "--master",
@@ -89,6 +94,91 @@ async fn a_cluster_gives_the_same_answers() {
         ],
     )
     .await;
+}
+
+/// Hadoop's `hadoop-aws`, for the Hadoop of this Spark, and what it needs: from Maven Central, once.
+fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
+    let list = |folder: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let jars = python::run(
+        python,
+        [
+            "-c",
+            "import pyspark, os; print(os.path.join(os.path.dirname(pyspark.__file__), 'jars'), end='')",
+        ],
+    );
+    let jars = PathBuf::from(String::from_utf8(jars.stdout).unwrap());
+    let version = list(&jars)
+        .iter()
+        .find_map(|jar| {
+            let name = jar.file_name()?.to_str()?;
+            Some(
+                name.strip_prefix("hadoop-client-api-")?
+                    .strip_suffix(".jar")?
+                    .to_owned(),
+            )
+        })
+        .expect("Spark has a Hadoop");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("hadoop-aws-{version}"));
+    if !folder.join("jars").is_dir() {
+        std::fs::create_dir_all(&folder).unwrap();
+        let project = format!(
+            "<project><modelVersion>4.0.0</modelVersion><groupId>t</groupId><artifactId>t</artifactId><version>1</version>\
+             <dependencies><dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-aws</artifactId>\
+             <version>{version}</version></dependency></dependencies></project>"
+        );
+        std::fs::write(folder.join("pom.xml"), project).unwrap();
+        let mut maven = Command::new("mvn");
+        let brought = maven
+            .args([
+                "-q",
+                "-B",
+                "dependency:copy-dependencies",
+                "-DincludeScope=runtime",
+            ])
+            .args(["-DoutputDirectory=jars.part"])
+            .current_dir(&folder)
+            .status()
+            .expect("Maven runs");
+        assert!(brought.success());
+        std::fs::rename(folder.join("jars.part"), folder.join("jars")).unwrap();
+    }
+    list(&folder.join("jars"))
+}
+
+/// Files and log of the store are read from an S3 server.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "brings 700 MB from Maven Central, once"]
+async fn spark_gives_the_same_answers_about_a_store_on_s3() {
+    let (Some(python), Some(moto)) = (python::interpreter(), moto::Moto::start()) else {
+        return;
+    };
+    let (_, kept) = support::small().await;
+    let mut add = Command::new(env!("CARGO_BIN_EXE_trodden-store"));
+    let added = moto::s3(&mut add, moto.address)
+        .args(["add", "--create", "s3://fleet/store"])
+        .arg(kept.folder.path().join("spool"))
+        .output()
+        .unwrap();
+    assert!(added.status.success(), "{added:?}");
+    let jars: Vec<String> = hadoop_aws(python)
+        .iter()
+        .map(|jar| jar.to_string_lossy().into_owned())
+        .collect();
+    let settings = [
+        format!("spark.jars={}", jars.join(",")),
+        "spark.sql.shuffle.partitions=2".to_owned(),
+        format!("spark.hadoop.fs.s3a.endpoint=http://{}", moto.address),
+        "spark.hadoop.fs.s3a.endpoint.region=us-east-1".to_owned(),
+        "spark.hadoop.fs.s3a.path.style.access=true".to_owned(),
+        "spark.hadoop.fs.s3a.access.key=test".to_owned(),
+        "spark.hadoop.fs.s3a.secret.key=test".to_owned(),
+    ];
+    let mut arguments = vec!["--master", "local[2]"];
+    arguments.extend(settings.iter().flat_map(|setting| ["--conf", setting.as_str()]));
+    same_answers(&kept, "s3a://fleet/store".to_owned(), python, &arguments).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
