@@ -93,7 +93,7 @@ impl Engine {
         if let Err(error) = &done
             && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
         {
-            // A side of a join did not fit. Sorted joins in one lane are slower, and go to disk.
+            // A side of a join did not fit. Sorted joins are slower, and go to disk.
             done = self.run(&query.sql, &params, &chosen, false).await;
         }
         let (plan, batches) = done?;
@@ -150,12 +150,12 @@ impl Engine {
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
         runtime.register_object_store(url().as_ref(), self.files.store.clone());
         let mut config = SessionConfig::new();
-        let threads = if hashed {
-            self.limits.threads
-        } else {
-            Some(NonZeroUsize::MIN)
-        };
-        if let Some(threads) = threads {
+        if !hashed {
+            // With one lane, all joins would be by hash. Each sort holds memory back for its merge: many of them, and little.
+            config = config
+                .with_target_partitions(2)
+                .with_sort_spill_reservation_bytes(self.limits.memory / 64);
+        } else if let Some(threads) = self.limits.threads {
             config = config.with_target_partitions(threads.get());
         }
         let options = config.options_mut();

@@ -1,0 +1,56 @@
+//! What does not fit into memory goes to disk, and the answer stays what it was.
+
+mod fleet;
+mod support;
+
+use fleet::Fleet;
+use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, ready};
+
+/// The answer with memory enough, and the same question's with little; and how much of that was spilled.
+async fn both(kept: &support::Kept, query: &Query, memory: usize) -> (Answer, Answer, usize) {
+    let state = kept.store.state().await.unwrap();
+    let engine = |memory: usize| {
+        let limits = Limits {
+            memory,
+            ..Limits::default()
+        };
+        Engine::new(Files::of(&kept.store, &state), limits)
+    };
+    let (roomy, spent) = engine(1 << 30).ask(query, &Given::new()).await.unwrap();
+    assert_eq!(spent.spilled, 0);
+    let (narrow, spent) = engine(memory)
+        .ask(query, &Given::new())
+        .await
+        .unwrap_or_else(|error| panic!("{error}"));
+    (roomy, narrow, spent.spilled)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sort_goes_to_disk() {
+    let fleet = Fleet {
+        jvms: 60,
+        copies: 20,
+        ..Fleet::default()
+    };
+    let kept = support::stored(&fleet).await;
+    let columns = "host, class, method, path, day, count";
+    let sql = format!("SELECT {columns} FROM paths ORDER BY {columns}");
+    let (roomy, narrow, spilled) = both(&kept, &Query::parse("sql", &sql).unwrap(), 40 << 20).await;
+    assert!(roomy.rows.len() > 100_000, "{}", roomy.rows.len());
+    assert_eq!(roomy.csv(), narrow.csv());
+    assert!(spilled > 1 << 20, "{spilled} bytes were spilled");
+}
+
+/// Tables of joins by hash cannot go to disk: the question is asked again, and joins sort.
+#[tokio::test(flavor = "multi_thread")]
+async fn joins_whose_tables_do_not_fit() {
+    let fleet = Fleet {
+        jvms: 24,
+        copies: 20,
+        ..Fleet::default()
+    };
+    let kept = support::stored(&fleet).await;
+    let (roomy, narrow, _) = both(&kept, &ready("odd-hosts").unwrap(), 16 << 20).await;
+    assert_eq!(roomy.rows.len(), 24);
+    assert_eq!(roomy.json(), narrow.json());
+}
