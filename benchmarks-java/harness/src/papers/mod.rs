@@ -13,7 +13,7 @@ mod pep;
 mod runs;
 mod spp;
 mod steps;
-mod svg;
+pub(crate) mod svg;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,6 +3,7 @@
 mod bounded;
 mod contexts;
 mod edges;
+mod growth;
 mod kpaths;
 mod recorded;
 mod runs;
@@ -51,6 +52,8 @@ pub enum Table {
         #[arg(required = true)]
         profiles: Vec<String>,
     },
+    /// How a store's cost grows with its size: results of the store's example `store-growth`
+    Growth(growth::Arguments),
     /// Register updates that a run executes, unguided and guided
     Updates {
         /// Exact profiles, as NAME=FILE.trodden
@@ -77,6 +80,7 @@ pub fn print(table: Table) -> Result<()> {
         Table::Bounded(arguments) => bounded::run(arguments),
         Table::Contexts(arguments) => contexts::run(arguments),
         Table::Subpaths(arguments) => subpaths::run(arguments),
+        Table::Growth(arguments) => growth::run(&arguments),
         Table::SubpathsOverhead { folders } => runs::overhead(&folders).map(|text| print!("{text}")),
         Table::Resident { files } => runs::resident(&files).map(|text| print!("{text}")),
         Table::Structures { profiles } => structures::run(&profiles),

@@ -10,7 +10,7 @@ use crate::stats::{Spread, geometric_mean};
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Lines of a CSV file without quotes, each as its fields by name.
-fn read(file: &Path) -> Result<Vec<BTreeMap<String, String>>> {
+pub(super) fn read(file: &Path) -> Result<Vec<BTreeMap<String, String>>> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
     let mut lines = text.lines();
     let head: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
@@ -27,12 +27,12 @@ fn read(file: &Path) -> Result<Vec<BTreeMap<String, String>>> {
     lines.enumerate().map(row).collect()
 }
 
-fn field<'a>(row: &'a BTreeMap<String, String>, name: &str) -> Result<&'a str> {
+pub(super) fn field<'a>(row: &'a BTreeMap<String, String>, name: &str) -> Result<&'a str> {
     Ok(row.get(name).ok_or_else(|| format!("no column '{name}'"))?)
 }
 
 /// Distinct values in the order in which they come.
-fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     let mut all = Vec::new();
     for value in values {
         if !all.contains(&value) {
