@@ -8,7 +8,19 @@ use std::path::Path;
 /// Writes a file. With `new`, it fails with `AlreadyExists` if there is one of that name.
 ///
 /// The temporary name ends with `#` and digits: `object_store` does not list such names.
+///
+/// Others may clear empty folders away meanwhile, that of this file too.
 pub(crate) fn write(path: &Path, bytes: &[u8], new: bool) -> io::Result<()> {
+    let mut left = 16;
+    loop {
+        match write_once(path, bytes, new) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && left > 0 => left -= 1,
+            result => return result,
+        }
+    }
+}
+
+fn write_once(path: &Path, bytes: &[u8], new: bool) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     make_folder(folder)?;
     let mut name = path.as_os_str().to_owned();
@@ -55,5 +67,38 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
         // Some file systems know no such thing.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn folders_may_go_while_files_come() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("table/service=shop");
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let _ = fs::remove_dir(&inner);
+                    let _ = fs::remove_dir(inner.parent().unwrap());
+                }
+            });
+            for number in 0..500 {
+                let file = inner.join(number.to_string());
+                let written = write(&file, b"1", true);
+                let read = fs::read(&file);
+                let _ = fs::remove_file(&file);
+                if written.is_err() || read.is_err() {
+                    over.store(true, Ordering::Relaxed);
+                }
+                written.unwrap();
+                assert_eq!(read.unwrap(), b"1");
+            }
+            over.store(true, Ordering::Relaxed);
+        });
     }
 }

@@ -42,6 +42,8 @@ pub struct Vacuumed {
     pub log_files: u64,
     /// Half-written files of writers that were killed.
     pub drafts: u64,
+    /// Folders that nothing was left in.
+    pub folders: u64,
 }
 
 impl Store {
@@ -99,8 +101,10 @@ impl Store {
         }
         if let Some(folder) = self.place().as_folder() {
             let (folder, unknown) = (folder.to_owned(), options.unknown);
-            let drafts = tokio::task::spawn_blocking(move || clear_drafts(&folder, unknown));
-            done.drafts = drafts.await.unwrap_or(0);
+            let cleared = tokio::task::spawn_blocking(move || {
+                (clear_drafts(&folder, unknown), clear_folders(&folder.join(DATA)))
+            });
+            (done.drafts, done.folders) = cleared.await.unwrap_or_default();
         }
         Ok(done)
     }
@@ -123,6 +127,22 @@ fn clear_drafts(folder: &std::path::Path, age: Duration) -> u64 {
                 .modified()
                 .is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
             deleted += u64::from(old && std::fs::remove_file(entry.path()).is_ok());
+        }
+    }
+    deleted
+}
+
+/// Deletes folders in which nothing is, the innermost first. Who writes a file makes its folders anew.
+fn clear_folders(folder: &std::path::Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return 0;
+    };
+    let mut deleted = 0;
+    for entry in entries.flatten() {
+        if entry.metadata().is_ok_and(|about| about.is_dir()) {
+            deleted += clear_folders(&entry.path());
+            // It fails where there is something.
+            deleted += u64::from(std::fs::remove_dir(entry.path()).is_ok());
         }
     }
     deleted

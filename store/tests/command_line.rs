@@ -106,3 +106,158 @@ fn wrong_usage() {
         assert_eq!(code, Some(2), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn questions_and_their_answers() {
+    let folder = TempDir::new().unwrap();
+    let of = fixture("counters");
+    for window in 1..=2 {
+        Window::new(1, window, DAY).save(&of, folder.path());
+    }
+    run(&folder, &["add", "--create", "store", "."]);
+
+    let (code, out, errors) = run(&folder, &["query", "store", "hot-methods", "--verbose"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(out.contains("Shop.order"), "{out}");
+    assert!(errors.contains("nothing was spilled to disk"), "{errors}");
+    let (code, out, _) = run(&folder, &["query", "store", "hot-methods", "--format", "json"]);
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, answer["query"].as_str()), (Some(0), Some("hot-methods")));
+    let rows = answer["rows"].as_array().unwrap().len();
+    let (_, out, _) = run(&folder, &["query", "store", "hot-methods", "--format", "csv"]);
+    assert_eq!(out.lines().count(), rows + 1, "{out}");
+    assert!(out.contains("\r\n"), "{out:?}");
+    let (_, out, _) = run(
+        &folder,
+        &[
+            "query",
+            "store",
+            "hot-methods",
+            "--format",
+            "markdown",
+            "--top",
+            "1",
+        ],
+    );
+    assert_eq!(
+        out.lines().filter(|line| line.starts_with("| shop |")).count(),
+        1,
+        "{out}"
+    );
+    // Into a file: nothing on standard output, and the same text.
+    let sql = "SELECT count(*) AS windows, sum(path_ends) AS ends FROM windows";
+    let (_, out, _) = run(&folder, &["query", "store", "--sql", sql, "--format", "csv"]);
+    let (code, none, _) = run(
+        &folder,
+        &[
+            "query",
+            "store",
+            "--sql",
+            sql,
+            "--format",
+            "csv",
+            "-o",
+            "answer.csv",
+        ],
+    );
+    assert_eq!((code, none.as_str()), (Some(0), ""));
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("answer.csv")).unwrap(),
+        out
+    );
+    assert!(out.starts_with("windows,ends\r\n2,"), "{out}");
+    std::fs::write(folder.path().join("mine.sql"), sql).unwrap();
+    let (_, from_file, _) = run(
+        &folder,
+        &["query", "store", "--file", "mine.sql", "--format", "csv"],
+    );
+    assert_eq!(from_file, out);
+    let (code, out, _) = run(&folder, &["query", "--list"]);
+    assert_eq!(code, Some(0));
+    for (name, _) in trodden_store::query::READY {
+        assert!(out.lines().any(|line| line.starts_with(name)), "{name}: {out}");
+    }
+
+    let (code, _, errors) = run(&folder, &["report", "store", "-o", "fleet.html"]);
+    assert_eq!(code, Some(0), "{errors}");
+    let page = std::fs::read_to_string(folder.path().join("fleet.html")).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Shop.order"));
+}
+
+#[test]
+fn questions_that_have_no_answer() {
+    let folder = TempDir::new().unwrap();
+    Window::new(1, 1, DAY).save(&fixture("counters"), folder.path());
+    run(&folder, &["add", "--create", "store", "."]);
+    for (arguments, expected, said) in [
+        (&["query", "store", "hot-method"][..], 2, "hot-methods"),
+        (&["query", "store"], 2, "nothing was asked"),
+        (
+            &["query", "store", "never-taken", "--since", "yesterday"],
+            2,
+            "yesterday",
+        ),
+        (
+            &["query", "store", "odd-hosts", "--since", "30d"],
+            2,
+            "no parameter 'since'",
+        ),
+        (&["query", "store", "contexts-to"], 2, "--param to="),
+        (
+            &["query", "store", "hot-methods", "--param", "service"],
+            2,
+            "NAME=VALUE",
+        ),
+        (
+            &["query", "store", "hot-methods", "--service", "shpo"],
+            2,
+            "did you mean 'shop'?",
+        ),
+        (
+            &["query", "store", "--sql", "SELECT colour FROM windows"],
+            2,
+            "colour",
+        ),
+        (
+            &["query", "store", "--sql", "DROP TABLE windows"],
+            2,
+            "one SELECT",
+        ),
+        (&["query", "store", "--file", "missing.sql"], 1, "missing.sql"),
+        (
+            &["query", "elsewhere", "hot-methods"],
+            1,
+            "there is no store at elsewhere",
+        ),
+        (&["query", "store", "hot-methods", "--memory", "1"], 2, "--memory"),
+        (
+            &["query", "store", "hot-methods", "-o", "no/folder/x"],
+            1,
+            "no/folder/x",
+        ),
+        (
+            &["report", "elsewhere", "-o", "page.html"],
+            1,
+            "there is no store at elsewhere",
+        ),
+        (&["report", "store"], 2, "--output"),
+    ] {
+        let (code, out, errors) = run(&folder, arguments);
+        assert_eq!(code, Some(expected), "{arguments:?}: {out}{errors}");
+        assert!(errors.contains(said), "{arguments:?}: {errors}");
+        assert_eq!(out, "", "{arguments:?}");
+    }
+    assert!(!folder.path().join("page.html").exists());
+    // A store that a later version made.
+    let about = folder.path().join("store/trodden-store.json");
+    let text = std::fs::read_to_string(&about).unwrap();
+    let later = text.replace("\"format_version\":1", "\"format_version\":9");
+    assert_ne!(text, later);
+    std::fs::write(&about, later).unwrap();
+    let (code, _, errors) = run(&folder, &["query", "store", "hot-methods"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("trodden-store.json") && errors.contains('9'),
+        "{errors}"
+    );
+}
