@@ -219,3 +219,28 @@ proptest! {
         prop_assert_eq!(one.blocks(), window.min(all.len() as u64) as f64);
     }
 }
+
+/// Of all lengths alike, also where the footprint is full and long ones are resampled.
+#[test]
+fn long_subpaths_count_right_in_an_estimated_window() {
+    let options = SubpathOptions {
+        footprint: 8 << 10,
+        ..windowed("pow2:256", 100_000, 48)
+    };
+    let mut means = std::collections::BTreeMap::new();
+    for seed in 0..300 {
+        let options = SubpathOptions {
+            seed,
+            ..options.clone()
+        };
+        let mut sampler = Sampler::skipping(Arc::new(options), 0, 16);
+        obey(&[(3, 100_000)], &mut sampler);
+        for found in estimates(&[&sampler]).values() {
+            *means.entry(found.length).or_insert(0.0) += found.estimate.value / 300.0;
+        }
+    }
+    assert_eq!(means.len(), 8);
+    for (length, mean) in means {
+        assert!((mean / 100_000.0 - 1.0).abs() < 0.04, "{length} blocks: {mean}");
+    }
+}
