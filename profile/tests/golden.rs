@@ -104,6 +104,7 @@ fn subpaths() -> Subpaths {
         starts: "prefer:4".to_owned(),
         footprint: 4096,
         half_life: Some(1_000_000),
+        sliding_window: None,
         threads: 2,
         blocks: 1000,
         places: 900,

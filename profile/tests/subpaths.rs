@@ -167,12 +167,14 @@ proptest! {
         subpaths in prop::collection::vec(any_subpath(), 0..20),
         numbers in prop::array::uniform9(any::<u64>()),
         half_life in any::<Option<u64>>(),
+        sliding_window in any::<Option<u64>>(),
         text in "[a-z:0-9]{0,9}",
     ) {
         let mut profile = with(subpaths);
         let about = profile.subpaths.as_mut().unwrap();
         about.lengths = text;
         about.half_life = half_life;
+        about.sliding_window = sliding_window;
         [about.threads, about.blocks, about.places, about.drawn, about.drawn_blocks, about.peak_bytes,
             about.working_bytes, about.distance.0, about.distance.1] = numbers;
         let bytes = profile.to_bytes().unwrap();

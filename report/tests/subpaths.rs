@@ -59,6 +59,7 @@ fn profile() -> Profile {
             starts: "anywhere".to_owned(),
             footprint: 65536,
             half_life: Some(5000),
+            sliding_window: None,
             threads: 1,
             blocks: 2_000_000,
             places: 2_000_000,

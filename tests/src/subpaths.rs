@@ -39,6 +39,8 @@ pub struct Section {
     pub identity: String,
     /// After so many blocks what is older counts half.
     pub half_life: Option<u64>,
+    /// Only the last so many blocks of each thread count.
+    pub sliding_window: Option<u64>,
     /// Mean distance between samples, smallest and largest of any thread and length.
     pub distance: [u64; 2],
     /// Different subpaths in the sample, and how many of them were left out of the profile.

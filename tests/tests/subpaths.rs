@@ -194,6 +194,20 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             "{text}"
         );
 
+        let (sliding, text) = of(",sliding-window=1M")?;
+        assert_eq!(sliding.sliding_window, Some(1_000_000));
+        assert_eq!(sliding.blocks, 1e6);
+        let eight = sliding
+            .subpaths
+            .iter()
+            .find(|s| s.length == 8)
+            .ok_or("none of eight")?;
+        assert!(eight.share > 0.75, "{text}");
+        assert!(
+            text.contains("Only the last 1,000,000 blocks of each thread count"),
+            "{text}"
+        );
+
         let (five, text) = of(",threshold=top:5")?;
         assert_eq!(five.subpaths.len(), 5);
         assert!(five.left_out > 0 && five.distinct == five.left_out + 5);

@@ -109,8 +109,9 @@ impl SubpathCounting {
         };
         let settings = SubpathOptions::of(options);
         settings.check()?;
-        if settings.starts == Starts::HeadersOnly || settings.half_life.is_some() {
-            let what = "counts=exact counts subpaths that begin anywhere, at any time: not with starts=headers or half-life";
+        if settings.starts == Starts::HeadersOnly || settings.half_life.is_some() || settings.window.is_some()
+        {
+            let what = "counts=exact counts subpaths that begin anywhere, at any time: not with starts=headers, half-life or a sliding window";
             return Err(SubpathError::Range(what.to_owned()));
         }
         Ok(SubpathCounting {
@@ -201,6 +202,7 @@ impl StreamAnalysis for SubpathCounting {
             starts: "anywhere".to_owned(),
             footprint: (self.windows * BYTES) as u64,
             half_life: None,
+            sliding_window: None,
             threads: result.threads,
             blocks: counts.blocks(),
             places: counts.blocks(),

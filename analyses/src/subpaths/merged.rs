@@ -331,6 +331,7 @@ impl MergedSubpaths {
             },
             footprint: options.footprint as u64,
             half_life: options.half_life,
+            sliding_window: options.window,
             threads: stats.threads,
             blocks: stats.blocks.round() as u64,
             places: stats.places.round() as u64,

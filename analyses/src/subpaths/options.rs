@@ -30,6 +30,9 @@ pub struct SubpathOptions {
     pub identity: Identity,
     /// After this number of blocks of a thread, older counts weigh half (OSP section 2.4, "aging").
     pub half_life: Option<u64>,
+    /// Only what lies within the last so many blocks of a thread counts (OSP section 2.4, "sliding window").
+    /// Not with a half-life.
+    pub window: Option<u64>,
     /// Determines, with the stream, all that is random.
     pub seed: u64,
 }
@@ -41,6 +44,9 @@ pub const ENOUGH: u64 = 8192;
 /// sampling costs ever less of a longer run (OSP section 2.2: o(1) per block). With 64 KB, a subpath that a
 /// hundredth of them are of is known to within 5 %.
 pub const PLENTY: u64 = 2;
+
+/// A sliding window is to have so many samples, where no distance is given.
+const IN_WINDOW: u64 = 2048;
 
 /// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
 ///
@@ -67,6 +73,7 @@ impl Default for SubpathOptions {
             starts: Starts::Anywhere,
             identity: Identity::Rotation,
             half_life: None,
+            window: None,
             seed: 0,
         }
     }
@@ -101,11 +108,12 @@ impl SubpathOptions {
                 SubpathIdentity::Xor => Identity::ExclusiveOr,
             },
             half_life: choices.half_life.map(NonZeroU64::get),
+            window: choices.sliding_window.map(NonZeroU64::get),
             seed: options.seed,
             ..SubpathOptions::default()
         };
         match choices.distance {
-            SubpathDistance::Auto => plain,
+            SubpathDistance::Auto => plain.for_window(),
             SubpathDistance::From { start, floor } => SubpathOptions {
                 start: start.get(),
                 floor: floor.get(),
@@ -114,6 +122,17 @@ impl SubpathOptions {
             },
             SubpathDistance::Expect { blocks, gain } => plain.expecting(blocks.get(), f64::from(gain.get())),
         }
+    }
+
+    /// With distances at which a window has [`IN_WINDOW`] samples, if the usual ones are larger.
+    fn for_window(mut self) -> Self {
+        if let Some(window) = self.window {
+            let most = (window / IN_WINDOW).clamp(1, u64::from(u32::MAX)) as u32;
+            self.start = self.start.min(most);
+            self.floor = self.floor.min(most);
+            self.skipping_floor = self.skipping_floor.min(most);
+        }
+        self
     }
 
     /// Are they in range?
@@ -138,6 +157,10 @@ impl SubpathOptions {
         match self.starts {
             Starts::Prefer(weight) if !(1.0..=1e6).contains(&weight) => {
                 wrong(format!("a preference of {weight} is not from 1 to 1,000,000"))
+            }
+            _ if self.window == Some(0) => wrong("a window of no blocks".to_owned()),
+            _ if self.window.is_some() && self.half_life.is_some() => {
+                wrong("a half-life and a window at once".to_owned())
             }
             _ if self.half_life == Some(0) => wrong("a half-life of no blocks".to_owned()),
             _ => Ok(()),

@@ -2,9 +2,11 @@
 //! Samples and Resampling"; the technique is Gibbons and Matias's).
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
 
 use super::draws::Draws;
 use super::lengths::{MAGNITUDES, magnitude};
@@ -54,6 +56,38 @@ pub(super) struct Sampled<'a> {
     pub header: u32,
 }
 
+/// With a sliding window: an element of the sample, and when it began.
+#[derive(Clone, Copy, Debug)]
+struct Stamp {
+    /// In two halves, so that a stamp takes 12 bytes.
+    begin: [u32; 2],
+    /// Index of the entry, and [`HEADER`] if it counts as one that began at a header.
+    of: u32,
+}
+
+const HEADER: u32 = 1 << 31;
+
+impl Stamp {
+    fn new(begin: u64, at: usize, header: bool) -> Self {
+        Stamp {
+            begin: [begin as u32, (begin >> 32) as u32],
+            of: at as u32 | if header { HEADER } else { 0 },
+        }
+    }
+
+    fn begin(self) -> u64 {
+        u64::from(self.begin[1]) << 32 | u64::from(self.begin[0])
+    }
+
+    fn at(self) -> usize {
+        (self.of & !HEADER) as usize
+    }
+
+    fn header(self) -> bool {
+        self.of & HEADER != 0
+    }
+}
+
 /// There is no room: resample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
@@ -70,6 +104,10 @@ pub(super) struct ConciseSample {
     /// Records: index of the entry (4 bytes), bytes of the description (2), and these.
     texts: Vec<u8>,
     total: u64,
+    /// With a sliding window: all elements, by their beginnings. Else none.
+    stamps: VecDeque<Stamp>,
+    /// How many of them there may be; 0 without a window.
+    most_stamps: usize,
     most_entries: usize,
     footprint: usize,
     peak: usize,
@@ -108,9 +146,20 @@ impl ConciseSample {
             index: HashTable::new(),
             texts: Vec::new(),
             total: 0,
+            stamps: VecDeque::new(),
+            most_stamps: 0,
             most_entries: capacity(footprint),
             footprint,
             peak: 0,
+        }
+    }
+
+    /// The same, if elements are to leave by their age. So each of them takes some bytes: half of all are for
+    /// these at most, so that there is always room for different ones.
+    pub fn windowed(footprint: usize) -> Self {
+        ConciseSample {
+            most_stamps: footprint / 2 / size_of::<Stamp>(),
+            ..ConciseSample::new(footprint)
         }
     }
 
@@ -127,12 +176,16 @@ impl ConciseSample {
     /// Bytes held, by capacity.
     pub fn bytes(&self) -> usize {
         let entries = self.entries.capacity() * size_of::<Entry>();
-        entries + self.index.allocation_size() + self.texts.capacity()
+        entries + self.index.allocation_size() + self.texts.capacity() + self.stamp_bytes()
     }
 
     /// Most bytes ever held.
     pub fn peak(&self) -> usize {
         self.peak.max(self.bytes())
+    }
+
+    fn stamp_bytes(&self) -> usize {
+        self.stamps.capacity() * size_of::<Stamp>()
     }
 
     /// Bytes that one description may take.
@@ -144,15 +197,17 @@ impl ConciseSample {
             .clamp(16, 60_000)
     }
 
-    /// A subpath of `length` blocks was sampled once more. `text` appends its description, if that is wanted.
-    /// Nothing is counted if there is no room.
+    /// A subpath of `length` blocks, begun at `begin` (which says nothing without a window), was sampled once
+    /// more. `text` appends its description, if that is wanted. Nothing is counted if there is no room.
     pub fn add(
         &mut self,
         key: u64,
         length: u32,
         header: bool,
+        begin: u64,
         text: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), Full> {
+        self.room_for_stamp()?;
         let same = |&at: &u32| self.entries[at as usize].key() == key;
         let known = self.index.find(key, same).map(|&at| at as usize);
         let at = match known {
@@ -177,9 +232,53 @@ impl ConciseSample {
         if let Some(more) = count.checked_add(1) {
             *count = more;
             self.total += 1;
+            if self.most_stamps > 0 {
+                // A longer one that began before may end later.
+                let place = self.stamps.partition_point(|stamp| stamp.begin() <= begin);
+                self.stamps.insert(place, Stamp::new(begin, at, header));
+            }
         }
         self.peak = self.peak.max(self.bytes());
         Ok(())
+    }
+
+    /// Sees to it that one more stamp fits.
+    fn room_for_stamp(&mut self) -> Result<(), Full> {
+        let (count, capacity) = (self.stamps.len(), self.stamps.capacity());
+        if self.most_stamps == 0 || count < capacity.min(self.most_stamps) {
+            return Ok(());
+        }
+        if count >= self.most_stamps {
+            return Err(Full);
+        }
+        let more = (count + (count / 4).max(8)).min(self.most_stamps);
+        let others = self.entries.capacity() * size_of::<Entry>() + self.index.allocation_size();
+        self.make_room(others + more * size_of::<Stamp>(), 0)?;
+        self.stamps.reserve_exact(more - count);
+        Ok(())
+    }
+
+    /// What began before is not in the window any more. Entries stay until [`sweep`](Self::sweep).
+    pub fn expire(&mut self, before: u64) {
+        while let Some(stamp) = self.stamps.front().filter(|stamp| stamp.begin() < before) {
+            let entry = &mut self.entries[stamp.at()];
+            match stamp.header() {
+                true => entry.header -= 1,
+                false => entry.elsewhere -= 1,
+            }
+            self.total -= 1;
+            self.stamps.pop_front();
+        }
+    }
+
+    /// Drops entries that are empty, if that makes much room.
+    pub fn sweep(&mut self) -> bool {
+        let empty = self.entries.iter().filter(|entry| entry.count() == 0).count();
+        let worth = empty > self.entries.len() / 8;
+        if worth {
+            self.compact(1);
+        }
+        worth
     }
 
     fn insert(&mut self, key: u64, length: u32) -> Result<usize, Full> {
@@ -194,7 +293,7 @@ impl ConciseSample {
         // What the tables will take. Descriptions may have the rest.
         let buckets = (at + 1).div_ceil(7) * 8;
         let index = index_bytes(buckets.next_power_of_two()).max(self.index.allocation_size());
-        self.make_room(entries * size_of::<Entry>() + index, 0)?;
+        self.make_room(entries * size_of::<Entry>() + index + self.stamp_bytes(), 0)?;
         self.entries.reserve_exact(entries - at);
         self.entries.push(Entry {
             key: [key as u32, (key >> 32) as u32],
@@ -211,7 +310,7 @@ impl ConciseSample {
     /// Sees to it that `more` bytes of descriptions fit beside tables of that size: by dropping those of
     /// subpaths that came once, if need be.
     fn make_room(&mut self, tables: usize, more: usize) -> Result<(), Full> {
-        let room = self.footprint.saturating_sub(tables);
+        let room = self.footprint.checked_sub(tables).ok_or(Full)?;
         if self.texts.len() + more > room {
             self.drop_texts(|entry| entry.count() >= 2);
         }
@@ -237,7 +336,8 @@ impl ConciseSample {
         let Ok(bytes) = u16::try_from(own.len()) else {
             return Ok(());
         };
-        let tables = self.entries.capacity() * size_of::<Entry>() + self.index.allocation_size();
+        let tables =
+            self.entries.capacity() * size_of::<Entry>() + self.index.allocation_size() + self.stamp_bytes();
         match self.make_room(tables, HEAD + own.len()) {
             Err(Full) if must => return Err(Full),
             Err(Full) => return Ok(()),
@@ -292,6 +392,9 @@ impl ConciseSample {
         for entry in &self.entries {
             let (length, record) = self.length_and_record(entry);
             bytes[magnitude(length)] += size_of::<Entry>() + record;
+            if self.most_stamps > 0 {
+                bytes[magnitude(length)] += entry.count() as usize * size_of::<Stamp>();
+            }
         }
         (0..MAGNITUDES).max_by_key(|&at| bytes[at]).unwrap_or(0)
     }
@@ -299,6 +402,11 @@ impl ConciseSample {
     /// Each sample stays with these probabilities, by the magnitude of its length; all stay where there are
     /// none.
     pub fn thin(&mut self, draws: &mut Draws, keep: impl Fn(usize) -> Option<Rates>) {
+        if self.most_stamps > 0 {
+            self.thin_stamps(draws, &keep);
+            self.compact(2);
+            return;
+        }
         for at in 0..self.entries.len() {
             let (length, _) = self.length_and_record(&self.entries[at]);
             let Some(keep) = keep(magnitude(length)) else {
@@ -308,8 +416,36 @@ impl ConciseSample {
             entry.elsewhere = draws.survivors(u64::from(entry.elsewhere), keep.elsewhere) as u32;
             entry.header = draws.survivors(u64::from(entry.header), keep.header) as u32;
         }
-        self.drop_texts(|entry| entry.count() >= 2);
+        self.compact(2);
+    }
+
+    /// Each element stays by itself: chance decides which, so that it is known when those that stay began.
+    fn thin_stamps(&mut self, draws: &mut Draws, keep: &impl Fn(usize) -> Option<Rates>) {
+        let mut stamps = std::mem::take(&mut self.stamps);
+        stamps.retain(|stamp| {
+            let (length, _) = self.length_and_record(&self.entries[stamp.at()]);
+            let stays = keep(magnitude(length)).is_none_or(|keep| draws.chance(keep.of(stamp.header())));
+            if !stays {
+                let entry = &mut self.entries[stamp.at()];
+                match stamp.header() {
+                    true => entry.header -= 1,
+                    false => entry.elsewhere -= 1,
+                }
+            }
+            stays
+        });
+        self.stamps = stamps;
+    }
+
+    /// Drops entries that are empty, and descriptions of those below a count.
+    fn compact(&mut self, least: u64) {
+        self.drop_texts(|entry| entry.count() >= least);
         let (mut kept, mut total) = (0, 0);
+        // Where entries go, for their stamps.
+        let mut moved = match self.most_stamps {
+            0 => Vec::new(),
+            _ => vec![0; self.entries.len()],
+        };
         for at in 0..self.entries.len() {
             let entry = self.entries[at].clone();
             if entry.count() == 0 {
@@ -321,10 +457,16 @@ impl ConciseSample {
                 self.texts[record..record + 4].copy_from_slice(&(kept as u32).to_le_bytes());
             }
             self.entries[kept] = entry;
+            if let Some(to) = moved.get_mut(at) {
+                *to = kept;
+            }
             kept += 1;
         }
         self.entries.truncate(kept);
         self.total = total;
+        for stamp in &mut self.stamps {
+            *stamp = Stamp::new(stamp.begin(), moved[stamp.at()], stamp.header());
+        }
         self.index.clear();
         let entries = &self.entries;
         for (at, entry) in entries.iter().enumerate() {
@@ -338,10 +480,26 @@ impl ConciseSample {
         self.entries.clear();
         self.index.clear();
         self.texts.clear();
+        self.stamps.clear();
         self.total = 0;
     }
 
-    /// All subpaths, in the order of their first samples.
+    /// All subpaths of elements that did not begin `before`, in the order of their first samples.
+    pub fn since(&self, before: u64) -> impl Iterator<Item = Sampled<'_>> {
+        let mut gone: FxHashMap<usize, [u32; 2]> = FxHashMap::default();
+        for stamp in self.stamps.iter().take_while(|stamp| stamp.begin() < before) {
+            gone.entry(stamp.at()).or_default()[usize::from(stamp.header())] += 1;
+        }
+        let left = self.iter().enumerate().map(move |(at, mut found)| {
+            let [elsewhere, header] = gone.get(&at).copied().unwrap_or_default();
+            found.elsewhere -= elsewhere;
+            found.header -= header;
+            found
+        });
+        left.filter(|found| found.elsewhere + found.header > 0)
+    }
+
+    /// All subpaths, in the order of their first samples; with a window also those whose elements have left.
     pub fn iter(&self) -> impl Iterator<Item = Sampled<'_>> {
         self.entries.iter().map(|entry| {
             let record = entry.record().and_then(|at| self.record(at));
@@ -393,7 +551,7 @@ mod tests {
                 text.extend(vec![key as u8; more.min(sample.text_limit() - 1)]);
                 let keep = Rates { elsewhere: 0.6, header: 0.9 };
                 let whole = model.entry(key).or_insert((0, 0, text)).2.clone();
-                while sample.add(key, length, header, |out| out.extend(&whole)) == Err(Full) {
+                while sample.add(key, length, header, 0, |out| out.extend(&whole)) == Err(Full) {
                     sample.thin(&mut draws, |_| Some(keep));
                     let before = std::mem::take(&mut model);
                     for found in sample.iter() {
@@ -426,12 +584,12 @@ mod tests {
         let mut sample = ConciseSample::new(4096);
         let describe = |out: &mut Vec<u8>| out.extend([7; 40]);
         let described = |sample: &ConciseSample| sample.iter().filter(|found| found.text.len() == 40).count();
-        (0..5).for_each(|key| sample.add(key, 7, false, describe).unwrap());
+        (0..5).for_each(|key| sample.add(key, 7, false, 0, describe).unwrap());
         assert_eq!(described(&sample), 5);
-        (5..50).for_each(|key| sample.add(key, 7, false, describe).unwrap());
+        (5..50).for_each(|key| sample.add(key, 7, false, 0, describe).unwrap());
         assert!((10..20).contains(&described(&sample)), "{}", described(&sample));
         // All of those that come again are, if the others make room.
-        (20..45).for_each(|key| sample.add(key, 7, true, describe).unwrap());
+        (20..45).for_each(|key| sample.add(key, 7, true, 0, describe).unwrap());
         let again: Vec<Sampled> = sample
             .iter()
             .filter(|found| (20..45).contains(&found.key))

@@ -1,5 +1,6 @@
 //! Skip and sample: the profiler of one thread (OSP sections 2.1 and 2.3).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::draws::Draws;
@@ -20,6 +21,8 @@ struct Open {
     length: u32,
     /// Does it count as one that begins at a loop's header?
     header: bool,
+    /// When it began, by the [clock](Sampler::clock).
+    stamp: u64,
 }
 
 impl Open {
@@ -78,6 +81,8 @@ pub struct Sampler {
     /// Blocks, and those from this position on are not in it yet.
     blocks: (f64, u64),
     headers: f64,
+    /// With a window of loop headers: how many there had been at some times.
+    marks: VecDeque<(u64, f64)>,
     /// If path ends are left out that it can do without.
     picker: Option<Picker>,
     scratch: Scratch,
@@ -120,11 +125,15 @@ impl Sampler {
             open: Vec::new(),
             due: u64::MAX,
             window: Window::default(),
-            sample: ConciseSample::new(options.footprint),
+            sample: match options.window {
+                Some(_) => ConciseSample::windowed(options.footprint),
+                None => ConciseSample::new(options.footprint),
+            },
             ageing: options.half_life.unwrap_or(u64::MAX),
             tally: SamplerTally::default(),
             blocks: (0.0, 0),
             headers: 0.0,
+            marks: VecDeque::new(),
             picker: None,
             scratch: Scratch::default(),
             options,
@@ -184,17 +193,55 @@ impl Sampler {
 
     /// Blocks so far (with ageing, old ones count less); an estimate, if path ends are left out.
     pub fn blocks(&self) -> f64 {
-        if let Some(picker) = &self.picker {
-            return picker.blocks;
-        }
-        self.blocks.0 + (self.position - self.blocks.1) as f64
+        let all = match &self.picker {
+            Some(picker) => picker.blocks,
+            None => self.blocks.0 + (self.position - self.blocks.1) as f64,
+        };
+        self.options.window.map_or(all, |window| all.min(window as f64))
     }
 
     /// Places where a subpath might have begun: blocks, or loop headers if only those count.
     pub fn places(&self) -> f64 {
         match self.options.starts {
-            Starts::HeadersOnly => self.picker.as_ref().map_or(self.headers, |picker| picker.headers),
+            Starts::HeadersOnly => self.all_headers() - self.headers_before(self.horizon()),
             _ => self.blocks(),
+        }
+    }
+
+    fn all_headers(&self) -> f64 {
+        self.picker.as_ref().map_or(self.headers, |picker| picker.headers)
+    }
+
+    /// What began before this time does not count.
+    fn horizon(&self) -> u64 {
+        let window = self.options.window.unwrap_or(u64::MAX);
+        self.clock().saturating_sub(window)
+    }
+
+    /// How many loop headers there had been by then, in proportion between two marks.
+    fn headers_before(&self, time: u64) -> f64 {
+        let next = self.marks.partition_point(|mark| mark.0 <= time);
+        let now = (self.clock(), self.all_headers());
+        let after = self.marks.get(next).copied().unwrap_or(now);
+        match next.checked_sub(1).map(|at| self.marks[at]) {
+            Some(before) if after.0 > before.0 => {
+                let share = (time - before.0) as f64 / (after.0 - before.0) as f64;
+                before.1 + share * (after.1 - before.1)
+            }
+            Some(before) => before.1,
+            None => 0.0,
+        }
+    }
+
+    /// Remembers how many loop headers there were, 64 times per window.
+    fn mark(&mut self, window: u64) {
+        let (now, headers, horizon) = (self.clock(), self.all_headers(), self.horizon());
+        let due = self.marks.back().is_none_or(|last| now - last.0 > window / 64);
+        if due {
+            self.marks.push_back((now, headers));
+        }
+        while self.marks.get(1).is_some_and(|second| second.0 <= horizon) {
+            self.marks.pop_front();
         }
     }
 
@@ -205,7 +252,15 @@ impl Sampler {
 
     /// Number of subpaths in the sample, with and without repetitions.
     pub fn sampled(&self) -> (u64, u64) {
-        (self.sample.total(), self.sample.distinct() as u64)
+        match self.options.window {
+            Some(_) => self.sample().fold((0, 0), |(all, distinct), found| {
+                (
+                    all + u64::from(found.elsewhere) + u64::from(found.header),
+                    distinct + 1,
+                )
+            }),
+            None => (self.sample.total(), self.sample.distinct() as u64),
+        }
     }
 
     /// Bytes of the sample now and at most, which the footprint bounds; and of what else it needs.
@@ -232,6 +287,7 @@ impl Sampler {
         self.begun = 0;
         self.blocks = (0.0, self.position);
         self.headers = 0.0;
+        self.marks.clear();
         if let Some(picker) = &mut self.picker {
             (picker.blocks, picker.headers) = (0.0, 0.0);
         }
@@ -239,7 +295,7 @@ impl Sampler {
     }
 
     pub(super) fn sample(&self) -> impl Iterator<Item = Sampled<'_>> {
-        self.sample.iter()
+        self.sample.since(self.horizon())
     }
 
     fn once(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
@@ -249,7 +305,7 @@ impl Sampler {
         // One count will do where it makes no difference.
         let apart = header && rates.header != rates.elsewhere;
         while self.next < end {
-            self.begin(self.next, apart && self.next == begin);
+            self.begin(self.next, self.next, apart && self.next == begin);
             let gap = self.draws.gap(rates.elsewhere);
             self.next = self.next.saturating_add(1).saturating_add(gap);
         }
@@ -258,7 +314,7 @@ impl Sampler {
             match self.headers_left.checked_sub(1) {
                 Some(left) => self.headers_left = left,
                 None => {
-                    self.begin(begin, true);
+                    self.begin(begin, begin, true);
                     self.headers_left = self.draws.gap(rates.header - rates.elsewhere);
                 }
             }
@@ -269,6 +325,7 @@ impl Sampler {
     /// A path end of a stream from which others were left out.
     fn picked(&mut self, shapes: &impl PathShapes, run: Run, header: bool) {
         let idle = self.open.is_empty();
+        let before = self.clock();
         let Some(picker) = &mut self.picker else { return };
         if let Some(chances) = picker.path(&mut self.draws, self.f, run.blocks, header) {
             // Those that begin at headers count apart where that makes a difference.
@@ -279,11 +336,12 @@ impl Sampler {
                 }
                 let block = part + self.draws.below(skipping::BLOCKS);
                 if block < run.blocks {
-                    self.begin(self.position + u64::from(block), apart && block == 0);
+                    let at = self.position + u64::from(block);
+                    self.begin(at, before + u64::from(block), apart && block == 0);
                 }
             }
             if header && chances.header > 0.0 && self.draws.chance(chances.header) {
-                self.begin(self.position, true);
+                self.begin(self.position, before, true);
             }
         }
         self.pass(shapes, run, idle);
@@ -304,10 +362,13 @@ impl Sampler {
         if self.clock() >= self.ageing {
             self.age();
         }
+        if let (Some(window), Starts::HeadersOnly) = (self.options.window, self.options.starts) {
+            self.mark(window);
+        }
         self.rest();
     }
 
-    fn begin(&mut self, at: u64, header: bool) {
+    fn begin(&mut self, at: u64, stamp: u64, header: bool) {
         let length = self.options.lengths.draw(&mut self.draws);
         self.begun += 1;
         let apart = self.apart[magnitude(length)];
@@ -321,6 +382,7 @@ impl Sampler {
             begin: at,
             length,
             header,
+            stamp,
         };
         self.due = self.due.min(open.end());
         self.open.push(open);
@@ -365,11 +427,16 @@ impl Sampler {
         self.tally.drawn_blocks += u64::from(open.length);
         let key = self.options.identity.key(&self.scratch.blocks);
         let limit = self.sample.text_limit();
+        let horizon = self.horizon();
+        self.sample.expire(horizon);
         loop {
             let runs = &self.scratch.runs;
             let pack = |out: &mut Vec<u8>| runs::pack(open.length, runs, limit, out);
-            if self.sample.add(key, open.length, open.header, pack) != Err(Full) {
+            if self.sample.add(key, open.length, open.header, open.stamp, pack) != Err(Full) {
                 break;
+            }
+            if self.options.window.is_some() && self.sample.sweep() {
+                continue;
             }
             let (at, keep) = self.make_room();
             // The one at hand is an element of the sample like the others.

@@ -194,6 +194,12 @@ fn options_reach_the_sampler() {
         "{}",
         section.blocks
     );
+
+    let sliding = of(&[("sliding-window", "1k")]);
+    let section = sliding.subpaths.as_ref().unwrap();
+    assert_eq!((section.sliding_window, section.blocks), (Some(1000), 2 * 1000));
+    let bytes = sliding.to_bytes().unwrap();
+    assert_eq!(Profile::read(&bytes).unwrap(), sliding);
 }
 
 #[test]

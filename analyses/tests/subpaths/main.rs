@@ -3,6 +3,7 @@
 mod common;
 mod counting;
 mod skipping;
+mod sliding;
 mod words;
 
 use std::collections::HashMap;
@@ -510,6 +511,15 @@ fn expected_sizes_give_a_distance() {
             ..SubpathOptions::default()
         },
         SubpathOptions {
+            window: Some(0),
+            ..SubpathOptions::default()
+        },
+        SubpathOptions {
+            half_life: Some(9),
+            window: Some(9),
+            ..SubpathOptions::default()
+        },
+        SubpathOptions {
             starts: Starts::Prefer(0.5),
             ..SubpathOptions::default()
         },
@@ -528,7 +538,11 @@ fn any_options() -> impl Strategy<Value = SubpathOptions> {
         Just(Starts::HeadersOnly)
     ];
     let lengths = prop_oneof![Just("pow2:64"), Just("any:9"), Just("pow2-uniform:256")];
-    let life = prop_oneof![Just(None), (1..500u64).prop_map(Some)];
+    let life = prop_oneof![
+        Just((None, None)),
+        (1..500u64).prop_map(|life| (Some(life), None)),
+        (1..500u64).prop_map(|window| (None, Some(window)))
+    ];
     (
         starts,
         lengths,
@@ -538,13 +552,14 @@ fn any_options() -> impl Strategy<Value = SubpathOptions> {
         any::<u64>(),
     )
         .prop_map(
-            |(starts, lengths, half_life, start, footprint, seed)| SubpathOptions {
+            |(starts, lengths, (half_life, window), start, footprint, seed)| SubpathOptions {
                 lengths: lengths.parse().unwrap(),
                 footprint,
                 start,
                 floor: start + 30,
                 starts,
                 half_life,
+                window,
                 seed,
                 ..SubpathOptions::default()
             },

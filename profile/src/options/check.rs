@@ -45,6 +45,14 @@ impl ProfileOptions {
         if self.profile.contains(&ProfileKind::Contexts) {
             self.check_contexts()?;
         }
+        if let Some(blocks) = self.subpaths.sliding_window
+            && self.subpaths.half_life.is_some()
+        {
+            return wrong(
+                "sliding-window",
+                format!("'{blocks}' does not go with half-life: older counts fade, or they are left out"),
+            );
+        }
         if let Burst::Timed { .. } = self.stream.burst
             && self.profile != [ProfileKind::Contexts]
         {

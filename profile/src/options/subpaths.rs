@@ -28,6 +28,8 @@ pub struct SubpathChoices {
     pub identity: SubpathIdentity,
     /// After so many blocks of a thread, what was counted before counts half; `None`: nothing fades.
     pub half_life: Option<NonZeroU64>,
+    /// Only the last so many blocks of each thread count; `None`: all do. Not with a half-life.
+    pub sliding_window: Option<NonZeroU64>,
     /// How far apart samples are.
     pub distance: SubpathDistance,
     /// What of the sample goes into the profile.
@@ -45,6 +47,7 @@ impl Default for SubpathChoices {
             starts: SubpathStarts::Anywhere,
             identity: SubpathIdentity::Rotation,
             half_life: None,
+            sliding_window: None,
             distance: SubpathDistance::Auto,
             threshold: SubpathThreshold::None,
             counts: SubpathCounts::Sampled,
@@ -140,6 +143,29 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         },
         get: |o| {
             let blocks = o.subpaths.half_life.map(|blocks| blocks.to_string());
+            Some(blocks.unwrap_or_else(|| "none".to_owned()))
+        },
+        ..PLAIN
+    },
+    OptionEntry {
+        name: "sliding-window",
+        value: "BLOCKS|none",
+        default: "none",
+        example: "20M",
+        help: "Only the last so many blocks of each thread count (200k, 50M); not with half-life",
+        uses: &[Use::SAMPLED_SUBPATHS],
+        set: |o, value| {
+            let blocks = amount(value).and_then(NonZeroU64::new);
+            let reason =
+                || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
+            o.subpaths.sliding_window = match value {
+                "none" => None,
+                _ => Some(blocks.ok_or_else(reason)?),
+            };
+            Ok(())
+        },
+        get: |o| {
+            let blocks = o.subpaths.sliding_window.map(|blocks| blocks.to_string());
             Some(blocks.unwrap_or_else(|| "none".to_owned()))
         },
         ..PLAIN
@@ -379,6 +405,7 @@ mod tests {
             ),
             ("identity", &["rotation", "xor"]),
             ("half-life", &["none", "1", "50000000"]),
+            ("sliding-window", &["none", "1", "50000000"]),
             ("distance", &["auto", "1:1", "16:4096", "expect:200000000:10"]),
             (
                 "threshold",
@@ -416,6 +443,8 @@ mod tests {
             ("identity", "rotate", "rotation"),
             ("half-life", "0", "number of blocks"),
             ("half-life", "+5", "number of blocks"),
+            ("sliding-window", "0", "number of blocks"),
+            ("sliding-window", "-1", "number of blocks"),
             ("distance", "20:10", "START:FLOOR"),
             ("distance", "0:10", "START:FLOOR"),
             ("distance", "expect:0", "expect:BLOCKS:GAIN"),

@@ -752,18 +752,19 @@ fn subpath_choices() -> impl Strategy<Value = SubpathChoices> {
     (
         starts,
         identity,
-        prop::option::of(large()),
+        (prop::option::of(large()), any::<bool>()),
         distance,
         threshold,
         counts,
         (prop::sample::select(Skipping::ALL), 1u32 << 10..=1 << 30, lengths),
     )
         .prop_map(
-            |(starts, identity, half_life, distance, threshold, counts, (skipping, footprint, lengths))| {
+            |(starts, identity, ages, distance, threshold, counts, (skipping, footprint, lengths))| {
                 SubpathChoices {
                     starts,
                     identity,
-                    half_life,
+                    half_life: ages.0.filter(|_| ages.1),
+                    sliding_window: ages.0.filter(|_| !ages.1 && counts == SubpathCounts::Sampled),
                     distance,
                     threshold,
                     counts,

@@ -19,6 +19,12 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     let life = about.half_life.map_or_else(String::new, |life| {
         format!(" What lies {} blocks back counts half.", thousands(life))
     });
+    let window = about.sliding_window.map_or_else(String::new, |blocks| {
+        format!(
+            " Only the last {} blocks of each thread count.",
+            thousands(blocks)
+        )
+    });
     let left_out = match view.left_out.0 {
         0 => String::new(),
         some => format!(" {} of them were left out.", thousands(some)),
@@ -53,7 +59,7 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     }
     format!(
         "Estimates from {} samples of {} different subpaths, begun at {every} of {} {places}. ± holds the true count in 95 % of \
-         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}",
+         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}{window}",
         thousands(sampled),
         thousands(distinct),
         thousands(about.places),

@@ -8,6 +8,8 @@ use crate::model::section::{Records, SectionReader, Sections};
 
 /// Tag of the section about sampling as a whole.
 pub(super) const ABOUT: Tag = *b"subp";
+/// Tag of the section about a sliding window, if there is one.
+pub(super) const WINDOW: Tag = *b"subw";
 /// Tag of the sections with subpaths.
 pub(super) const LIST: Tag = *b"subl";
 
@@ -39,6 +41,11 @@ pub(super) fn write(subpaths: &Subpaths, out: &mut Sections<'_>) -> Result<(), W
     }
     about.len(subpaths.subpaths.len());
     out.put(ABOUT, &about.bytes)?;
+    if let Some(blocks) = subpaths.sliding_window {
+        let mut window = Encoder::default();
+        window.uint(blocks);
+        out.put(WINDOW, &window.bytes)?;
+    }
     let mut list = Records::default();
     for subpath in &subpaths.subpaths {
         put(&mut list.plain, subpath);
@@ -71,6 +78,7 @@ fn put(out: &mut Encoder, subpath: &Subpath) {
 pub(super) struct Reading {
     /// With the number of subpaths that there should be. They come later.
     about: Option<(Subpaths, u64)>,
+    window: Option<u64>,
     list: Vec<Subpath>,
 }
 
@@ -78,6 +86,13 @@ impl SectionReader for Reading {
     fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
         match tag {
             ABOUT => self.about(d),
+            WINDOW if self.window.is_some() => {
+                Err("the file tells about the window of its subpaths twice".to_owned())
+            }
+            WINDOW => {
+                self.window = Some(d.uint("blocks of the window of subpaths")?);
+                Ok(())
+            }
             _ => d.records(|d| self.subpath(d)),
         }
     }
@@ -100,6 +115,7 @@ impl Reading {
             starts: d.string("beginnings of subpaths")?,
             footprint: d.uint("footprint")?,
             half_life: d.option("half-life", |d| d.uint("half-life"))?,
+            sliding_window: None,
             threads: d.uint("threads with blocks")?,
             blocks: d.uint("number of blocks")?,
             places: d.uint("places of subpaths")?,
@@ -149,7 +165,7 @@ impl Reading {
 
     fn subpaths(self) -> Decoded<Option<Subpaths>> {
         match self.about {
-            None if self.list.is_empty() => Ok(None),
+            None if self.list.is_empty() && self.window.is_none() => Ok(None),
             None => Err("there are subpaths, but nothing tells about them".to_owned()),
             Some((_, count)) if count != self.list.len() as u64 => Err(format!(
                 "the file holds {} subpaths, it says {count}",
@@ -157,6 +173,7 @@ impl Reading {
             )),
             Some((subpaths, _)) => Ok(Some(Subpaths {
                 subpaths: self.list,
+                sliding_window: self.window,
                 ..subpaths
             })),
         }

@@ -154,6 +154,7 @@ fn add_facts(total: &mut Subpaths, own: &Subpaths) {
     }
     total.distance.0 = total.distance.0.min(own.distance.0);
     total.half_life = [total.half_life, own.half_life].into_iter().flatten().min();
+    total.sliding_window = total.sliding_window.max(own.sliding_window);
     for (list, more) in [
         (&mut total.lengths, &own.lengths),
         (&mut total.order, &own.order),

@@ -34,9 +34,11 @@ pub struct Subpaths {
     pub footprint: u64,
     /// After so many blocks of a thread, older ones count half, if they do.
     pub half_life: Option<u64>,
+    /// Only the last so many blocks of each thread count, if that was asked for.
+    pub sliding_window: Option<u64>,
     /// Threads that executed blocks.
     pub threads: u64,
-    /// Blocks that they executed (with a half-life, older ones count less).
+    /// Blocks that they executed (with a half-life, older ones count less; with a window, those in it).
     pub blocks: u64,
     /// Places where a subpath might have begun: the blocks, or the loop headers if only those count.
     pub places: u64,
@@ -172,7 +174,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::LIST]
+        &[codec::ABOUT, codec::WINDOW, codec::LIST]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
