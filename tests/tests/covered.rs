@@ -161,7 +161,7 @@ fn finalizers(jdk: &Jdk) -> Result<()> {
     for options in [
         "profile=coverage",
         "probe=counters,single_path_methods=probe",
-        "profile=contexts",
+        "profile=contexts,burst=off",
     ] {
         let agent = format!(
             "-agentpath:{}={options},include=Finalizers*,quiet=true,file={}",

@@ -107,7 +107,7 @@ fn what_is_not_counted_is_not_known() -> Result<()> {
         "probe=yieldpoint",
         "probe=auto",
         "profile=coverage",
-        "profile=contexts",
+        "profile=contexts,burst=off",
     ] {
         let flags = program.agent(options)?;
         assert_eq!(

@@ -191,6 +191,37 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
     Ok(())
 }
 
+/// Who says nothing of bursts or algorithms gets these bursts; whoever says `burst=off` gets every call.
+#[test]
+fn the_default_from_the_start() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (_, known) = expected(&jdk, &["all", "4"])?;
+        let bare = plain(&jdk, &["all", "2000"])?;
+        let (found, profile) = live(&jdk, "profile=contexts,phi=1e-5", &["all", "2000"])?;
+        assert!(
+            said_by_program(&jdk, &found.stdout) == bare.stdout,
+            "JDK {}: {}",
+            jdk.feature,
+            found.stdout
+        );
+        assert_eq!(found.stderr, "");
+        sound("by default", &profile)?;
+        // Only the JVM's own events take time to be switched.
+        assert!(fact(&profile, "burst_switch_ns")? > 0);
+        let bursts = profile.contexts.as_ref().and_then(|c| c.bursts.as_deref());
+        assert!(
+            bursts.is_some_and(|bursts| bursts.contains("100ms")),
+            "{bursts:?}"
+        );
+        true_contexts("by default", &known, &counts(&profile)?);
+
+        let (_, every) = live(&jdk, "profile=contexts,burst=off,phi=1e-5", &["all", "4"])?;
+        assert_eq!(every.contexts.as_ref().and_then(|c| c.bursts.clone()), None);
+        assert_eq!(difference(&known, &counts(&every)?), None);
+    }
+    Ok(())
+}
+
 /// The JVM grants its events to who is there at the start, and asks for them.
 #[test]
 fn not_to_be_attached() -> Result<()> {
@@ -218,9 +249,18 @@ fn not_to_be_attached() -> Result<()> {
                 message.contains("burst-events=jvm needs the agent at JVM start-up"),
                 "{message}"
             );
-            // The JVM lives on, and takes what can be attached.
+            // The JVM lives on, and takes what can be attached: bursts of probes. So it does if nothing is
+            // said about bursts.
+            let begun = trodden(&start)?;
+            assert!(
+                begun.contains("burst: static:2ms:200us, burst-events=probes"),
+                "{begun}"
+            );
+            let written = file.display().to_string();
+            let stop = ["attach", &pid, "stop", "--file", &written];
+            trodden(&stop)?;
             trodden(&[&start[..], &options[..2]].concat())?;
-            trodden(&["attach", &pid, "stop", "--file", &file.display().to_string()])?;
+            trodden(&stop)?;
             program.end()?;
         }
     }

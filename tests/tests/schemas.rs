@@ -31,7 +31,10 @@ const RECORDINGS: [(&str, &[&str]); 10] = [
             "on",
         ],
     ),
-    ("hot-contexts", &["--profile", "contexts", "--phi", "0.01"]),
+    (
+        "hot-contexts",
+        &["--profile", "contexts", "--phi", "0.01", "--burst", "off"],
+    ),
     ("subpaths", &["--profile", "subpaths"]),
     ("structural", &["--profile", "structural"]),
     ("time", &["--probe", "counters", "--sample", "1ms"]),

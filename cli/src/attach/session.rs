@@ -51,6 +51,11 @@ impl Session<'_> {
         let profile = self.profile.sampled(self.production)?;
         let mut command = profile.command(Action::Start, &[])?;
         for_production(&mut command.options, self.production)?;
+        if command.options.bursts_unless_told() {
+            output::complain(
+                "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
+            );
+        }
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;

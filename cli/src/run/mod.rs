@@ -94,6 +94,11 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         options.output.file = destination.agent_pattern().clone();
     }
     let quiet = options.output.quiet;
+    if options.bursts_unless_told() && !quiet {
+        output::complain(
+            "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
+        );
+    }
 
     let agent = AgentCommand {
         action: Action::Start,

@@ -12,7 +12,7 @@ use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
 use trodden_instrumenter::{Filter, ProbeKind};
-use trodden_profile::options::AgentCommand;
+use trodden_profile::options::{Action, AgentCommand};
 
 use crate::classes::hook;
 use crate::host::Granted;
@@ -64,7 +64,9 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
         add_capabilities(jvmti, false)?;
     }
     // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
-    let method_events = command.options.has_events_of_jvm() && add_method_events(jvmti).is_ok();
+    let may_burst = command.action == Action::Start && command.options.bursts_unless_told();
+    let wants_events = command.options.has_events_of_jvm() || may_burst;
+    let method_events = wants_events && add_method_events(jvmti).is_ok();
     let granted = Granted {
         frames,
         method_events,

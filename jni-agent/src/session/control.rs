@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use trodden_instrumenter::ProbeKind;
-use trodden_profile::options::{Action, AgentCommand, ProfileOptions, check_place};
+use trodden_profile::options::{Action, AgentCommand, BurstEvents, ProfileOptions, check_place};
 use trodden_profile::output;
 
 use crate::classes::retransform::Restored;
@@ -50,7 +50,7 @@ pub fn refuse(text: &str, message: &str) {
 }
 
 fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result<Answer, String> {
-    let AgentCommand { action, options } = command;
+    let AgentCommand { action, mut options } = command;
     if action != Action::Start
         && ["loglevel", "log", "quiet"]
             .iter()
@@ -60,7 +60,10 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
     }
     let mut control = agent.control();
     match action {
-        Action::Start => start(agent, jni, &mut control, options),
+        Action::Start => {
+            bursts_unless_told(agent, &mut options);
+            start(agent, jni, &mut control, options)
+        }
         Action::Stop => {
             control.drawn.command += 1;
             let restored = agent.stop(jni, &mut control);
@@ -113,6 +116,21 @@ fn execute(agent: &'static Agent, jni: Jni<'_>, command: AgentCommand) -> Result
             Ok(Vec::new())
         }
         Action::Status => Ok(status(agent, &control)),
+    }
+}
+
+/// Contexts of a running program come from bursts, unless the options say otherwise: of the JVM's own events
+/// where it gives them, which it does only to who asks as it starts.
+fn bursts_unless_told(agent: &Agent, options: &mut ProfileOptions) {
+    let events = match agent.host.granted.method_events {
+        true => BurstEvents::Jvm,
+        false => BurstEvents::Probes,
+    };
+    if options.take_bursts_unless_told(events) {
+        info!(
+            "calls are counted in bursts: burst={}, burst-events={events} (burst=off counts every call)",
+            options.stream.burst
+        );
     }
 }
 
@@ -176,6 +194,10 @@ pub fn begin(
         .map(lease::open)
         .transpose()?;
     let probe = settings.probe_name();
+    let bursts = settings
+        .bursts()
+        .map(|_| settings.options.stream.burst.to_string());
+    let events = settings.options.contexts.burst_events;
     let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease
         && let Err(e) = lease::watch(agent, lease, control.session())
@@ -199,11 +221,12 @@ pub fn begin(
         "profiling with probe {probe}, {} loaded classes instrumented",
         done.classes
     );
-    Ok(vec![
-        ("probe", probe.to_owned()),
-        ("retransformed", done.classes.to_string()),
-        ("not_retransformed", done.failed.to_string()),
-    ])
+    let mut answer = vec![("probe", probe.to_owned())];
+    // Who did not ask for them learns that not every call is counted.
+    answer.extend(bursts.map(|bursts| ("burst", format!("{bursts}, burst-events={events}"))));
+    answer.push(("retransformed", done.classes.to_string()));
+    answer.push(("not_retransformed", done.failed.to_string()));
+    Ok(answer)
 }
 
 /// Starts profiling, with windows if the options want that.

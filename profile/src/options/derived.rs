@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use super::fleet::WINDOW;
 use super::{
-    Burst, BurstEvents, ConsumedBy, CoverageOf, CutPaths, FileFormat, FilePattern, OpenPaths, Probe,
-    ProfileKind, ProfileOptions, SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts,
+    Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
+    FileFormat, FilePattern, OpenPaths, Probe, ProfileKind, ProfileOptions, Revisits, SinglePathLoops,
+    SinglePathMethods, Skipping, SubpathCounts,
 };
 
 impl ProfileOptions {
@@ -124,6 +125,41 @@ impl ProfileOptions {
     /// Are there bursts between which the probes of the running program are off?
     pub fn has_bursts_in_program(&self) -> bool {
         matches!(self.stream.burst, Burst::Timed { .. })
+    }
+
+    /// Do bursts by the clock stand in for every call? They do for contexts alone in a running program,
+    /// unless `burst` or `algorithm` says which calls are counted, or something else is asked for that bursts
+    /// do not give.
+    pub fn bursts_unless_told(&self) -> bool {
+        self.profile == [ProfileKind::Contexts]
+            && self.stream.burst == Burst::Off
+            && !self.is_given("burst")
+            && !self.is_given("algorithm")
+            && self.contexts.algorithm == ContextAlgorithm::LazySpaceSaving
+            && self.contexts.weight == ContextWeight::Calls
+            && self.contexts.call_paths == CallPaths::Off
+            && self.stream.consumer == ConsumedBy::Program
+            && self.output.file.format() != FileFormat::Trace
+            && !self.spools()
+    }
+
+    /// Takes those bursts: of the JVM's own events, rare and long, or of probes, frequent and short. Options
+    /// that [say otherwise](Self::bursts_unless_told) stay. Tells whether it took them.
+    pub fn take_bursts_unless_told(&mut self, events: BurstEvents) -> bool {
+        if !self.bursts_unless_told() {
+            return false;
+        }
+        let (interval, length) = match events {
+            BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
+            BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),
+        };
+        self.contexts.burst_events = events;
+        self.stream.burst = Burst::Timed {
+            interval,
+            length,
+            revisits: Revisits::All,
+        };
+        true
     }
 
     /// Does the JVM report calls and returns in bursts, so that no code carries probes?

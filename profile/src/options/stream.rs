@@ -28,7 +28,8 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "off",
         example: "static:100:10",
         help: "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns, or with times \
-               (2ms:200us) probes are off but for LENGTH of every INTERVAL",
+               (2ms:200us) probes are off but for LENGTH of every INTERVAL. profile=contexts alone takes bursts by the clock \
+               unless this, or algorithm, is given",
         replay: true,
         uses: &[Use::KPATHS, Use::CONTEXTS],
         effect: Effect::Classes,

@@ -383,6 +383,44 @@ fn default_of_single_path_loops_follows_the_probe() {
 }
 
 #[test]
+fn contexts_of_a_running_program_come_from_bursts_unless_told_otherwise() {
+    for (events, burst) in [
+        (BurstEvents::Jvm, "static:100ms:2ms"),
+        (BurstEvents::Probes, "static:2ms:200us"),
+    ] {
+        for text in ["profile=contexts", "profile=contexts,phi=0.01,include=a.*"] {
+            let mut options = parse(text).options;
+            assert!(options.take_bursts_unless_told(events), "{text}");
+            assert_eq!(options.stream.burst.to_string(), burst);
+            assert_eq!(options.has_events_of_jvm(), events == BurstEvents::Jvm);
+            options.check().unwrap();
+            // It is read back as it is, and not taken twice.
+            let mut again = ProfileOptions::from_pairs(&options.pairs()).unwrap();
+            assert!(!again.take_bursts_unless_told(BurstEvents::Probes));
+            assert_eq!(again.fingerprint(), options.fingerprint());
+        }
+    }
+    for text in [
+        "",
+        "profile=contexts,burst=off",
+        "profile=contexts,burst=static:1000:64",
+        "profile=contexts,algorithm=exact",
+        "profile=contexts,algorithm=lss",
+        "profile=contexts,weight=time",
+        "profile=contexts,call-paths=on",
+        "profile=contexts,consumer=agent",
+        "profile=contexts,file=x.trace",
+        "profile=contexts+paths",
+        "profile=kpaths",
+    ] {
+        let before = parse(text).options;
+        let mut options = before.clone();
+        assert!(!options.take_bursts_unless_told(BurstEvents::Jvm), "{text}");
+        assert_eq!(options, before, "{text}");
+    }
+}
+
+#[test]
 fn the_automatic_probe_follows_what_is_profiled() {
     for (text, probe) in [
         ("", Probe::Counters),

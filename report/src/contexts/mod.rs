@@ -9,7 +9,7 @@ mod text;
 
 use trodden_numbering::{Path, StartKind};
 use trodden_profile::{
-    ContextNode, Contexts, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, path_key,
+    ContextNode, Contexts, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, facts, path_key,
 };
 
 use maud::Markup;
@@ -212,8 +212,20 @@ impl<'p> ContextsView<'p> {
                 words::thousands((epsilon * contexts.calls as f64).ceil() as u64)
             ),
         };
-        let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| {
-            format!(" Only bursts were counted: {bursts}.")
+        let bursts = contexts.bursts.as_ref().map_or(String::new(), |bursts| match contexts.calls {
+            0 => format!(
+                " No {unit} fell into a burst ({bursts}): the program may have ended too soon; --burst off counts all."
+            ),
+            _ => {
+                let taken = self.profile.run.facts.get(facts::CONTEXTS_BURSTS);
+                let taken = taken.map_or("bursts".to_owned(), |n| {
+                    format!("{} of them, a thread each", words::thousands(n))
+                });
+                format!(
+                    " Only bursts were counted ({bursts}; {taken}): numbers are of {unit} within them, and shares are \
+                     estimates for the whole run. How far off these are is not known, as it is not kept how bursts differ."
+                )
+            }
         });
         format!(
             "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}",

@@ -50,14 +50,14 @@ const CONFIGS: [&str; 5] = [
     "counters:probe=counters",
     "yieldpoint:probe=yieldpoint",
     "kpaths:profile=kpaths",
-    "contexts:profile=contexts",
+    "contexts:profile=contexts,burst=off",
     "events:profile=null",
 ];
 /// What the simulation is of.
 const ANALYSES: [&str; 4] = [
     "paths:profile=paths",
     "kpaths:profile=kpaths",
-    "contexts:profile=contexts",
+    "contexts:profile=contexts,burst=off",
     "subpaths:profile=subpaths",
 ];
 const PROCESSORS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
