@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use datafusion::arrow::array::{ArrayRef, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
+use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
@@ -19,6 +20,7 @@ use super::answer::Answer;
 use super::error::QueryError;
 use super::files::{DataFile, Files};
 use super::head::Query;
+use super::once::Steps;
 use super::params::{Given, Param, Params};
 use super::scan::Scan;
 use crate::tables::Table;
@@ -57,6 +59,9 @@ pub struct Spent {
     pub spilled: usize,
 }
 
+/// Tables by their names.
+type Tables = Vec<(String, Arc<dyn TableProvider>)>;
+
 /// Answers questions about the files of a store.
 #[derive(Debug)]
 pub struct Engine {
@@ -89,47 +94,60 @@ impl Engine {
             false => params.concerns(&query, file),
         };
         let chosen: Vec<&DataFile> = self.files.files.iter().filter(chosen).collect();
-        let mut done = self.run(&query.sql, &params, &chosen, true).await;
-        if let Err(error) = &done
-            && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
-        {
-            // A side of a join did not fit. Sorted joins are slower, and go to disk.
-            done = self.run(&query.sql, &params, &chosen, false).await;
+        let steps = Steps::of(&query.sql, &query.once)?;
+        let mut tables = tables(&params, &chosen)?;
+        let mut spilled = 0;
+        for (name, sql) in &steps.first {
+            let (plan, batches) = self.step(sql, &tables, &mut spilled).await?;
+            let table = MemTable::try_new(plan.schema(), vec![batches])?;
+            tables.push((name.clone(), Arc::new(table)));
         }
-        let (plan, batches) = done?;
-        let mut spent = Spent::default();
-        add_up(&plan, &mut spent);
-        let tables: Vec<Table> = Table::ALL
+        let (plan, batches) = self.step(&steps.last, &tables, &mut spilled).await?;
+        let mut spent = Spent {
+            spilled,
+            ..Spent::default()
+        };
+        let named: Vec<Table> = Table::ALL
             .into_iter()
             .filter(|table| query.sql.contains(table.name()))
             .collect();
-        let of_tables = || {
-            self.files
-                .files
-                .iter()
-                .filter(|file| tables.contains(&file.table))
-        };
+        let of_tables = || self.files.files.iter().filter(|file| named.contains(&file.table));
         spent.files_of_tables = of_tables().count();
-        spent.files = chosen.iter().filter(|file| tables.contains(&file.table)).count();
+        spent.files = chosen.iter().filter(|file| named.contains(&file.table)).count();
         let answer = Answer::new(&query, &params, &plan.schema(), &batches)?;
         spent.time = began.elapsed();
         Ok((answer, spent))
     }
 
+    /// Runs one SELECT; adds to the bytes that were spilled.
+    async fn step(
+        &self,
+        sql: &str,
+        tables: &Tables,
+        spilled: &mut usize,
+    ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
+        let mut done = self.run(sql, tables, true).await;
+        if let Err(error) = &done
+            && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
+        {
+            // A side of a join did not fit. Sorted joins are slower, and go to disk.
+            done = self.run(sql, tables, false).await;
+        }
+        let (plan, batches) = done?;
+        *spilled += spilled_by(&plan);
+        Ok((plan, batches))
+    }
+
     async fn run(
         &self,
         sql: &str,
-        params: &Params,
-        chosen: &[&DataFile],
+        tables: &Tables,
         hashed: bool,
     ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
         let session = self.session(hashed)?;
-        for table in Table::ALL {
-            let files = chosen.iter().filter(|file| file.table == table);
-            let scan = Scan::new(table, url(), files.map(|&file| file.clone()).collect());
-            session.register_table(table.name(), Arc::new(scan))?;
+        for (name, table) in tables {
+            session.register_table(name.as_str(), table.clone())?;
         }
-        session.register_table("params", Arc::new(row(params)?))?;
         // One SELECT: nothing that writes, or reads other files.
         let only = SQLOptions::new()
             .with_allow_ddl(false)
@@ -169,6 +187,18 @@ fn url() -> ObjectStoreUrl {
     ObjectStoreUrl::parse(URL).expect("a URL without a path")
 }
 
+/// What a question can name: the store's tables, of files that were chosen, and `params`.
+fn tables(params: &Params, chosen: &[&DataFile]) -> Result<Tables, DataFusionError> {
+    let of = |table: Table| -> (String, Arc<dyn TableProvider>) {
+        let files = chosen.iter().filter(|file| file.table == table);
+        let scan = Scan::new(table, url(), files.map(|&file| file.clone()).collect());
+        (table.name().to_owned(), Arc::new(scan))
+    };
+    let mut tables: Tables = Table::ALL.into_iter().map(of).collect();
+    tables.push(("params".to_owned(), Arc::new(row(params)?)));
+    Ok(tables)
+}
+
 /// The view `params`: one row.
 fn row(params: &Params) -> Result<MemTable, DataFusionError> {
     let column = |(name, value): &(String, Param)| {
@@ -192,12 +222,8 @@ fn row(params: &Params) -> Result<MemTable, DataFusionError> {
     MemTable::try_new(schema, vec![vec![batch]])
 }
 
-fn add_up(plan: &Arc<dyn ExecutionPlan>, spent: &mut Spent) {
-    spent.spilled += plan
-        .metrics()
-        .and_then(|metrics| metrics.spilled_bytes())
-        .unwrap_or(0);
-    for child in plan.children() {
-        add_up(child, spent);
-    }
+/// Bytes that a plan and those below it spilled.
+fn spilled_by(plan: &Arc<dyn ExecutionPlan>) -> usize {
+    let own = plan.metrics().and_then(|metrics| metrics.spilled_bytes());
+    own.unwrap_or(0) + plan.children().into_iter().map(spilled_by).sum::<usize>()
 }

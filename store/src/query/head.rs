@@ -7,10 +7,12 @@
 //! -- param service TEXT default '': of this service only; empty: of all
 //! -- days method_days from since
 //! -- days paths from day to day
+//! -- once counted
 //! ```
 //!
 //! The first line is the question. `param` declares a column of the view `params`, which has one row. `days` promises that
-//! the answer depends on no row of a table outside of these days: files of others need not be opened.
+//! the answer depends on no row of a table outside of these days: files of others need not be opened. `once` names tables of the
+//! `WITH` that are worth to be made once and kept in memory; an engine that does not may make them as often as they are named.
 
 use super::error::QueryError;
 use crate::log::Day;
@@ -27,6 +29,8 @@ pub struct Query {
     pub params: Vec<Declared>,
     /// Which days of tables are of interest.
     pub reaches: Vec<Reach>,
+    /// Tables of its `WITH` that are made once, in order.
+    pub once: Vec<String>,
     /// One SELECT.
     pub sql: String,
 }
@@ -94,6 +98,7 @@ impl Query {
             question: String::new(),
             params: Vec::new(),
             reaches: Vec::new(),
+            once: Vec::new(),
             sql: sql.to_owned(),
         };
         let comments = sql.lines().map_while(|line| line.strip_prefix("--"));
@@ -115,6 +120,10 @@ impl Query {
                     }
                 }
                 query.reaches.push(reach);
+            } else if let Some(rest) = line.strip_prefix("once ") {
+                query
+                    .once
+                    .extend(rest.split(',').map(|name| name.trim().to_owned()));
             } else if index == 0 {
                 query.question = line.to_owned();
             }

@@ -11,6 +11,7 @@ mod engine;
 mod error;
 mod files;
 mod head;
+mod once;
 mod params;
 mod ready;
 mod scan;
