@@ -96,6 +96,23 @@ async fn a_cluster_gives_the_same_answers() {
     .await;
 }
 
+/// A thousand JVMs for a month.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "long: makes and takes in 30,000 windows"]
+async fn spark_gives_the_same_answers_about_a_large_fleet() {
+    let Some(python) = python::interpreter() else {
+        return;
+    };
+    let fleet = Fleet {
+        jvms: 1_000,
+        days: 30,
+        ..Fleet::default()
+    };
+    let kept = support::stored(&fleet).await;
+    let settings = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"];
+    same_answers(&kept, place(&kept), python, &settings).await;
+}
+
 /// Hadoop's `hadoop-aws`, for the Hadoop of this Spark, and what it needs: from Maven Central, once.
 fn hadoop_aws(python: &Path) -> Vec<PathBuf> {
     let list = |folder: &Path| -> Vec<PathBuf> {
