@@ -1,5 +1,5 @@
-//! The store's packages. Its program takes half an hour to build: a few lines of C stand for it, which say how
-//! they were called.
+//! The store's packages. Its program takes half an hour to build: a few lines of C stand for it, which say
+//! how they were called.
 
 use std::fs;
 use std::process::Command;
