@@ -10,6 +10,7 @@ use trodden_profile::options::{
 };
 
 use crate::error::CliError;
+use crate::output;
 
 /// The flag that shows every option.
 pub const HELP_ALL: &str = "help-all";
@@ -107,6 +108,15 @@ pub fn for_production(options: &mut ProfileOptions, production: Option<Productio
     };
     options.output.dump.get_or_insert(PRODUCTION_DUMP);
     options.check().map_err(|e| usage(&e))
+}
+
+/// Who asks for contexts and says nothing of bursts is told that not every call is counted.
+pub fn tell_of_bursts(options: &ProfileOptions) {
+    if options.bursts_unless_told() {
+        output::complain(
+            "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
+        );
+    }
 }
 
 /// What is wrong with options, in the words of the command line.

@@ -3,14 +3,17 @@
 
 #[path = "../tests/fleet/mod.rs"]
 mod fleet;
+#[path = "../tests/measured/mod.rs"]
+mod measured;
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::Instant;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
 
 use clap::Parser;
 use fleet::Fleet;
+use measured::Took;
+use trodden_store::query::READY;
 
 /// Makes stores of several sizes, and writes what taking in, compaction, and each question take.
 #[derive(Parser)]
@@ -43,25 +46,6 @@ struct Arguments {
     #[arg(long)]
     out: PathBuf,
 }
-
-/// What one command took.
-struct Took {
-    seconds: f64,
-    /// Processor time, in seconds.
-    cpu: f64,
-    peak_mb: u64,
-    complaint: String,
-}
-
-const QUESTIONS: [&str; 7] = [
-    "hot-methods",
-    "never-ran",
-    "never-taken",
-    "changed",
-    "odd-hosts",
-    "coverage",
-    "contexts-to",
-];
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -105,7 +89,7 @@ fn run(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         };
         row("add", 1, before, &add);
         row("compact", 1, bytes, &compact);
-        for question in QUESTIONS {
+        for (question, _) in READY {
             for round in 0..=arguments.rounds {
                 let memory = arguments.memory.to_string();
                 let mut asked = vec!["query", store, question, "--verbose", "--memory", &memory];
@@ -134,78 +118,21 @@ fn spilled(complaint: &str) -> &str {
 }
 
 impl Arguments {
-    fn took(&self, arguments: &[&str]) -> Result<Took, Box<dyn Error>> {
-        let began = Instant::now();
-        let mut child = Command::new(&self.program)
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|e| format!("{}: {e}", self.program.display()))?;
-        let process = Path::new("/proc").join(child.id().to_string());
-        let (mut peak_mb, mut cpu) = (0, 0.0);
-        let code = loop {
-            let status = std::fs::read_to_string(process.join("status")).unwrap_or_default();
-            peak_mb = peak_mb.max(peak(&status) / 1024);
-            let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
-            cpu = f64::max(cpu, ticks(&stat) as f64 / 100.0);
-            match child.try_wait()? {
-                Some(code) => break code,
-                None => std::thread::sleep(std::time::Duration::from_millis(2)),
-            }
-        };
-        let seconds = began.elapsed().as_secs_f64();
-        let mut complaint = String::new();
-        if let Some(mut pipe) = child.stderr.take() {
-            std::io::Read::read_to_string(&mut pipe, &mut complaint)?;
-        }
-        if !code.success() {
-            return Err(format!("{}: {code}: {complaint}", arguments.join(" ")).into());
-        }
-        Ok(Took {
-            seconds,
-            cpu,
-            peak_mb,
-            complaint,
-        })
+    fn took(&self, arguments: &[&str]) -> Result<Took, String> {
+        measured::took(&self.program, arguments)
     }
 
     /// Rows of paths, and bytes of all files that count.
     fn sizes(&self, store: &str) -> Result<(u64, u64), Box<dyn Error>> {
-        let text = |arguments: &[&str]| -> Result<String, Box<dyn Error>> {
-            let output = Command::new(&self.program).args(arguments).output()?;
-            Ok(String::from_utf8(output.stdout)?)
-        };
-        let listing: serde_json::Value = serde_json::from_str(&text(&["ls", store, "--format", "json"])?)?;
-        let builds = listing["builds"].as_array().ok_or("ls lists no builds")?;
-        let bytes = builds.iter().filter_map(|build| build["bytes"].as_u64()).sum();
-        let counted = text(&[
-            "query",
-            store,
-            "--sql",
-            "SELECT COUNT(*) AS rows FROM paths",
-            "--format",
-            "csv",
-        ])?;
-        let rows = counted.lines().last().unwrap_or_default().parse()?;
-        Ok((rows, bytes))
+        let sql = "SELECT COUNT(*) AS rows FROM paths";
+        let counted = Command::new(&self.program)
+            .args(["query", store, "--sql", sql, "--format", "csv"])
+            .output()?;
+        let rows = String::from_utf8(counted.stdout)?
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .parse()?;
+        Ok((rows, measured::size(&self.program, store)?))
     }
-}
-
-/// kB of the most memory that a process had.
-fn peak(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok())
-        .unwrap_or(0)
-}
-
-/// Hundredths of a second of processor time, of a process's `stat`.
-fn ticks(stat: &str) -> u64 {
-    let behind_name = stat.rsplit(')').next().unwrap_or_default();
-    behind_name
-        .split_whitespace()
-        .skip(11)
-        .take(2)
-        .filter_map(|number| number.parse::<u64>().ok())
-        .sum()
 }

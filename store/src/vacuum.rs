@@ -102,50 +102,48 @@ impl Store {
         if let Some(folder) = self.place().as_folder() {
             let (folder, unknown) = (folder.to_owned(), options.unknown);
             let cleared = tokio::task::spawn_blocking(move || {
-                (clear_drafts(&folder, unknown), clear_folders(&folder.join(DATA)))
+                let mut cleared = Cleared::default();
+                cleared.clear(&folder, &folder.join(DATA), unknown);
+                cleared
             });
-            (done.drafts, done.folders) = cleared.await.unwrap_or_default();
+            let cleared = cleared.await.unwrap_or_default();
+            (done.drafts, done.folders) = (cleared.drafts, cleared.folders);
         }
         Ok(done)
     }
 }
 
-/// Deletes what killed writers left half-written. Links are not followed.
-fn clear_drafts(folder: &std::path::Path, age: Duration) -> u64 {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return 0;
-    };
-    let mut deleted = 0;
-    for entry in entries.flatten() {
-        let Ok(about) = entry.metadata() else {
-            continue;
-        };
-        if about.is_dir() {
-            deleted += clear_drafts(&entry.path(), age);
-        } else if is_draft(&entry.file_name()) {
-            let old = about
-                .modified()
-                .is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
-            deleted += u64::from(old && std::fs::remove_file(entry.path()).is_ok());
-        }
-    }
-    deleted
+/// What was deleted besides files that commits speak of.
+#[derive(Default)]
+struct Cleared {
+    drafts: u64,
+    folders: u64,
 }
 
-/// Deletes folders in which nothing is, the innermost first. Who writes a file makes its folders anew.
-fn clear_folders(folder: &std::path::Path) -> u64 {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return 0;
-    };
-    let mut deleted = 0;
-    for entry in entries.flatten() {
-        if entry.metadata().is_ok_and(|about| about.is_dir()) {
-            deleted += clear_folders(&entry.path());
-            // It fails where there is something.
-            deleted += u64::from(std::fs::remove_dir(entry.path()).is_ok());
+impl Cleared {
+    /// Deletes what killed writers left half-written so long ago; and folders in `data` in which nothing is, the
+    /// innermost first: who writes a file makes its folders anew. Links are not followed.
+    fn clear(&mut self, folder: &std::path::Path, data: &std::path::Path, age: Duration) {
+        let Ok(entries) = std::fs::read_dir(folder) else {
+            return;
+        };
+        for entry in entries.flatten() {
+            let Ok(about) = entry.metadata() else {
+                continue;
+            };
+            if about.is_dir() {
+                self.clear(&entry.path(), data, age);
+                // It fails where there is something.
+                let gone = folder.starts_with(data) && std::fs::remove_dir(entry.path()).is_ok();
+                self.folders += u64::from(gone);
+            } else if is_draft(&entry.file_name()) {
+                let old = about
+                    .modified()
+                    .is_ok_and(|at| at.elapsed().is_ok_and(|since| since >= age));
+                self.drafts += u64::from(old && std::fs::remove_file(entry.path()).is_ok());
+            }
         }
     }
-    deleted
 }
 
 fn is_draft(name: &std::ffi::OsStr) -> bool {

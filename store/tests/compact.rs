@@ -175,6 +175,11 @@ async fn dropping_days() {
     };
     store.drop_files(&options).await.unwrap();
     assert_eq!(store.state().await.unwrap().all_files().count(), 0);
+    // Neither files nor the folders that they were in are left.
+    let gone = store.vacuum(&all_now()).await.unwrap();
+    assert!(gone.files > 0 && gone.folders > 0, "{gone:?}");
+    let data = folder.path().join("store/data");
+    assert_eq!(std::fs::read_dir(data).unwrap().count(), 0);
     // What there is is said anew when something comes in.
     let window = Window::new(2, 1, DAY);
     add_each(&store, &[window], &of, 1, &folder).await;

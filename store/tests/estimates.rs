@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use common::{DAY, HOUR, Window, fixture};
 use trodden_profile::Profile;
 use trodden_store::query::Value;
-use trodden_store::{AddOptions, Adder, Place, Store};
+use trodden_store::{AddOptions, Adder};
 
 /// How the counts came about.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,26 +51,21 @@ fn with_counts(how: How, counts: [u64; 2]) -> (Profile, String) {
 
 /// `kind exact` of the rows about that method, after it had the first counts in one build and the second in the next.
 async fn found(how: How, counts: [[u64; 2]; 2]) -> BTreeSet<String> {
-    let folder = tempfile::tempdir().unwrap();
-    let place = folder.path().join("fleet");
-    let store = Store::create(&Place::parse(&place.to_string_lossy()).unwrap())
-        .await
-        .unwrap();
+    let kept = support::empty().await;
     let mut files = Vec::new();
     let mut method = String::new();
     for (at, build) in ["one", "two"].into_iter().enumerate() {
         let (profile, name) = with_counts(how, counts[at]);
         let mut window = Window::new(at as u128, 1, DAY + at as u64 * HOUR);
         (window.build, window.times) = (build, 1);
-        files.push(window.save(&profile, folder.path()));
+        files.push(window.save(&profile, kept.folder.path()));
         method = name;
     }
-    let added = Adder::new(&store)
+    let added = Adder::new(&kept.store)
         .add(&files, &AddOptions::default())
         .await
         .unwrap();
     assert_eq!(added.windows, 2);
-    let kept = support::Kept { store, folder };
     let asked = support::ask(&kept, "changed", &[]).await;
     let of_method = asked
         .answer

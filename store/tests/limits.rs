@@ -4,24 +4,22 @@ mod fleet;
 mod support;
 
 use fleet::Fleet;
-use trodden_store::query::{Answer, Engine, Files, Given, Limits, Query, ready};
+use trodden_store::query::{Answer, Given, Limits, Query, ready};
 
 /// The answer with memory enough, and the same question's with little; and how much of that was spilled.
 async fn both(kept: &support::Kept, query: &Query, memory: usize) -> (Answer, Answer, usize) {
-    let state = kept.store.state().await.unwrap();
-    let engine = |memory: usize| {
+    let ask = async |memory: usize| {
         let limits = Limits {
             memory,
             ..Limits::default()
         };
-        Engine::new(Files::of(&kept.store, &state), limits)
+        let engine = support::engine_within(kept, limits).await;
+        let answered = engine.ask(query, &Given::new()).await;
+        answered.unwrap_or_else(|error| panic!("{error}"))
     };
-    let (roomy, spent) = engine(1 << 30).ask(query, &Given::new()).await.unwrap();
+    let (roomy, spent) = ask(1 << 30).await;
     assert_eq!(spent.spilled, 0);
-    let (narrow, spent) = engine(memory)
-        .ask(query, &Given::new())
-        .await
-        .unwrap_or_else(|error| panic!("{error}"));
+    let (narrow, spent) = ask(memory).await;
     (roomy, narrow, spent.spilled)
 }
 

@@ -2,47 +2,24 @@
 //! profiles is `PROFILES`, a profile to make them of may be named by `PROFILE`; a folder with the windows of a real JVM by `WINDOWS`.
 
 mod common;
+mod measured;
 
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
 use common::*;
 use tempfile::TempDir;
 use trodden_profile::Profile;
 
+const PROGRAM: &str = env!("CARGO_BIN_EXE_trodden-store");
+
 /// Runs `trodden-store`; seconds, and the most memory that it had, in MB.
-fn measured(arguments: &[&str]) -> (f64, u64) {
-    let began = Instant::now();
-    let mut child = Command::new(env!("CARGO_BIN_EXE_trodden-store"))
-        .args(arguments)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    let code = loop {
-        let text = std::fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kb = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-        peak = peak.max(kb.unwrap_or(0));
-        match child.try_wait().unwrap() {
-            Some(code) => break code,
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
-    };
-    assert!(code.success());
-    (began.elapsed().as_secs_f64(), peak / 1024)
+fn took(arguments: &[&str]) -> (f64, u64) {
+    let took = measured::took(Path::new(PROGRAM), arguments).unwrap();
+    (took.seconds, took.peak_mb)
 }
 
-/// Bytes of all files of a store that count.
 fn size(store: &str) -> u64 {
-    let output = Command::new(env!("CARGO_BIN_EXE_trodden-store"))
-        .args(["ls", store, "--format", "json"])
-        .output()
-        .unwrap();
-    let listing: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let builds = listing["builds"].as_array().unwrap().iter();
-    builds.map(|build| build["bytes"].as_u64().unwrap()).sum()
+    measured::size(Path::new(PROGRAM), store).unwrap()
 }
 
 /// A day of `JVMS` JVMs that write a window each minute, delivered once an hour: the first one of each is the first one
@@ -80,7 +57,7 @@ fn a_day_of_real_windows() {
             let window = Window::new(u128::from(jvm), minute + 1, day + minute * 60_000);
             bytes += window.save(of, &spool).metadata().unwrap().len();
         }
-        let (time, memory) = measured(&["add", "--create", store, spool.to_str().unwrap()]);
+        let (time, memory) = took(&["add", "--create", store, spool.to_str().unwrap()]);
         seconds += time;
         peak = peak.max(memory);
         std::fs::remove_dir_all(spool).unwrap();
@@ -95,15 +72,10 @@ fn a_day_of_real_windows() {
     for grain in [&[][..], &["--to", "hour"], &["--to", "day"]] {
         let mut arguments = vec!["compact", store];
         arguments.extend(grain);
-        let (seconds, peak) = measured(&arguments);
+        let (seconds, peak) = took(&arguments);
         println!(
             "{}: {seconds:.1} s, {peak} MB; {} bytes a JVM and day",
-            arguments[..1]
-                .iter()
-                .chain(grain)
-                .copied()
-                .collect::<Vec<_>>()
-                .join(" "),
+            arguments.join(" ").replacen(&format!(" {store}"), "", 1),
             size(store) / jvms
         );
     }
@@ -136,7 +108,7 @@ fn ingestion_and_compaction() {
     let (mut seconds, mut peak) = (0.0, 0);
     for delivery in 0..10 {
         let spool = folder.path().join(format!("spool{delivery}"));
-        let (time, memory) = measured(&["add", "--create", store, spool.to_str().unwrap()]);
+        let (time, memory) = took(&["add", "--create", store, spool.to_str().unwrap()]);
         seconds += time;
         peak = peak.max(memory);
     }
@@ -146,16 +118,16 @@ fn ingestion_and_compaction() {
         profiles as f64 / seconds,
         size(store) / profiles
     );
-    let (seconds, peak) = measured(&["compact", store]);
+    let (seconds, peak) = took(&["compact", store]);
     println!(
         "compact: {seconds:.1} s, {peak} MB; {} bytes a profile",
         size(store) / profiles
     );
-    let (seconds, peak) = measured(&["compact", store, "--to", "hour"]);
+    let (seconds, peak) = took(&["compact", store, "--to", "hour"]);
     println!(
         "compact --to hour: {seconds:.1} s, {peak} MB; {} bytes a profile",
         size(store) / profiles
     );
-    let (seconds, peak) = measured(&["verify", store]);
+    let (seconds, peak) = took(&["verify", store]);
     println!("verify: {seconds:.1} s, {peak} MB");
 }

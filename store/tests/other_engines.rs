@@ -14,6 +14,9 @@ use support::{Kept, python};
 use trodden_store::query::READY;
 use trodden_store::tables::Table;
 
+/// Spark within one process.
+const LOCAL: [&str; 4] = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"];
+
 /// Where a store's folder is.
 fn place(kept: &Kept) -> String {
     kept.folder.path().join("fleet").to_string_lossy().into_owned()
@@ -59,13 +62,7 @@ async fn spark_gives_the_same_answers() {
         return;
     };
     let (_, kept) = support::small().await;
-    same_answers(
-        &kept,
-        place(&kept),
-        python,
-        &["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"],
-    )
-    .await;
+    same_answers(&kept, place(&kept), python, &LOCAL).await;
 }
 
 /// Two executors, each a process of its own.
@@ -109,8 +106,7 @@ async fn spark_gives_the_same_answers_about_a_large_fleet() {
         ..Fleet::default()
     };
     let kept = support::stored(&fleet).await;
-    let settings = ["--master", "local[2]", "--conf", "spark.sql.shuffle.partitions=2"];
-    same_answers(&kept, place(&kept), python, &settings).await;
+    same_answers(&kept, place(&kept), python, &LOCAL).await;
 }
 
 /// Hadoop's `hadoop-aws`, for the Hadoop of this Spark, and what it needs: from Maven Central, once.
@@ -186,14 +182,13 @@ async fn spark_gives_the_same_answers_about_a_store_on_s3() {
         .collect();
     let settings = [
         format!("spark.jars={}", jars.join(",")),
-        "spark.sql.shuffle.partitions=2".to_owned(),
         format!("spark.hadoop.fs.s3a.endpoint=http://{}", moto.address),
         "spark.hadoop.fs.s3a.endpoint.region=us-east-1".to_owned(),
         "spark.hadoop.fs.s3a.path.style.access=true".to_owned(),
         "spark.hadoop.fs.s3a.access.key=test".to_owned(),
         "spark.hadoop.fs.s3a.secret.key=test".to_owned(),
     ];
-    let mut arguments = vec!["--master", "local[2]"];
+    let mut arguments = LOCAL.to_vec();
     arguments.extend(settings.iter().flat_map(|setting| ["--conf", setting.as_str()]));
     same_answers(&kept, "s3a://fleet/store".to_owned(), python, &arguments).await;
 }

@@ -130,6 +130,12 @@ fn live_estimates_are_unbiased() -> Result<()> {
     Ok(())
 }
 
+/// Share of the first subpath of eight blocks.
+fn share_of_eight(section: &Section) -> Result<f64> {
+    let mut subpaths = section.subpaths.iter();
+    Ok(subpaths.find(|s| s.length == 8).ok_or("none of eight")?.share)
+}
+
 /// Each option from the agent string to the report.
 #[test]
 fn options_of_sampling_reach_the_report() -> Result<()> {
@@ -153,12 +159,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             headers.places
         );
         // Two turns, whichever comes first, are one subpath.
-        let eight = headers
-            .subpaths
-            .iter()
-            .find(|s| s.length == 8)
-            .ok_or("none of eight")?;
-        assert!(eight.share > 0.9, "{text}");
+        assert!(share_of_eight(&headers)? > 0.9, "{text}");
         assert!(
             text.contains("Only subpaths that begin at a loop's header"),
             "{text}"
@@ -171,12 +172,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             "{} blocks",
             prefer.blocks
         );
-        let eight = prefer
-            .subpaths
-            .iter()
-            .find(|s| s.length == 8)
-            .ok_or("none of eight")?;
-        assert!(eight.share > 0.75, "{text}");
+        assert!(share_of_eight(&prefer)? > 0.75, "{text}");
 
         let (xor, text) = of(",identity=xor,lengths=pow2:4")?;
         assert_eq!(xor.identity, "xor");
@@ -197,12 +193,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
         let (sliding, text) = of(",sliding-window=1M")?;
         assert_eq!(sliding.sliding_window, Some(1_000_000));
         assert_eq!(sliding.blocks, 1e6);
-        let eight = sliding
-            .subpaths
-            .iter()
-            .find(|s| s.length == 8)
-            .ok_or("none of eight")?;
-        assert!(eight.share > 0.75, "{text}");
+        assert!(share_of_eight(&sliding)? > 0.75, "{text}");
         assert!(
             text.contains("Only the last 1,000,000 blocks of each thread count"),
             "{text}"

@@ -41,6 +41,14 @@ impl Entry {
         u64::from(self.elsewhere) + u64::from(self.header)
     }
 
+    /// How many began at a header, or elsewhere.
+    fn count_of(&mut self, header: bool) -> &mut u32 {
+        match header {
+            true => &mut self.header,
+            false => &mut self.elsewhere,
+        }
+    }
+
     fn record(&self) -> Option<usize> {
         (self.text & UNDESCRIBED == 0).then_some(self.text as usize)
     }
@@ -222,12 +230,7 @@ impl ConciseSample {
                 self.describe(at, again, text)?;
             }
         }
-        let entry = &mut self.entries[at];
-        let count = if header {
-            &mut entry.header
-        } else {
-            &mut entry.elsewhere
-        };
+        let count = self.entries[at].count_of(header);
         // 2^32 samples of one subpath would take a month.
         if let Some(more) = count.checked_add(1) {
             *count = more;
@@ -261,11 +264,7 @@ impl ConciseSample {
     /// What began before is not in the window any more. Entries stay until [`sweep`](Self::sweep).
     pub fn expire(&mut self, before: u64) {
         while let Some(stamp) = self.stamps.front().filter(|stamp| stamp.begin() < before) {
-            let entry = &mut self.entries[stamp.at()];
-            match stamp.header() {
-                true => entry.header -= 1,
-                false => entry.elsewhere -= 1,
-            }
+            *self.entries[stamp.at()].count_of(stamp.header()) -= 1;
             self.total -= 1;
             self.stamps.pop_front();
         }
@@ -426,11 +425,7 @@ impl ConciseSample {
             let (length, _) = self.length_and_record(&self.entries[stamp.at()]);
             let stays = keep(magnitude(length)).is_none_or(|keep| draws.chance(keep.of(stamp.header())));
             if !stays {
-                let entry = &mut self.entries[stamp.at()];
-                match stamp.header() {
-                    true => entry.header -= 1,
-                    false => entry.elsewhere -= 1,
-                }
+                *self.entries[stamp.at()].count_of(stamp.header()) -= 1;
             }
             stays
         });

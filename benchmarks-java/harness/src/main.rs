@@ -29,6 +29,7 @@ mod skipping;
 mod startup;
 mod stats;
 mod structural;
+mod svg;
 mod tables;
 mod traces;
 mod workload;

@@ -16,7 +16,7 @@ use super::recording::Recording;
 use crate::error::CliError;
 use crate::interrupt;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, for_production};
+use crate::profile_args::{Production, ProfileArgs, for_production, tell_of_bursts};
 use crate::render::{self, Format, RenderOptions};
 use crate::run::absolute;
 use crate::sources;
@@ -51,11 +51,7 @@ impl Session<'_> {
         let profile = self.profile.sampled(self.production)?;
         let mut command = profile.command(Action::Start, &[])?;
         for_production(&mut command.options, self.production)?;
-        if command.options.bursts_unless_told() {
-            output::complain(
-                "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
-            );
-        }
+        tell_of_bursts(&command.options);
         let places = sources::places(self.sources)?;
         let wanted = self.output.map(|file| self.place(file)).transpose()?;
         let interrupted = interrupt::flag(&[])?;

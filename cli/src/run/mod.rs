@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::memory::{MemoryArgs, ProgramMemory};
 use crate::merge::load_merged;
 use crate::output;
-use crate::profile_args::{Production, ProfileArgs, for_production};
+use crate::profile_args::{Production, ProfileArgs, for_production, tell_of_bursts};
 use crate::render::{self, Format, RenderOptions};
 use crate::sources;
 use crate::words;
@@ -94,10 +94,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
         options.output.file = destination.agent_pattern().clone();
     }
     let quiet = options.output.quiet;
-    if options.bursts_unless_told() && !quiet {
-        output::complain(
-            "contexts: calls are counted in bursts, so shares are estimates (--burst off counts every call, and slows the program)",
-        );
+    if !quiet {
+        tell_of_bursts(&options);
     }
 
     let agent = AgentCommand {

@@ -131,20 +131,8 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         default: "none",
         example: "50M",
         help: "After so many blocks of a thread, what was counted before counts half (200k, 50M)",
-        set: |o, value| {
-            let blocks = amount(value).and_then(NonZeroU64::new);
-            let reason =
-                || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
-            o.subpaths.half_life = match value {
-                "none" => None,
-                _ => Some(blocks.ok_or_else(reason)?),
-            };
-            Ok(())
-        },
-        get: |o| {
-            let blocks = o.subpaths.half_life.map(|blocks| blocks.to_string());
-            Some(blocks.unwrap_or_else(|| "none".to_owned()))
-        },
+        set: |o, value| Ok(o.subpaths.half_life = blocks(value)?),
+        get: |o| Some(blocks_or_none(o.subpaths.half_life)),
         ..PLAIN
     },
     OptionEntry {
@@ -154,20 +142,8 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         example: "20M",
         help: "Only the last so many blocks of each thread count (200k, 50M); not with half-life",
         uses: &[Use::SAMPLED_SUBPATHS],
-        set: |o, value| {
-            let blocks = amount(value).and_then(NonZeroU64::new);
-            let reason =
-                || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
-            o.subpaths.sliding_window = match value {
-                "none" => None,
-                _ => Some(blocks.ok_or_else(reason)?),
-            };
-            Ok(())
-        },
-        get: |o| {
-            let blocks = o.subpaths.sliding_window.map(|blocks| blocks.to_string());
-            Some(blocks.unwrap_or_else(|| "none".to_owned()))
-        },
+        set: |o, value| Ok(o.subpaths.sliding_window = blocks(value)?),
+        get: |o| Some(blocks_or_none(o.subpaths.sliding_window)),
         ..PLAIN
     },
     OptionEntry {
@@ -207,6 +183,20 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         ..PLAIN
     },
 ];
+
+/// A number of blocks, or `none`.
+fn blocks(value: &str) -> Result<Option<NonZeroU64>, String> {
+    if value == "none" {
+        return Ok(None);
+    }
+    let blocks = amount(value).and_then(NonZeroU64::new);
+    let reason = || format!("'{value}' is neither a number of blocks such as 200k or 50M, nor 'none'");
+    blocks.ok_or_else(reason).map(Some)
+}
+
+fn blocks_or_none(blocks: Option<NonZeroU64>) -> String {
+    blocks.map_or_else(|| "none".to_owned(), |blocks| blocks.to_string())
+}
 
 /// Where subpaths begin (OSP section 5: paths that start at a back edge may be preferred).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

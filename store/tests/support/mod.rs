@@ -48,17 +48,22 @@ pub async fn small() -> (Fleet, Kept) {
 
 /// A fleet in a store of its own.
 pub async fn stored(fleet: &Fleet) -> Kept {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::create(&Place::parse(&folder.path().join("fleet").to_string_lossy()).unwrap())
-        .await
-        .unwrap();
-    let windows = fleet.write(&folder.path().join("spool")).unwrap();
+    let kept = empty().await;
+    let windows = fleet.write(&kept.folder.path().join("spool")).unwrap();
     // Several deliveries, as a fleet makes them.
-    let mut adder = Adder::new(&store);
+    let mut adder = Adder::new(&kept.store);
     for some in windows.chunks(windows.len().div_ceil(3)) {
         let added = adder.add(some, &AddOptions::default()).await.unwrap();
         assert_eq!(added.windows, some.len() as u64);
     }
+    kept
+}
+
+/// A store in which nothing is.
+pub async fn empty() -> Kept {
+    let folder = tempfile::tempdir().unwrap();
+    let place = Place::parse(&folder.path().join("fleet").to_string_lossy()).unwrap();
+    let store = Store::create(&place).await.unwrap();
     Kept { store, folder }
 }
 
@@ -70,8 +75,12 @@ pub fn given(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 pub async fn engine(kept: &Kept) -> Engine {
+    engine_within(kept, Limits::default()).await
+}
+
+pub async fn engine_within(kept: &Kept, limits: Limits) -> Engine {
     let state = kept.store.state().await.unwrap();
-    Engine::new(Files::of(&kept.store, &state), Limits::default())
+    Engine::new(Files::of(&kept.store, &state), limits)
 }
 
 /// Asks a ready question.

@@ -34,17 +34,22 @@ fn have(program: &str) -> bool {
     std::env::split_paths(&paths).any(|folder| folder.join(program).is_file())
 }
 
-/// The files, by their names within the folder.
+/// What it makes without the store: the files, by their names within the folder.
 fn dist(out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let folder = artefacts::artefacts()?.cli.parent().ok_or("no folder")?;
+    dist_of(folder, out, &[&["--no-store"], more].concat())
+}
+
+/// The same of these artefacts.
+fn dist_of(artefacts: &Path, out: &Path, more: &[&str]) -> Result<BTreeMap<String, Vec<u8>>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut command = Command::new("bash");
     command
         .arg(root.join("dist"))
-        .args(["--no-sbom", "--no-store"])
+        .arg("--no-sbom")
         .args(more)
         .arg("--artefacts");
-    process::run(command.arg(folder).arg(out), LIMIT)?.success()?;
+    process::run(command.arg(artefacts).arg(out), LIMIT)?.success()?;
     let mut files = BTreeMap::new();
     collect(out, "", &mut files)?;
     Ok(files)

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use trodden_tests::{Result, artefacts, process};
 
-use super::{LIMIT, collect, have, named, run};
+use super::{LIMIT, dist_of, have, named, run, unpack};
 
 const STAND_IN: &str = r#"#include <stdio.h>
 int main(int count, char **words) {
@@ -34,37 +34,19 @@ fn the_store_is_found_where_its_packages_put_it() -> Result<()> {
         .arg("-o")
         .arg(folder.join("trodden-store"))
         .arg(&source))?;
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let packed = |name: &str, more: &[&str]| -> Result<_> {
-        let out = temporary.path().join(name);
-        let mut dist = Command::new("bash");
-        dist.arg(root.join("dist"))
-            .args(["--no-sbom", "--no-maven"])
-            .args(more)
-            .arg("--artefacts")
-            .args([&folder, &out]);
-        process::run(&mut dist, LIMIT)?.success()?;
-        Ok(out)
-    };
-    let out = packed("out", &[])?;
+    let out = temporary.path().join("out");
+    let files = dist_of(&folder, &out, &["--no-maven"])?;
     run(Command::new("sha256sum")
         .args(["--check", "SHA256SUMS"])
         .current_dir(&out))?;
     let architecture = std::env::consts::ARCH;
     let unpacked = temporary.path().join("unpacked");
-    fs::create_dir(&unpacked)?;
-    for ending in [".tar.gz", "-store.tar.gz"] {
-        let archive = named(&out, &format!("linux-{architecture}{ending}"))?;
-        run(Command::new("tar")
-            .arg("xzf")
-            .arg(archive)
-            .arg("-C")
-            .arg(&unpacked))?;
-    }
-    // Both archives unpack into one folder.
-    let mut folders = fs::read_dir(&unpacked)?;
-    let home = folders.next().ok_or("nothing was unpacked")??.path();
-    assert!(folders.next().is_none());
+    unpack(&named(&out, &format!("linux-{architecture}.tar.gz"))?, &unpacked)?;
+    let home = unpack(
+        &named(&out, &format!("linux-{architecture}-store.tar.gz"))?,
+        &unpacked,
+    )?;
+    assert_eq!(fs::read_dir(&unpacked)?.count(), 1, "both unpack into one folder");
     let licences = fs::read_to_string(home.join("share/doc/trodden-store/THIRD-PARTY"))?;
     assert!(licences.contains("datafusion v"), "{licences}");
     let trodden = |words: &[&str]| {
@@ -80,13 +62,8 @@ fn the_store_is_found_where_its_packages_put_it() -> Result<()> {
     assert_eq!(ship.stdout, "trodden|ship|--from|spool\n");
 
     if have("dpkg-deb") {
-        let package = fs::read_dir(&out)?
-            .flatten()
-            .map(|entry| entry.path())
-            .find(|path| {
-                path.extension().is_some_and(|e| e == "deb") && path.to_string_lossy().contains("store")
-            })
-            .ok_or("no package")?;
+        let is_store = |name: &&String| name.starts_with("trodden-store_") && name.ends_with(".deb");
+        let package = out.join(files.keys().find(is_store).ok_or("no package")?);
         let field = |name: &str| run(Command::new("dpkg-deb").arg("--field").arg(&package).arg(name));
         let version = field("Version")?;
         let depends = field("Depends")?;
@@ -103,10 +80,9 @@ fn the_store_is_found_where_its_packages_put_it() -> Result<()> {
         if name == "missing" {
             fs::remove_file(folder.join("trodden-store"))?;
         }
-        let out = packed(name, more)?;
+        let out = temporary.path().join(name);
+        let files = dist_of(&folder, &out, &[&["--no-maven"], more].concat())?;
         named(&out, &format!("linux-{architecture}.tar.gz"))?;
-        let mut files = std::collections::BTreeMap::new();
-        collect(&out, "", &mut files)?;
         assert!(
             files.keys().all(|name| !name.contains("store")),
             "{:?}",

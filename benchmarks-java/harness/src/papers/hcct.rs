@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::found::{Found, grouped, one, range};
 use super::runs::{Runs, Source, Table, number};
-use super::svg::{Plot, Series};
+use crate::svg::{Plot, Series};
 
 /// Everything.
 pub fn measure(runs: &Runs) -> Found {

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Found, median, one, range, ratios};
 use super::runs::{Runs, Source, number};
-use super::svg::{Plot, Series};
 use crate::error::Result;
 use crate::stats::geometric_mean;
+use crate::svg::{Plot, Series};
 use crate::workload::KERNELS;
 
 /// Of the table of times, as it is now and with two builds in one file.

@@ -13,7 +13,6 @@ mod pep;
 mod runs;
 mod spp;
 mod steps;
-pub(crate) mod svg;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Found, grouped, one};
 use super::runs::{Runs, Source, Table, number};
-use super::svg::{Plot, Series};
 use crate::error::{Error, Result};
+use crate::svg::{Plot, Series};
 use crate::tables;
 
 /// Of the paper, those of which there is one of ours: total and sampling overhead in percent.

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{Found, median};
 use super::runs::Runs;
-use super::svg::{Plot, Series};
 use crate::error::Result;
 use crate::stats::geometric_mean;
+use crate::svg::{Plot, Series};
 use crate::workload::KERNELS;
 
 const RUN: &str = "jdk,workload,config,pair,iteration,nanos,cpu_nanos,checksum";

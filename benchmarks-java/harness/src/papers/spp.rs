@@ -2,8 +2,8 @@
 
 use super::found::{Found, one, range, ratios};
 use super::runs::{Runs, Table};
-use super::svg::{Plot, Series};
 use crate::stats::geometric_mean;
+use crate::svg::{Plot, Series};
 use crate::workload::KERNELS;
 
 /// The paper's table 1: paths and places, structural and Ball-Larus.

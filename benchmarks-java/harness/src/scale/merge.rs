@@ -48,7 +48,7 @@ const DEFAULT: [&str; 5] = [
     "paths:profile=paths",
     "kpaths:profile=kpaths,k=4",
     "kpaths-16:profile=kpaths,k=16",
-    "contexts:profile=contexts,burst=off",
+    "contexts:profile=contexts",
     "contexts-exact:profile=contexts,algorithm=exact",
 ];
 

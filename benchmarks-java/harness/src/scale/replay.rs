@@ -46,7 +46,7 @@ pub struct Arguments {
 const DEFAULT: [&str; 5] = [
     "paths:profile=paths",
     "kpaths:profile=kpaths,k=8",
-    "contexts:profile=contexts,burst=off",
+    "contexts:profile=contexts",
     "contexts-exact:profile=contexts,algorithm=exact",
     "subpaths:profile=subpaths",
 ];

@@ -57,7 +57,7 @@ const CONFIGS: [&str; 5] = [
 const ANALYSES: [&str; 4] = [
     "paths:profile=paths",
     "kpaths:profile=kpaths",
-    "contexts:profile=contexts,burst=off",
+    "contexts:profile=contexts",
     "subpaths:profile=subpaths",
 ];
 const PROCESSORS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::runs::{distinct, field, read};
-use crate::papers::svg::{Plot, Series};
 use crate::stats::Spread;
+use crate::svg::{Plot, Series};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
