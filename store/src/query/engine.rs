@@ -10,7 +10,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
-use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::{FairSpillPool, GreedyMemoryPool, MemoryPool, TrackConsumersPool};
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::physical_plan::{ExecutionPlan, collect};
@@ -61,6 +61,17 @@ pub struct Spent {
 
 /// Tables by their names.
 type Tables = Vec<(String, Arc<dyn TableProvider>)>;
+
+/// What is tried when memory does not suffice, in this order: each is slower than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thrift {
+    /// Joins by hash, whose tables have to fit.
+    None,
+    /// Joins by sorting, which go to disk.
+    SortedJoins,
+    /// The same, and no sort takes what another needs to go to disk.
+    EqualShares,
+}
 
 /// Answers questions about the files of a store.
 #[derive(Debug)]
@@ -126,12 +137,13 @@ impl Engine {
         tables: &Tables,
         spilled: &mut usize,
     ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
-        let mut done = self.run(sql, tables, true).await;
-        if let Err(error) = &done
-            && matches!(error.find_root(), DataFusionError::ResourcesExhausted(_))
-        {
-            // A side of a join did not fit. Sorted joins are slower, and go to disk.
-            done = self.run(sql, tables, false).await;
+        let mut done = self.run(sql, tables, Thrift::None).await;
+        for thrift in [Thrift::SortedJoins, Thrift::EqualShares] {
+            match &done {
+                Err(error) if matches!(error.find_root(), DataFusionError::ResourcesExhausted(_)) => {}
+                _ => break,
+            }
+            done = self.run(sql, tables, thrift).await;
         }
         let (plan, batches) = done?;
         *spilled += spilled_by(&plan);
@@ -142,9 +154,9 @@ impl Engine {
         &self,
         sql: &str,
         tables: &Tables,
-        hashed: bool,
+        thrift: Thrift,
     ) -> Result<(Arc<dyn ExecutionPlan>, Vec<RecordBatch>), DataFusionError> {
-        let session = self.session(hashed)?;
+        let session = self.session(thrift)?;
         for (name, table) in tables {
             session.register_table(name.as_str(), table.clone())?;
         }
@@ -159,26 +171,36 @@ impl Engine {
         Ok((plan, batches))
     }
 
-    fn session(&self, hashed: bool) -> Result<SessionContext, DataFusionError> {
-        // Who comes first is served first: shares of equal size would be tiny, as questions with many steps have hundreds of
-        // takers, most of which need next to nothing.
-        let pool = GreedyMemoryPool::new(self.limits.memory);
+    fn session(&self, thrift: Thrift) -> Result<SessionContext, DataFusionError> {
         let top = const { NonZeroUsize::new(3).unwrap() };
-        let pool: Arc<dyn MemoryPool> = Arc::new(TrackConsumersPool::new(pool, top));
+        let memory = self.limits.memory;
+        let pool: Arc<dyn MemoryPool> = match thrift {
+            // Who comes first is served first: equal shares would be tiny, as questions with many steps have hundreds of
+            // takers, most of which need next to nothing.
+            Thrift::None | Thrift::SortedJoins => {
+                Arc::new(TrackConsumersPool::new(GreedyMemoryPool::new(memory), top))
+            }
+            Thrift::EqualShares => Arc::new(TrackConsumersPool::new(FairSpillPool::new(memory), top)),
+        };
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(pool).build_arc()?;
         runtime.register_object_store(url().as_ref(), self.files.store.clone());
         let mut config = SessionConfig::new();
-        if !hashed {
+        config = match (thrift, self.limits.threads) {
+            (Thrift::None, Some(threads)) => config.with_target_partitions(threads.get()),
+            (Thrift::None, None) => config,
             // With one lane, all joins would be by hash. Each sort holds memory back for its merge: many of them, and little.
-            config = config
+            (Thrift::SortedJoins, _) => config
                 .with_target_partitions(2)
-                .with_sort_spill_reservation_bytes(self.limits.memory / 64);
-        } else if let Some(threads) = self.limits.threads {
-            config = config.with_target_partitions(threads.get());
-        }
+                .with_sort_spill_reservation_bytes(memory / 64),
+            // Few sorts, of much: keys of many columns take as much in the merge as the rows do.
+            (Thrift::EqualShares, _) => config
+                .with_target_partitions(2)
+                .with_batch_size(1024)
+                .with_sort_spill_reservation_bytes(memory / 3),
+        };
         let options = config.options_mut();
         options.execution.parquet.pushdown_filters = true;
-        options.optimizer.prefer_hash_join = hashed;
+        options.optimizer.prefer_hash_join = thrift == Thrift::None;
         Ok(SessionContext::new_with_config_rt(config, runtime))
     }
 }
