@@ -73,7 +73,7 @@ proptest! {
         flips in prop::collection::vec((any::<prop::sample::Index>(), 0..8u8), 1..4),
     ) {
         let bytes = plain_file(&profile, |tag, plain| {
-            let tags = [b"CLAS", b"RUN ", b"kpth", b"kptr", b"ctxt", b"ctxn", b"cpus", b"cpuf", b"cpun"];
+            let tags = [b"CLAS", b"RUN ", b"kpth", b"kptr", b"ctxt", b"ctxn", b"ctxg", b"cpus", b"cpuf", b"cpun"];
             if tags.iter().any(|known| *known == tag) && !plain.is_empty() {
                 for (at, bit) in &flips {
                     let at = at.index(plain.len());

@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use proptest::prelude::*;
+use trodden_profile::events::BURST_GROUPS;
 use trodden_profile::options::ContextWeight;
-use trodden_profile::{ContextNode, ContextTree, Contexts, Profile, merge};
+use trodden_profile::{BurstGroups, ByGroup, ContextNode, ContextTree, Contexts, Profile, merge};
 
 type Node = (u32, u32, Option<u16>, Option<(u64, u64)>);
 
@@ -67,6 +68,44 @@ fn contexts_of_two_runs_add_up() {
     assert_eq!((sum.calls, sum.algorithm.as_str()), (16, "exact"));
     let alone = merge([&one, &profile(Vec::new())]).unwrap();
     assert_eq!(alone.contexts, one.contexts);
+}
+
+/// Groups add up, as those of either run are samples of it; but not with a run in which all calls were counted.
+#[test]
+fn groups_of_two_runs_add_up() {
+    let counted = |calls: u64, site: u16| {
+        let mut profile = with_contexts(
+            Some((0.1, 0.02)),
+            0,
+            &[
+                (1, 0, None, Some((calls, calls))),
+                (2, 1, Some(site), Some((calls, calls))),
+            ],
+        );
+        let by_group = ByGroup([calls; BURST_GROUPS]);
+        profile.contexts.as_mut().unwrap().groups = Some(BurstGroups {
+            all: by_group,
+            contexts: vec![(0, by_group), (1, by_group)],
+        });
+        profile
+    };
+    let sum = |site| {
+        merge([&counted(1, 4), &counted(2, site)])
+            .unwrap()
+            .contexts
+            .unwrap()
+    };
+    let groups = sum(4).groups.unwrap();
+    let all = ByGroup([3; BURST_GROUPS]);
+    assert_eq!((groups.all, groups.contexts), (all, vec![(0, all), (1, all)]));
+    let groups = sum(9).groups.unwrap();
+    let each = [1, 2].map(|calls| ByGroup([calls; BURST_GROUPS]));
+    assert_eq!(groups.contexts, [(0, all), (1, each[0]), (2, each[1])]);
+    let exact = with_contexts(None, 0, &[(1, 0, None, Some((1, 1)))]);
+    assert_eq!(
+        merge([&counted(1, 4), &exact]).unwrap().contexts.unwrap().groups,
+        None
+    );
 }
 
 /// A context that only one of two runs counted may have had as many calls in the other as any that was not counted there.

@@ -46,6 +46,11 @@ pub(crate) fn range([from, to]: [f64; 2]) -> String {
     format!("{:.0}–{:.0} %", from * 100.0, to * 100.0)
 }
 
+/// `12.1–13.0 %`: of shares that are known well.
+pub(crate) fn share_range([from, to]: [f64; 2]) -> String {
+    format!("{:.2}–{:.2} %", from * 100.0, to * 100.0)
+}
+
 /// Where a method's time goes.
 pub(crate) fn time_of_method(time: &TimeView) -> String {
     let mut text = format!(

@@ -183,6 +183,13 @@ fn bursts_count_calls_in_their_true_contexts() -> Result<()> {
                 assert!(fact(&profile, "bursts")? > 5, "{how}");
                 assert!(fact(&profile, "burst_switch_ns")? > 0, "{how}");
                 true_contexts(&how, &known, &counts(&profile)?);
+                let contexts = profile.contexts.as_ref().ok_or("no contexts")?;
+                let groups = contexts.groups.as_ref().ok_or("no groups of bursts")?;
+                assert_eq!(groups.all.total(), contexts.calls, "{how}");
+                for (at, by_group) in &groups.contexts {
+                    let calls = contexts.tree.nodes()[*at as usize].estimate();
+                    assert_eq!(by_group.total(), calls, "{how}");
+                }
                 let skipped = fact(&profile, "bursts_skipped")?;
                 assert_eq!(skipped > 0, burst.starts_with("adaptive"), "{how}: {skipped}");
             }

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 const SCHEMAS: [&str; 5] = ["report", "coverage", "diff", "compare", "gate"];
 
 /// Ways to record a program: each kind of profile, and each way to count that has keys of its own.
-const RECORDINGS: [(&str, &[&str]); 10] = [
+const RECORDINGS: [(&str, &[&str]); 11] = [
     ("exact", &["--probe", "counters"]),
     ("cut", &["--probe", "counters", "--cut-paths", "count"]),
     ("auto", &["--probe", "auto"]),
@@ -34,6 +34,10 @@ const RECORDINGS: [(&str, &[&str]); 10] = [
     (
         "hot-contexts",
         &["--profile", "contexts", "--phi", "0.01", "--burst", "off"],
+    ),
+    (
+        "burst-contexts",
+        &["--profile", "contexts", "--burst", "static:4ms:2ms"],
     ),
     ("subpaths", &["--profile", "subpaths"]),
     ("structural", &["--profile", "structural"]),
@@ -170,6 +174,7 @@ fn documents(folder: &Path) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
         ("kpaths", "kpaths"),
         ("contexts", "contexts"),
         ("contexts", "hot-contexts"),
+        ("contexts", "burst-contexts"),
         ("subpaths", "subpaths"),
         ("structural", "structural"),
     ] {
@@ -222,6 +227,8 @@ fn what_is_written_is_what_the_schemas_say() -> Result<()> {
         ("exact", "/methods/0/paths/0/steps/0/condition"),
         ("compare-kpaths-kpaths", "/kpaths/levels/0"),
         ("compare-contexts-contexts", "/contexts/hot_edge_coverage/0"),
+        ("burst-contexts", "/contexts/tree/0/share_interval"),
+        ("compare-contexts-burst-contexts", "/contexts/intervals"),
         ("compare-structural-structural", "/structural/path_accuracy"),
         ("compare-subpaths-subpaths", "/subpaths/right"),
         ("coverage", "/methods/0/paths"),

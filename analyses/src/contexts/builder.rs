@@ -317,6 +317,10 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
         self.step(key, 0);
     }
 
+    fn burst(&mut self, group: u32) {
+        self.algorithm.burst(group);
+    }
+
     #[inline]
     fn charge(&mut self, weight: u64) {
         if self.cursor.lost > 0 {

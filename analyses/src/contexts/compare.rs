@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trodden_profile::{PhiOutOfRange, Profile};
+use trodden_profile::{Contexts, PhiOutOfRange, Profile};
 
 use super::snapshot::{HotNode, HotTree};
 use super::{
@@ -20,6 +20,9 @@ pub struct ContextComparison {
     pub calls: [u64; 2],
     /// Contexts of the exact tree.
     pub exact_contexts: u64,
+    /// Of the hot contexts of an estimate from bursts, those whose exact share lies in the interval that is
+    /// reported for it; and how many have one. `None`: none has.
+    pub intervals: Option<(u64, u64)>,
     /// Most contexts that the estimate had at a time, as a share of those.
     pub peak_contexts_share: f64,
     /// Bytes of these, as a share of what the exact tree takes: 24 for each context, as it is never pruned.
@@ -54,13 +57,16 @@ pub fn compare(
     let judged_frames = frames(estimate, judged, &mut methods);
 
     let mut tree = ContextTreeBuilder::new(Exact);
-    for (node, frame) in truth.tree.nodes().iter().zip(truth_frames) {
+    for (node, frame) in truth.tree.nodes().iter().zip(&truth_frames) {
         tree.unwind(node.depth - 1);
-        tree.enter(frame, node.estimate());
+        tree.enter(*frame, node.estimate());
     }
     let parents = judged.tree.parents();
     let is_hot = |calls: Option<(u64, u64)>| calls.is_some_and(|(_, most)| most >= threshold);
     let kept = judged.tree.with_ancestors(|node| is_hot(node.calls));
+    let intervals = intervals(truth, &truth_frames, judged, &judged_frames, |at| {
+        is_hot(judged.tree.nodes()[at].calls)
+    });
     let mut places = vec![0u32; kept.len()];
     let mut nodes: Vec<HotNode> = Vec::new();
     for (at, frame) in judged_frames.into_iter().enumerate().filter(|&(at, _)| kept[at]) {
@@ -82,17 +88,50 @@ pub fn compare(
         accuracy: ContextAccuracy::of(&hot, &tree, taus),
         calls: [truth.calls, judged.calls],
         exact_contexts: contexts,
+        intervals,
         peak_contexts_share: share(judged.peak_nodes, contexts),
         peak_bytes_share: share(judged.peak_bytes, contexts * EXACT_NODE),
     }))
 }
 
+/// Of the contexts that are wanted and have an interval of their share, those whose true share lies in it; and
+/// how many there are.
+fn intervals(
+    truth: &Contexts,
+    truth_frames: &[Frame],
+    judged: &Contexts,
+    judged_frames: &[Frame],
+    wanted: impl Fn(usize) -> bool,
+) -> Option<(u64, u64)> {
+    let groups = judged.groups.as_ref()?;
+    let parents = truth.tree.parents();
+    let places = parents.iter().zip(truth_frames).zip(0u32..);
+    let places: HashMap<(Option<u32>, Frame), u32> = places
+        .map(|((parent, frame), at)| ((*parent, *frame), at))
+        .collect();
+    let (mut inside, mut all) = (0, 0);
+    // Per context of the estimate its place in the truth: `None`, it is not there.
+    let mut found: Vec<Option<u32>> = Vec::with_capacity(judged_frames.len());
+    for (at, (parent, frame)) in judged.tree.parents().into_iter().zip(judged_frames).enumerate() {
+        let above = parent.map(|parent| found[parent as usize]);
+        let place = match above {
+            Some(None) => None,
+            above => places.get(&(above.flatten(), *frame)).copied(),
+        };
+        found.push(place);
+        let interval = groups.of(at).and_then(|own| own.share_interval(&groups.all));
+        if let (true, Some((low, high))) = (wanted(at), interval) {
+            let calls = place.map_or(0, |place| truth.tree.nodes()[place as usize].estimate());
+            let share = calls as f64 / truth.calls.max(1) as f64;
+            all += 1;
+            inside += u64::from((low..=high).contains(&share));
+        }
+    }
+    (all > 0).then_some((inside, all))
+}
+
 /// The frame of each context, methods numbered alike in both profiles.
-fn frames<'p>(
-    profile: &'p Profile,
-    contexts: &trodden_profile::Contexts,
-    methods: &mut Methods<'p>,
-) -> Vec<Frame> {
+fn frames<'p>(profile: &'p Profile, contexts: &Contexts, methods: &mut Methods<'p>) -> Vec<Frame> {
     let number = |node: &trodden_profile::ContextNode| {
         let class = &profile.classes[node.class as usize].map;
         let method = &class.methods[node.method as usize];

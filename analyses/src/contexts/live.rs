@@ -43,9 +43,10 @@ impl<S: QueryableSink> BurstWords<S> {
         }
     }
 
-    fn begin(&mut self, factor: u32, activations: u32) {
+    fn begin(&mut self, factor: u32, group: u32, activations: u32) {
         self.open.clear();
         self.sink.gap();
+        self.sink.burst(group);
         self.rebuild = activations;
         self.factor = factor.into();
         self.bursts.bursts += 1;
@@ -136,7 +137,11 @@ impl<S: QueryableSink> BurstWords<S> {
                     top.site = bci as u16;
                 }
             }
-            Event::Burst { factor, activations } => self.begin(factor, activations),
+            Event::Burst {
+                factor,
+                group,
+                activations,
+            } => self.begin(factor, group, activations),
             // The thread's probes wrote these for another kind of profile.
             _ => self.tally.bad_words += 1,
         }

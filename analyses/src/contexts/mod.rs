@@ -17,6 +17,7 @@
 //! | [`StickySampling`] | Manku and Motwani's; holds with a probability |
 //! | [`NullContexts`] | nothing: the floor under every other one's cost |
 //! | [`ContextBursts`] | hands on what happens in static or adaptive bursts only (section 5.5) |
+//! | [`Grouped`] | an algorithm, and how much of each counter is of which group of bursts |
 //! | [`ContextAccuracy`] | the paper's metrics against the exact tree (section 5.1) |
 //!
 //! **Guarantee.** Let `N` be the sum of all weights (of calls, unless something else is counted). For any
@@ -48,6 +49,7 @@ mod bursts;
 mod compare;
 mod exact;
 mod frame;
+mod groups;
 mod lazy;
 mod live;
 mod lossy;
@@ -69,6 +71,7 @@ pub use bursts::{BurstKind, BurstTally, ContextBursts};
 pub use compare::{ContextComparison, compare};
 pub use exact::Exact;
 pub use frame::{Frame, UNKNOWN_SITE};
+pub use groups::{Grouped, Groups};
 pub use lazy::LazySpaceSaving;
 pub use lossy::LossyCounting;
 pub use metrics::{ContextAccuracy, CounterError};
@@ -132,6 +135,14 @@ pub trait Monitor {
 
     /// Forgets all counts, when the tree is replaced by an empty one.
     fn clear(&mut self);
+
+    /// A burst of a group begins.
+    fn burst(&mut self, _group: u32) {}
+
+    /// What is known of groups of bursts, if anything is.
+    fn groups(&self) -> Option<&Groups> {
+        None
+    }
 }
 
 /// What cannot be asked for.

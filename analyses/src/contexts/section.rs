@@ -1,6 +1,6 @@
 //! Contexts in a profile: there and back.
 
-use trodden_profile::{ContextNode, ContextRow, ContextTree};
+use trodden_profile::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree};
 
 use super::stream::{ContextOptions, ContextResult};
 use super::{Bounds, Frame, UNKNOWN_SITE};
@@ -17,7 +17,8 @@ pub(super) fn of(
     let mut rows: Vec<ContextRow> = Vec::with_capacity(snapshot.contexts());
     // Per context of the snapshot, its row.
     let mut row_of: Vec<Option<u32>> = Vec::with_capacity(snapshot.contexts());
-    for (frame, parent, bounds) in snapshot.nodes() {
+    let mut groups: Vec<(u32, ByGroup)> = Vec::new();
+    for (at, (frame, parent, bounds)) in snapshot.nodes().enumerate() {
         let above = parent.map(|parent| row_of[parent as usize]);
         let (Some((class, method)), false) = (places.place(frame.method), above == Some(None)) else {
             unknown += bounds.map_or(0, |bounds| bounds.lower);
@@ -25,6 +26,9 @@ pub(super) fn of(
             continue;
         };
         row_of.push(Some(rows.len() as u32));
+        if let Some(by_group) = snapshot.groups(at) {
+            groups.push((rows.len() as u32, by_group));
+        }
         rows.push(ContextRow {
             parent: above.flatten(),
             node: ContextNode {
@@ -37,6 +41,8 @@ pub(super) fn of(
             },
         });
     }
+    let (tree, places) = ContextTree::placed(&rows);
+    let all = snapshot.all_groups();
     let section = trodden_profile::Contexts {
         weight: options.weight,
         algorithm: options.algorithm.name().to_owned(),
@@ -48,7 +54,8 @@ pub(super) fn of(
         peak_bytes: result.peak_bytes,
         dropped: result.dropped,
         orphans: result.tally.orphans,
-        tree: ContextTree::from_rows(&rows),
+        tree,
+        groups: all.map(|all| BurstGroups::placed(all, groups, &places)),
     };
     (section, unknown)
 }

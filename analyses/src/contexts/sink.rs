@@ -21,6 +21,9 @@ pub trait ContextSink {
     /// It is not a call, and gets no weight.
     fn place(&mut self, frame: Frame);
 
+    /// A burst of a group begins: what follows is of it. Only how groups differ depends on that.
+    fn burst(&mut self, _group: u32) {}
+
     /// Adds weight, such as time passed or bytes allocated, to the current context.
     fn charge(&mut self, weight: u64);
 

@@ -1,6 +1,7 @@
 //! What is known at a point in time, of one thread or of many.
 
 use rustc_hash::FxHashMap;
+use trodden_profile::ByGroup;
 
 use super::frame::{Frame, Frames, Key};
 use super::tree::{NONE, ROOT};
@@ -17,8 +18,18 @@ pub struct Snapshot {
     /// `None`: exact.
     thresholds: Option<Thresholds>,
     monitored: usize,
+    /// Of the bursts that were counted, if only such were.
+    groups: Option<Grouped>,
     /// (parent, key) to node. Made when something is merged in.
     index: Option<FxHashMap<(u32, u64), u32>>,
+}
+
+/// Weights per group of bursts.
+#[derive(Clone, Debug, Default)]
+struct Grouped {
+    all: ByGroup,
+    /// By node.
+    nodes: FxHashMap<u32, ByGroup>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +57,7 @@ impl Default for Snapshot {
             absent: 0,
             thresholds: None,
             monitored: 0,
+            groups: None,
             index: None,
         }
     }
@@ -73,11 +85,20 @@ impl Snapshot {
             });
         }
         let mut monitored = 0;
+        let mut groups = algorithm.groups().map(|groups| Grouped {
+            all: groups.all,
+            nodes: FxHashMap::default(),
+        });
         algorithm.monitored(tree, &mut |NodeId(node), bounds| {
             let known = &mut nodes[at[node as usize] as usize];
             known.monitored = true;
             known.bounds = bounds;
             monitored += 1;
+            if let (Some(groups), Some(of)) = (&mut groups, algorithm.groups())
+                && let Some(by_group) = of.of(NodeId(node))
+            {
+                groups.nodes.insert(at[node as usize], by_group);
+            }
         });
         Snapshot {
             nodes,
@@ -86,6 +107,7 @@ impl Snapshot {
             absent: algorithm.absent(),
             thresholds: algorithm.thresholds(),
             monitored,
+            groups,
             index: None,
         }
     }
@@ -150,6 +172,14 @@ impl Snapshot {
                 });
             }
             ours[at] = node;
+            if let Some(other) = other
+                .groups
+                .as_ref()
+                .and_then(|groups| groups.nodes.get(&(at as u32)))
+            {
+                let groups = self.groups.get_or_insert_default();
+                groups.nodes.entry(node).or_default().plus(other);
+            }
             if !known.monitored {
                 continue;
             }
@@ -163,6 +193,9 @@ impl Snapshot {
             node.bounds.upper = before.saturating_add(upper);
             self.monitored += usize::from(!node.monitored);
             node.monitored = true;
+        }
+        if let Some(other) = &other.groups {
+            self.groups.get_or_insert_default().all.plus(&other.all);
         }
         self.total = self.total.saturating_add(other.total);
         self.absent = self.absent.saturating_add(other.absent);
@@ -181,11 +214,14 @@ impl Snapshot {
     /// Drops what has had so little that the guarantee allows to forget it, as Lossy Counting does.
     fn trim(&mut self, thresholds: Thresholds) {
         self.absent = self.absent.max(self.total / thresholds.width());
-        for known in &mut self.nodes {
+        for (at, known) in (0..).zip(&mut self.nodes) {
             if known.monitored && known.bounds.upper <= self.absent {
                 known.monitored = false;
                 known.bounds = NOTHING;
                 self.monitored -= 1;
+                if let Some(groups) = &mut self.groups {
+                    groups.nodes.remove(&at);
+                }
             }
         }
         let (kept, at) = self.closure(|known| known.monitored);
@@ -197,6 +233,11 @@ impl Snapshot {
                 Known { parent, ..known }
             })
             .collect();
+        if let Some(groups) = &mut self.groups {
+            let nodes = std::mem::take(&mut groups.nodes).into_iter();
+            let nodes = nodes.map(|(node, by_group)| (at[node as usize], by_group));
+            groups.nodes = nodes.filter(|&(node, _)| node != NONE).collect();
+        }
         self.index = None;
     }
 
@@ -228,6 +269,18 @@ impl Snapshot {
                 known.monitored.then_some(known.bounds),
             )
         })
+    }
+
+    /// Weights per group of bursts, of all contexts. `None`: not only bursts were counted.
+    pub fn all_groups(&self) -> Option<ByGroup> {
+        Some(self.groups.as_ref()?.all)
+    }
+
+    /// Weights per group of bursts of a context, by its place among [`nodes`](Self::nodes), if it is
+    /// monitored.
+    pub fn groups(&self, context: usize) -> Option<ByGroup> {
+        let node = context as u32 + 1;
+        self.groups.as_ref()?.nodes.get(&node).copied()
     }
 
     /// The (phi, epsilon)-HCCT (HCCT section 3.1): hot contexts and those above them. `phi` may be any above

@@ -11,7 +11,7 @@ use super::section;
 use super::words::Words;
 use super::{
     BucketSpaceSaving, BurstKind, BurstTally, ContextBursts, ContextError, ContextSink, ContextStats,
-    ContextTreeBuilder, Exact, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot,
+    ContextTreeBuilder, Exact, Grouped, LazySpaceSaving, LossyCounting, Monitor, NullContexts, Snapshot,
     StickySampling, Thresholds, WeightedSpaceSaving,
 };
 use crate::MethodPlaces;
@@ -170,6 +170,9 @@ impl ContextStream {
     }
 
     fn driver<A: Monitor + Send + 'static>(&self, algorithm: A, seed: u64) -> Box<dyn Driver> {
+        if self.options.in_program.is_some() {
+            return self.words(ContextTreeBuilder::new(Grouped::new(algorithm)));
+        }
         let contexts = ContextTreeBuilder::new(algorithm);
         let Some(BurstOptions {
             interval,

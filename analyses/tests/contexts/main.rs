@@ -2,6 +2,7 @@
 
 mod cases;
 mod common;
+mod groups;
 mod words;
 
 use std::collections::HashMap;

@@ -346,7 +346,7 @@ fn weights(options: ContextOptions, words: &[u64]) -> (Weights, ContextResult) {
 fn bursts_of_the_program_bring_their_stacks() {
     let under_way = |method| Word::enter(method, Some(CALL_UNDER_WAY)).0;
     let words = [
-        Word::burst(1, 2).0,
+        Word::burst(1, 0, 2).0,
         Word::enter(1, None).0,
         enter(2, 10),
         Word::call(2, 20).0,
@@ -368,12 +368,12 @@ fn bursts_of_the_program_bring_their_stacks() {
         Word::exit(9).0, // nobody knows of it: nor of what is below
         under_way(8),
         // Another burst, each call of which stands for five.
-        Word::burst(5, 0).0,
+        Word::burst(5, 0, 0).0,
         under_way(1),
         Word::call(1, 3).0,
         under_way(2),
         // Begun in an initialiser, which 1 caused by a call at 40: that goes on when it has ended.
-        Word::burst(1, 2).0,
+        Word::burst(1, 0, 2).0,
         Word::enter(1, None).0,
         Word::call(1, 40).0,
         Word::enter(6, None).0,
@@ -417,7 +417,7 @@ fn bursts_of_the_program_bring_their_stacks() {
     let (all, result) = weights(
         options(Algorithm::Exact),
         &[
-            Word::burst(1, 0).0,
+            Word::burst(1, 0, 0).0,
             under_way(1),
             under_way(2),
             Word::call(2, 4).0,
@@ -435,7 +435,7 @@ fn bursts_of_the_program_bring_their_stacks() {
     // A call of what no walk has found.
     let (all, result) = weights(
         options(Algorithm::Exact),
-        &[Word::burst(1, 0).0, Word::call(3, 4).0, under_way(5)],
+        &[Word::burst(1, 0, 0).0, Word::call(3, 4).0, under_way(5)],
     );
     assert_eq!(all, [(vec![(3, none), (5, 4)], 1)]);
     assert_eq!(result.tally.orphans, 1);

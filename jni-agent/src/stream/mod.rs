@@ -9,6 +9,7 @@ pub mod walk;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use trodden_instrumenter::MethodId;
+use trodden_profile::events::BURST_GROUPS;
 
 use crate::host::Host;
 use crate::jvm::Jni;
@@ -45,7 +46,9 @@ impl Recording {
         method: MethodId,
     ) -> bool {
         let stack = self.walker.stack(host, jni, thread, method);
-        stack.is_some_and(|stack| self.streams.join(block, &stack))
+        // Most threads join while the burst lasts; one that comes late may get the next one's group.
+        let group = self.bursts.load(Ordering::Relaxed) % BURST_GROUPS as u32;
+        stack.is_some_and(|stack| self.streams.join(block, group, &stack))
     }
 
     /// The calling thread is about to end: its stream ends, and another thread may get its block.

@@ -16,7 +16,7 @@
 //! | 8 | `Gap` | 0 | events are missing from here on: no activation is known; method 0 |
 //! | 9 | `Call` | bytecode index, 0xffff if not known | the activation of the method is about to call from there |
 //! | 10 | `Charge` | weight | so many nanoseconds or bytes are the topmost activation's; method 0 |
-//! | 11 | `Burst` | activations | a burst begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
+//! | 11 | `Burst` | group × 2^28 + activations | a burst of a group begins, each call of which stands for *method* calls; so many `Enter` words follow that rebuild the stack |
 //! | 12 | `Before` | activations | what was there before profiling, below all that tells: as many activations as `Below` words follow; method 0 |
 //! | 13 | `Below` | bytecode index of its call under way, 0xffff if not known | such an activation, the outermost first |
 //!
@@ -43,6 +43,12 @@
 
 /// Largest method id.
 pub const MAX_METHOD: u32 = (1 << 28) - 1;
+
+/// Groups that bursts are dealt to in turn, the same for all threads: how they differ tells how far off an
+/// estimate may be.
+pub const BURST_GROUPS: usize = 16;
+
+const GROUP_SHIFT: u32 = 28;
 /// The argument of an [`Event::Enter`] whose call site is not known.
 pub const NO_CALL_SITE: u32 = 0xffff;
 
@@ -189,7 +195,11 @@ pub enum Event {
     /// The topmost activation has taken so many nanoseconds, or allocated so many bytes, since the last word.
     Charge { weight: u32 },
     /// A burst begins: each call stands for `factor` calls; so many `Enter` words follow that rebuild the stack.
-    Burst { factor: u32, activations: u32 },
+    Burst {
+        factor: u32,
+        group: u32,
+        activations: u32,
+    },
     /// Below all activations that tell of themselves are so many from before profiling, told by as many `Below` words.
     Before { activations: u32 },
     /// An activation from before profiling, and the bytecode index of its call under way, if known.
@@ -258,9 +268,14 @@ impl Word {
         Word::of(Kind::Charge, 0, weight)
     }
 
-    /// A burst begins, with so many activations open. `factor`: at most [`MAX_METHOD`].
-    pub const fn burst(factor: u32, activations: u32) -> Word {
-        Word::of(Kind::Burst, factor, activations)
+    /// A burst of a group (below [`BURST_GROUPS`]) begins, with so many activations open (at most
+    /// [`MAX_METHOD`]). `factor`: at most [`MAX_METHOD`].
+    pub const fn burst(factor: u32, group: u32, activations: u32) -> Word {
+        Word::of(
+            Kind::Burst,
+            factor,
+            group << GROUP_SHIFT | activations & MAX_METHOD,
+        )
     }
 
     /// So many activations from before profiling are below all others.
@@ -396,7 +411,8 @@ impl Word {
             Kind::Burst if method == 0 => return Err(bad("the factor of a burst", "at least 1")),
             Kind::Burst => Event::Burst {
                 factor: method,
-                activations: argument,
+                group: argument >> GROUP_SHIFT,
+                activations: argument & MAX_METHOD,
             },
             Kind::Before if method != 0 => return Err(bad("the method of a list", "0")),
             Kind::Before => Event::Before {
@@ -428,7 +444,11 @@ impl Event {
             Event::Gap => Word::GAP,
             Event::Call { method, bci } => Word::call(method, bci),
             Event::Charge { weight } => Word::charge(weight),
-            Event::Burst { factor, activations } => Word::burst(factor, activations),
+            Event::Burst {
+                factor,
+                group,
+                activations,
+            } => Word::burst(factor, group, activations),
             Event::Before { activations } => Word::before(activations),
             Event::Below { method, call } => Word::below(method, call),
         }
@@ -577,11 +597,13 @@ mod tests {
         Event::Charge { weight: u32::MAX },
         Event::Burst {
             factor: 1,
+            group: 0,
             activations: 0,
         },
         Event::Burst {
             factor: MAX_METHOD,
-            activations: u32::MAX,
+            group: BURST_GROUPS as u32 - 1,
+            activations: MAX_METHOD,
         },
         Event::Before { activations: 0 },
         Event::Before {

@@ -12,9 +12,9 @@ use proptest::prelude::*;
 use trodden_numbering::{BlockId, EdgeWeights, FlowGraph, NumberingOptions, PathDag, SimpleGraph};
 use trodden_profile::options::ContextWeight;
 use trodden_profile::{
-    BlockExit, BlockInfo, BlockShape, Callee, ClassMap, ClassProfile, ContextNode, ContextRow, ContextTree,
-    Contexts, EdgeLabel, InlinedCode, KPaths, LineEntry, MethodCounts, MethodMap, MethodShape, Observation,
-    PathForest, Profile, RunInfo, Skipped,
+    BlockExit, BlockInfo, BlockShape, BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, ContextNode,
+    ContextRow, ContextTree, Contexts, EdgeLabel, InlinedCode, KPaths, LineEntry, MethodCounts, MethodMap,
+    MethodShape, Observation, PathForest, Profile, RunInfo, Skipped,
 };
 
 /// A method over a graph: bytecode indices 10 apart, exits and labels as the number of successors demands.
@@ -399,6 +399,16 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                     .collect();
                 let tree = ContextTree::from_rows(&rows);
                 let least: u64 = tree.nodes().iter().map(ContextNode::estimate).sum();
+                let bursts = more % 2 == 0;
+                // Some contexts have no groups, though they have calls.
+                let grouped = (0u32..).zip(tree.nodes()).filter(|(at, _)| at % 3 > 0);
+                let grouped = grouped.filter_map(|(at, node)| Some((at, node.calls?.0)));
+                let groups = bursts.then(|| BurstGroups {
+                    all: ByGroup(std::array::from_fn(|group| u64::from(more) >> group)),
+                    contexts: grouped
+                        .map(|(at, calls)| (at, ByGroup(std::array::from_fn(|group| calls >> (group % 5)))))
+                        .collect(),
+                });
                 Contexts {
                     weight: ContextWeight::default(),
                     algorithm: if exact { "exact" } else { "lss" }.to_owned(),
@@ -406,7 +416,7 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                         let phi = f64::from(phi) / 100.0;
                         (phi, phi * f64::from(share) / 100.0)
                     }),
-                    bursts: (more % 2 == 0).then(|| "static:100:10".to_owned()),
+                    bursts: bursts.then(|| "static:100:10".to_owned()),
                     calls: least + u64::from(more),
                     absent: if exact { 0 } else { absent.into() },
                     peak_nodes: peak_nodes.into(),
@@ -414,6 +424,7 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                     dropped: dropped.into(),
                     orphans: orphans.into(),
                     tree,
+                    groups,
                 }
             },
         )

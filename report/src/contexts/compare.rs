@@ -56,6 +56,7 @@ fn contexts_json(c: &ContextComparison) -> serde_json::Value {
         "uncovered_average_percent": a.uncovered_average,
         "lower_error_percent": {"max": a.lower.max, "average": a.lower.average},
         "upper_error_percent": {"max": a.upper.max, "average": a.upper.average},
+        "intervals": c.intervals.map(|(hold, of)| json!({"hold": hold, "of": of})),
         "peak_contexts_share": c.peak_contexts_share,
         "peak_bytes_share": c.peak_bytes_share,
     })
@@ -86,6 +87,12 @@ fn contexts_text(c: &ContextComparison) -> String {
         ("peak contexts, of exact", share(Some(c.peak_contexts_share))),
         ("peak bytes, of exact", share(Some(c.peak_bytes_share))),
     ];
+    if let Some((hold, of)) = c.intervals {
+        rows.push((
+            "exact share in the interval",
+            format!("{hold} of {of} hot contexts"),
+        ));
+    }
     let names: Vec<String> = a
         .coverage
         .iter()

@@ -6,7 +6,7 @@ use trodden_profile::options::ContextWeight;
 use super::ContextsView;
 use super::icicle::Icicle;
 use crate::html::{bar, embed, search};
-use crate::words::{percent, thousands};
+use crate::words::{percent, share_range, thousands};
 
 /// Rows of the table of methods that stand in the page; the script makes the others.
 const ROWS: usize = 30;
@@ -35,7 +35,7 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
             @if !hottest.is_empty() {
                 h3 { "Hottest chains" }
                 div.scroll { table.chains {
-                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } th scope="col" { "Chain of calls" } } }
+                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } @if view.has_intervals() { th.num scope="col" { "95 % interval" } } th scope="col" { "Chain of calls" } } }
                     tbody { @for &at in &hottest { (row(view, at)) } }
                 } }
             }
@@ -114,6 +114,7 @@ fn row(view: &ContextsView, at: usize) -> Markup {
             td.num { (thousands(least)) }
             td.num { @if most > least { (thousands(most)) } }
             td.num { (bar(share)) span { (percent(share)) } }
+            @if view.has_intervals() { td.num { (view.share_interval(at).map_or(String::new(), share_range)) } }
             td {
                 details {
                     summary { code { (view.title(node)) } }

@@ -40,6 +40,7 @@ struct Node<'a> {
     along: Option<Along>,
     calls: Option<u64>,
     at_most: Option<u64>,
+    share_interval: Option<[f64; 2]>,
     hot: bool,
 }
 
@@ -107,6 +108,7 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
             along: along(view, at),
             calls: node.calls.map(|(least, _)| least),
             at_most: node.calls.map(|(_, most)| most),
+            share_interval: view.share_interval(at),
             hot: view.hot[at],
         }
     });

@@ -172,6 +172,20 @@ impl<'p> ContextsView<'p> {
         calls as f64 / self.contexts.calls.max(1) as f64
     }
 
+    /// Where the share would lie, 95 times of 100, had bursts fallen at other times, by how groups of bursts differ. `None`: there
+    /// were none, or too few.
+    pub(crate) fn share_interval(&self, at: usize) -> Option<[f64; 2]> {
+        let groups = self.contexts.groups.as_ref()?;
+        let (low, high) = groups.of(at)?.share_interval(&groups.all)?;
+        Some([low, high])
+    }
+
+    /// Is there a context whose share has an interval?
+    pub(crate) fn has_intervals(&self) -> bool {
+        let groups = self.contexts.groups.as_ref();
+        groups.is_some_and(|groups| groups.all.share_interval(&groups.all).is_some())
+    }
+
     /// The hottest contexts, at most so many, by estimate; those of the same estimate in order.
     pub fn hottest(&self, top: usize) -> Vec<usize> {
         let nodes = self.nodes();
@@ -221,9 +235,16 @@ impl<'p> ContextsView<'p> {
                 let taken = taken.map_or("bursts".to_owned(), |n| {
                     format!("{} of them, a thread each", words::thousands(n))
                 });
+                let error = match self.has_intervals() {
+                    true => {
+                        "Intervals tell of chance: where a share would lie, 95 times of 100, had bursts fallen at other \
+                         times. Parts of the run weigh by the time that they take; what that changes is not known."
+                    }
+                    false => "How far off these are is not known: there were too few bursts.",
+                };
                 format!(
                     " Only bursts were counted ({bursts}; {taken}): numbers are of {unit} within them, and shares are \
-                     estimates for the whole run. How far off these are is not known, as it is not kept how bursts differ."
+                     estimates for the whole run. {error}"
                 )
             }
         });

@@ -2,10 +2,12 @@
 
 use super::ContextsView;
 use crate::text::{Page, TITLE};
-use crate::words::{percent, thousands};
+use crate::words::{self, percent, thousands};
 
 /// Levels of indentation; deeper ones tell their depth.
 const DEEPEST: u32 = 24;
+/// Columns of an interval.
+const WIDE: usize = 15;
 /// Longest chain of callers that is written out.
 const CHAIN: usize = 4;
 
@@ -33,10 +35,15 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     let exact = view.contexts.is_exact();
     let most = if exact { "" } else { "at most" };
     out.push(format!(
-        "{:>15} {most:>15} {:>8}  context",
+        "{:>15} {most:>15} {:>8}{}  context",
         view.contexts.weight.unit(),
-        "share"
+        "share",
+        match view.has_intervals() {
+            true => format!(" {:>WIDE$}", "95 % interval"),
+            false => String::new(),
+        }
     ));
+    let width = 41 + if view.has_intervals() { 1 + WIDE } else { 0 };
     let list = view.with_callers(&chosen);
     let mut children = vec![0u32; list.len()];
     for (_, parent) in &list {
@@ -54,7 +61,7 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
         if chain > CHAIN {
             out.push(line(view, list[at].0, level));
             out.push(format!(
-                "{:>41}{}… {} more callers, one below the other",
+                "{:>width$}{}… {} more callers, one below the other",
                 "",
                 indent(level + 1),
                 thousands(chain as u64 - 2)
@@ -100,6 +107,13 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         }
         None => (String::new(), String::new(), String::new()),
     };
+    let interval = match view.has_intervals() {
+        true => {
+            let interval = view.share_interval(at).map_or(String::new(), words::share_range);
+            format!(" {interval:>WIDE$}")
+        }
+        false => String::new(),
+    };
     let called = match (node.site, view.call_line(at)) {
         (_, Some(line)) => format!("line {line}: "),
         (Some(bci), None) => format!("bci {bci}: "),
@@ -109,7 +123,7 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         .call_path_text(at)
         .map_or(String::new(), |path| format!("  [{path}]"));
     format!(
-        "{calls:>15} {most:>15} {share:>8}  {}{called}{}{along}",
+        "{calls:>15} {most:>15} {share:>8}{interval}  {}{called}{}{along}",
         indent(level),
         view.title(node)
     )

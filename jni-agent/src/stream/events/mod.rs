@@ -256,9 +256,9 @@ impl Streams {
         self.revisits_skipped.load(Ordering::Relaxed)
     }
 
-    /// The calling thread, whose block this is, takes part in a burst, with this on its stack; or it is left
-    /// out.
-    pub fn join(&self, block: ThreadBlock, stack: &[u64]) -> bool {
+    /// The calling thread, whose block this is, takes part in a burst of a group, with this on its stack; or
+    /// it is left out.
+    pub fn join(&self, block: ThreadBlock, group: u32, stack: &[u64]) -> bool {
         let Some(open) = self.stream(block) else {
             return false;
         };
@@ -272,7 +272,7 @@ impl Streams {
         let entries = stack
             .iter()
             .filter(|&&word| Word(word).kind() == Some(Kind::Enter));
-        let mut words = vec![Word::burst(factor, entries.count() as u32).0];
+        let mut words = vec![Word::burst(factor, group, entries.count() as u32).0];
         words.extend_from_slice(stack);
         open.send(&words);
         true

@@ -181,10 +181,10 @@ fn bursts_that_begin_where_one_began_are_chosen() {
     let bench = Bench::of(EventKinds::ACTIVATION_PATHS);
     let Bench { blocks, streams } = &bench;
     let block = blocks.reserve_small();
-    assert!(!streams.join(block, &[]), "a block without a thread");
+    assert!(!streams.join(block, 0, &[]), "a block without a thread");
     streams.thread_begins(block, info(1));
     let stack = |site| [Word::enter(3, None).0, Word::call(3, site).0];
-    let joined = |site| (0..1000).filter(|_| streams.join(block, &stack(site))).count();
+    let joined = |site| (0..1000).filter(|_| streams.join(block, 0, &stack(site))).count();
     assert_eq!(joined(1), 1000);
     // Per burst one word about it, and two of the stack.
     assert_eq!(bench.words(), 3000);
@@ -209,7 +209,7 @@ fn blocks_that_the_agent_makes_for_threads_come_back_when_these_end() {
     // thread gets the block.
     let other = bench.thread(1);
     assert_eq!((bench.words(), streams.block_of(1)), (300, Some(other)));
-    assert!(!streams.join(made, &[]));
+    assert!(!streams.join(made, 0, &[]));
     assert!((0..100).all(|_| blocks.reserve_small() != made));
     streams.append(other, Word::exit(1).0);
     streams.thread_ends(blocks, 1);

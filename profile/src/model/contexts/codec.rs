@@ -1,6 +1,6 @@
 //! The sections of calling contexts, both ways.
 
-use super::{ContextNode, ContextTree, Contexts};
+use super::{BurstGroups, ByGroup, ContextNode, ContextTree, Contexts};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
@@ -13,6 +13,9 @@ pub(super) const ABOUT: Tag = *b"ctxt";
 pub(super) const NODES: Tag = *b"ctxn";
 /// Tag of the sections with paths that led to calls.
 pub(super) const PREFIXES: Tag = *b"ctxp";
+
+/// Tag of the sections with calls per group of bursts: the first record is about all contexts.
+pub(super) const GROUPS: Tag = *b"ctxg";
 
 /// Writes the contexts.
 pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -67,7 +70,20 @@ pub(super) fn write(contexts: &Contexts, out: &mut Sections<'_>) -> Result<(), W
         }
         prefixes.end();
     }
-    out.put_records(PREFIXES, prefixes)
+    out.put_records(PREFIXES, prefixes)?;
+
+    let mut groups = Records::default();
+    if let Some(BurstGroups { all, contexts }) = &contexts.groups {
+        let mut before = 0;
+        let own = contexts.iter().map(|(at, own)| (u64::from(*at) + 1, own));
+        for (at, by_group) in std::iter::once((0, all)).chain(own) {
+            groups.plain.uint(at - before);
+            before = at;
+            by_group.0.iter().for_each(|&calls| groups.plain.uint(calls));
+            groups.end();
+        }
+    }
+    out.put_records(GROUPS, groups)
 }
 
 /// What was read of the contexts so far.
@@ -78,6 +94,7 @@ pub(super) struct Reading {
     nodes: Vec<ContextNode>,
     /// Number of the node, from 1, and its prefix.
     prefixes: Vec<(u64, u32)>,
+    groups: Option<BurstGroups>,
 }
 
 impl SectionReader for Reading {
@@ -85,7 +102,8 @@ impl SectionReader for Reading {
         match tag {
             ABOUT => self.about(d),
             NODES => d.records(|d| self.node(d)),
-            _ => d.records(|d| self.prefix(d)),
+            PREFIXES => d.records(|d| self.prefix(d)),
+            _ => d.records(|d| self.group(d)),
         }
     }
 
@@ -115,6 +133,7 @@ impl Reading {
             dropped: d.uint("dropped calls")?,
             orphans: d.uint("orphans")?,
             tree: ContextTree::default(),
+            groups: None,
         };
         let nodes = d.uint("number of contexts")?;
         if !d.is_at_end() {
@@ -161,6 +180,31 @@ impl Reading {
         Ok(())
     }
 
+    fn group(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let next = d.uint("distance to a context with groups of bursts")?;
+        let mut by_group = ByGroup::default();
+        for calls in &mut by_group.0 {
+            *calls = d.uint("calls of a group of bursts")?;
+        }
+        let Some(groups) = &mut self.groups else {
+            self.groups = Some(BurstGroups {
+                all: by_group,
+                contexts: Vec::new(),
+            });
+            return match next {
+                0 => Ok(()),
+                _ => Err("groups of bursts do not begin with those of all contexts".to_owned()),
+            };
+        };
+        let before = groups.contexts.last().map_or(0, |&(at, _)| u64::from(at) + 1);
+        let at = before.checked_add(next).filter(|_| next > 0);
+        let at = at.ok_or("contexts with groups of bursts do not ascend")?;
+        let at =
+            u32::try_from(at - 1).map_err(|_| format!("there is no context {at} for groups of bursts"))?;
+        groups.contexts.push((at, by_group));
+        Ok(())
+    }
+
     fn contexts(mut self) -> Decoded<Option<Contexts>> {
         let found = self.nodes.len() as u64;
         for (at, prefix) in self.prefixes {
@@ -169,7 +213,7 @@ impl Reading {
                 .prefix = Some(prefix);
         }
         match self.about {
-            None if found == 0 => Ok(None),
+            None if found == 0 && self.groups.is_none() => Ok(None),
             None => Err(format!(
                 "there are {found} contexts, but nothing tells about them"
             )),
@@ -178,6 +222,7 @@ impl Reading {
             }
             Some((contexts, _)) => Ok(Some(Contexts {
                 tree: ContextTree::from_preorder(self.nodes)?,
+                groups: self.groups,
                 ..contexts
             })),
         }

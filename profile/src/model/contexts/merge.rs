@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::tree::Key;
-use super::{ContextNode, ContextRow, ContextTree, Contexts};
+use super::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::map::MethodMap;
 use crate::model::merge::{MergeError, SEPARATOR, place};
 use crate::model::profile::{ClassProfile, Profile};
@@ -52,6 +52,12 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
     let mut rows: Vec<ContextRow> = Vec::new();
     let mut sums: Vec<Sum> = Vec::new();
     let mut known: HashMap<(Option<u32>, Key), u32> = HashMap::new();
+    // What was counted otherwise in one of them has no groups, and so the sum has none.
+    let mut all_groups = all
+        .iter()
+        .all(|(.., own)| own.groups.is_some())
+        .then(ByGroup::default);
+    let mut groups: Vec<(u32, ByGroup)> = Vec::new();
     for (_, profile, own) in &all {
         add_facts(&mut merged, own);
         let places: Vec<Vec<Place>> = profile
@@ -67,7 +73,10 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
         let mut path: Vec<Option<u32>> = Vec::new();
         // The methods of these, as the profile has them.
         let mut callers: Vec<(u32, u32)> = Vec::new();
-        for node in own.tree.nodes() {
+        if let (Some(sum), Some(own)) = (&mut all_groups, &own.groups) {
+            sum.plus(&own.all);
+        }
+        for (at, node) in own.tree.nodes().iter().enumerate() {
             path.truncate(node.depth as usize - 1);
             callers.truncate(node.depth as usize - 1);
             let place = places
@@ -115,6 +124,9 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
                 sum.counted_absent = sum.counted_absent.saturating_add(own.absent);
                 sum.counted = true;
             }
+            if let Some(by_group) = own.groups.as_ref().and_then(|groups| groups.of(at)) {
+                groups.push((row, *by_group));
+            }
             path.push(Some(row));
         }
     }
@@ -124,7 +136,9 @@ pub(super) fn merge(profiles: &[&Profile], classes: &[ClassProfile]) -> Result<O
             .counted
             .then_some((sum.least, sum.most.saturating_add(elsewhere)));
     }
-    merged.tree = ContextTree::from_rows(&rows);
+    let (tree, places) = ContextTree::placed(&rows);
+    merged.tree = tree;
+    merged.groups = all_groups.map(|all| BurstGroups::placed(all, groups, &places));
     Ok(Some(merged))
 }
 

@@ -5,6 +5,7 @@
 //! business of `trodden-analyses`; here it is data.
 
 mod codec;
+mod groups;
 mod merge;
 mod subtract;
 mod tree;
@@ -16,6 +17,7 @@ use crate::model::section::{Section, SectionReader, Sections};
 use crate::model::subtract::SubtractError;
 use crate::options::ContextWeight;
 
+pub use groups::{BurstGroups, ByGroup};
 pub use tree::{ContextNode, ContextRow, ContextTree};
 
 /// The calling contexts of a run, all threads together.
@@ -44,6 +46,8 @@ pub struct Contexts {
     pub orphans: u64,
     /// The contexts.
     pub tree: ContextTree,
+    /// How bursts differ. `None`: all calls were counted, or it is not known.
+    pub groups: Option<BurstGroups>,
 }
 
 /// Hot contexts cannot be told from the others at this threshold.
@@ -102,6 +106,12 @@ impl Contexts {
             }
             calls = calls.saturating_add(least);
         }
+        if let Some(groups) = &self.groups
+            && let Some((at, _)) = groups.contexts.last()
+            && *at as usize >= self.tree.nodes().len()
+        {
+            return Err(format!("there is no context {at} for groups of bursts"));
+        }
         match calls <= self.calls {
             true => Ok(()),
             false => Err(format!("contexts have {calls} of {} calls", self.calls)),
@@ -114,7 +124,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::NODES, codec::PREFIXES]
+        &[codec::ABOUT, codec::NODES, codec::PREFIXES, codec::GROUPS]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {

@@ -100,6 +100,7 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
         dropped: less(all.dropped, then.dropped)?,
         orphans: less(all.orphans, then.orphans)?,
         tree: ContextTree::from_rows(&rows),
+        groups: None,
         ..all.clone()
     }))
 }

@@ -86,6 +86,11 @@ impl ContextTree {
     /// From rows in any order but that callers come first. Rows for the same context are added up. A row whose caller does not
     /// come before it counts as a thread's first.
     pub fn from_rows(rows: &[ContextRow]) -> Self {
+        Self::placed(rows).0
+    }
+
+    /// The same, and for each row the index of its context.
+    pub fn placed(rows: &[ContextRow]) -> (Self, Vec<u32>) {
         // Same contexts first: the place of each row among the different ones.
         let mut places: Vec<u32> = Vec::with_capacity(rows.len());
         let mut nodes: Vec<(Option<u32>, ContextNode)> = Vec::with_capacity(rows.len());
@@ -106,7 +111,7 @@ impl ContextTree {
                 };
             }
         }
-        drop((places, known));
+        drop(known);
         // Children of a node side by side, in order; then from the roots down, last ones first on the stack.
         let mut order: Vec<u32> = (0..nodes.len() as u32).collect();
         order.sort_unstable_by_key(|&at| {
@@ -124,12 +129,15 @@ impl ContextTree {
             order[from..from + count].iter().rev().copied()
         };
         let mut tree = Vec::with_capacity(nodes.len());
+        let mut index = vec![0; nodes.len()];
         let mut stack: Vec<u32> = children(None).collect();
         while let Some(at) = stack.pop() {
+            index[at as usize] = tree.len() as u32;
             tree.push(nodes[at as usize].1);
             stack.extend(children(Some(at)));
         }
-        ContextTree(tree)
+        let places = places.into_iter().map(|place| index[place as usize]).collect();
+        (ContextTree(tree), places)
     }
 
     /// The contexts, in order.

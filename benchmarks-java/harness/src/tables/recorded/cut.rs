@@ -21,7 +21,7 @@ struct Writer {
 impl Writer {
     fn burst(&mut self) -> usize {
         *self.burst.get_or_insert_with(|| {
-            self.words.push(Word::burst(1, 0).0);
+            self.words.push(Word::burst(1, 0, 0).0);
             self.words.len() - 1
         })
     }
@@ -31,7 +31,7 @@ impl ContextSink for Writer {
     fn enter(&mut self, frame: Frame, weight: u64) {
         // How many calls each stands for is known from the first one on; returns have no weight.
         let at = self.burst();
-        self.words[at] = Word::burst(weight as u32, self.placed).0;
+        self.words[at] = Word::burst(weight as u32, 0, self.placed).0;
         self.used = true;
         if let (Some(&caller), true) = (self.open.last(), frame.site != UNKNOWN_SITE) {
             self.words.push(Word::call(caller, frame.site.into()).0);
@@ -69,7 +69,7 @@ impl ContextSink for Writer {
     fn place(&mut self, frame: Frame) {
         let at = self.burst();
         self.placed += 1;
-        self.words[at] = Word::burst(1, self.placed).0;
+        self.words[at] = Word::burst(1, 0, self.placed).0;
         let site = (frame.site != UNKNOWN_SITE).then_some(frame.site);
         self.words.push(Word::enter(frame.method, site).0);
         self.open.push(frame.method);

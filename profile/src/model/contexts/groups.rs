@@ -1,0 +1,118 @@
+//! What groups of bursts say about how far off an estimate may be.
+
+use std::collections::BTreeMap;
+
+use crate::events::BURST_GROUPS;
+
+/// Calls per group of bursts. Each group is a sample of the whole run, and all are alike but for chance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByGroup(pub [u64; BURST_GROUPS]);
+
+/// Calls of contexts per group of bursts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BurstGroups {
+    /// Of all contexts.
+    pub all: ByGroup,
+    /// Of the contexts whose calls were counted, by index in the tree, ascending.
+    pub contexts: Vec<(u32, ByGroup)>,
+}
+
+/// Groups in which there must have been calls: fewer say too little of each other.
+const LEAST_GROUPS: usize = 4;
+
+/// 97.5 % quantiles of Student's distribution, from one degree of freedom on.
+const STUDENT: [f64; BURST_GROUPS - 1] = [
+    12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281, 2.2010, 2.1788, 2.1604,
+    2.1448, 2.1314,
+];
+
+impl ByGroup {
+    /// Adds what another part of the same groups, or another sample, has.
+    pub fn plus(&mut self, other: &ByGroup) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = own.saturating_add(other);
+        }
+    }
+
+    /// The sum.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |sum, &part| sum.saturating_add(part))
+    }
+
+    /// Where the share of these in `all` lies in 95 of 100 samples like this one. `None`: there are calls in too few groups for
+    /// that to be known.
+    ///
+    /// The share is a ratio of two sums over groups, so its variance is that of what each group has beyond the share of its own
+    /// calls (Wolter, *Introduction to Variance Estimation*, sections 2.4 and 6.4). Student's distribution, as there are few groups.
+    pub fn share_interval(&self, all: &ByGroup) -> Option<(f64, f64)> {
+        let groups = all.0.iter().filter(|&&calls| calls > 0).count();
+        if groups < LEAST_GROUPS {
+            return None;
+        }
+        let whole = all.total() as f64;
+        let share = self.total() as f64 / whole;
+        let beyond = |(&part, &of): (&u64, &u64)| (part as f64 - share * of as f64).powi(2);
+        let squares: f64 = self.0.iter().zip(&all.0).map(beyond).sum();
+        let freedom = groups - 1;
+        let error = (squares * groups as f64 / freedom as f64).sqrt() / whole;
+        let half = STUDENT[freedom - 1] * error;
+        Some(((share - half).max(0.0), (share + half).min(1.0)))
+    }
+}
+
+impl BurstGroups {
+    /// Those of rows of a tree, whose indices in it are `places`. Rows of the same context are added up.
+    pub fn placed(all: ByGroup, rows: impl IntoIterator<Item = (u32, ByGroup)>, places: &[u32]) -> Self {
+        let mut contexts: BTreeMap<u32, ByGroup> = BTreeMap::new();
+        for (row, by_group) in rows {
+            if let Some(&at) = places.get(row as usize) {
+                contexts.entry(at).or_default().plus(&by_group);
+            }
+        }
+        let contexts = contexts.into_iter().collect();
+        BurstGroups { all, contexts }
+    }
+
+    /// Those of a context, by its index in the tree.
+    pub fn of(&self, context: usize) -> Option<&ByGroup> {
+        let at = self
+            .contexts
+            .binary_search_by_key(&context, |&(at, _)| at as usize);
+        Some(&self.contexts[at.ok()?].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_agree_leave_no_doubt() {
+        let all = ByGroup(std::array::from_fn(|group| 100 * (group as u64 + 1)));
+        let part = ByGroup(all.0.map(|calls| calls / 4));
+        let (low, high) = part.share_interval(&all).unwrap();
+        assert!(
+            (low - 0.25).abs() < 1e-12 && (high - 0.25).abs() < 1e-12,
+            "{low} {high}"
+        );
+    }
+
+    #[test]
+    fn few_groups_say_nothing() {
+        let mut all = ByGroup::default();
+        all.0[..3].fill(50);
+        assert_eq!(all.share_interval(&all), None);
+        all.0[3] = 1;
+        assert_eq!(all.share_interval(&all), Some((1.0, 1.0)));
+        assert_eq!(ByGroup::default().share_interval(&all), Some((0.0, 0.0)));
+    }
+
+    #[test]
+    fn the_interval_is_that_of_a_ratio() {
+        // Reckoned apart (Python): x = 1…16, n = 20 each; p = 0.425, s² = 16/15 · Σ(x − 8.5)², over 320, times 2.1314.
+        let part = ByGroup(std::array::from_fn(|group| group as u64 + 1));
+        let (low, high) = part.share_interval(&ByGroup([20; BURST_GROUPS])).unwrap();
+        assert!((low - 0.298_156).abs() < 1e-6, "{low}");
+        assert!((high - 0.551_844).abs() < 1e-6, "{high}");
+    }
+}
