@@ -76,6 +76,7 @@ fn contexts() -> Contexts {
         dropped: 1,
         orphans: 2,
         tree: ContextTree::from_preorder(nodes).unwrap(),
+        groups: None,
     }
 }
 
