@@ -94,8 +94,8 @@ pub fn compare(
     }))
 }
 
-/// Of the contexts that are wanted and have an interval of their share, those whose true share lies in it; and
-/// how many there are.
+/// Of the contexts that are wanted and have an interval of their share, those whose true share lies in it;
+/// and how many there are.
 fn intervals(
     truth: &Contexts,
     truth_frames: &[Frame],

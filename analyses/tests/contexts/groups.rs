@@ -84,8 +84,8 @@ proptest! {
         prop_assert_eq!(ours, counts);
     }
 
-    /// Whatever is forgotten meanwhile: groups add up to the lower bound (which Sticky Sampling lowers by lot),
-    /// and none has more than there was.
+    /// Whatever is forgotten meanwhile: groups add up to the lower bound (which Sticky Sampling lowers by
+    /// lot), and none has more than there was.
     #[test]
     fn groups_add_up_to_lower_bounds(threads in vec(bursts(), 1..4)) {
         let (mut counts, mut all) = (HashMap::new(), ByGroup::default());

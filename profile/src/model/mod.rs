@@ -35,7 +35,9 @@ pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteE
 pub use conditions::{
     CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,
 };
-pub use contexts::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange};
+pub use contexts::{
+    BURST_GROUPS, BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange,
+};
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, MethodTime, PlaceTime,

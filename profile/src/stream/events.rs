@@ -44,9 +44,7 @@
 /// Largest method id.
 pub const MAX_METHOD: u32 = (1 << 28) - 1;
 
-/// Groups that bursts are dealt to in turn, the same for all threads: how they differ tells how far off an
-/// estimate may be.
-pub const BURST_GROUPS: usize = 16;
+pub use crate::BURST_GROUPS;
 
 const GROUP_SHIFT: u32 = 28;
 /// The argument of an [`Event::Enter`] whose call site is not known.

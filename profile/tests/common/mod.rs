@@ -402,7 +402,8 @@ pub fn any_contexts(classes: &[ClassProfile]) -> impl Strategy<Value = Contexts>
                 let bursts = more % 2 == 0;
                 // Some contexts have no groups, though they have calls.
                 let grouped = (0u32..).zip(tree.nodes()).filter(|(at, _)| at % 3 > 0);
-                let grouped = grouped.filter_map(|(at, node)| Some((at, node.calls?.0)));
+                let grouped = grouped
+                    .filter_map(|(at, node)| Some((at, node.calls?.0)).filter(|&(_, calls)| calls > 0));
                 let groups = bursts.then(|| BurstGroups {
                     all: ByGroup(std::array::from_fn(|group| u64::from(more) >> group)),
                     contexts: grouped

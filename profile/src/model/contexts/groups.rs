@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::events::BURST_GROUPS;
+/// Groups that bursts are dealt to in turn, the same for all threads: how they differ tells how far off an
+/// estimate may be.
+pub const BURST_GROUPS: usize = 16;
 
 /// Calls per group of bursts. Each group is a sample of the whole run, and all are alike but for chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +36,15 @@ impl ByGroup {
         }
     }
 
+    /// What is left of these without the others'. `None`: there were more of those.
+    pub fn minus(&self, other: &ByGroup) -> Option<ByGroup> {
+        let mut rest = *self;
+        for (own, other) in rest.0.iter_mut().zip(other.0) {
+            *own = own.checked_sub(other)?;
+        }
+        Some(rest)
+    }
+
     /// The sum.
     pub fn total(&self) -> u64 {
         self.0.iter().fold(0, |sum, &part| sum.saturating_add(part))
@@ -61,7 +72,8 @@ impl ByGroup {
 }
 
 impl BurstGroups {
-    /// Those of rows of a tree, whose indices in it are `places`. Rows of the same context are added up.
+    /// Those of rows of a tree, whose indices in it are `places`. Rows of the same context are added up; those without calls are left
+    /// out.
     pub fn placed(all: ByGroup, rows: impl IntoIterator<Item = (u32, ByGroup)>, places: &[u32]) -> Self {
         let mut contexts: BTreeMap<u32, ByGroup> = BTreeMap::new();
         for (row, by_group) in rows {
@@ -69,8 +81,19 @@ impl BurstGroups {
                 contexts.entry(at).or_default().plus(&by_group);
             }
         }
-        let contexts = contexts.into_iter().collect();
+        let contexts = contexts.into_iter();
+        let contexts = contexts
+            .filter(|(_, by_group)| *by_group != ByGroup::default())
+            .collect();
         BurstGroups { all, contexts }
+    }
+
+    /// Those of a context, to be changed.
+    pub(super) fn of_mut(&mut self, context: usize) -> Option<&mut ByGroup> {
+        let at = self
+            .contexts
+            .binary_search_by_key(&context, |&(at, _)| at as usize);
+        Some(&mut self.contexts[at.ok()?].1)
     }
 
     /// Those of a context, by its index in the tree.

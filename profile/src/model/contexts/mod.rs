@@ -17,7 +17,7 @@ use crate::model::section::{Section, SectionReader, Sections};
 use crate::model::subtract::SubtractError;
 use crate::options::ContextWeight;
 
-pub use groups::{BurstGroups, ByGroup};
+pub use groups::{BURST_GROUPS, BurstGroups, ByGroup};
 pub use tree::{ContextNode, ContextRow, ContextTree};
 
 /// The calling contexts of a run, all threads together.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::tree::Key;
-use super::{ContextNode, ContextRow, ContextTree, Contexts};
+use super::{BurstGroups, ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::merge::place;
 use crate::model::profile::Profile;
 use crate::model::subtract::SubtractError;
@@ -37,9 +37,13 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
         .iter()
         .map(|node| node.calls.map(|(least, _)| least))
         .collect();
+    let mut groups = match (&all.groups, &then.groups) {
+        (Some(all), Some(then)) => Some((all.clone(), all.all.minus(&then.all).ok_or_else(fell)?)),
+        _ => None,
+    };
     // Per depth: the context's place among those of now.
     let mut above: Vec<u32> = Vec::new();
-    for node in then.tree.nodes() {
+    for (own_at, node) in then.tree.nodes().iter().enumerate() {
         above.truncate(node.depth as usize - 1);
         let (class, method) =
             place(before, node.class as usize, node.method as usize, &now.classes).ok_or_else(fell)?;
@@ -58,6 +62,11 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
         .key();
         let at = *known.get(&(above.last().copied(), key)).ok_or_else(fell)?;
         above.push(at);
+        let earlier = then.groups.as_ref().and_then(|groups| groups.of(own_at));
+        if let (Some((groups, _)), Some(earlier)) = (&mut groups, earlier) {
+            let of = groups.of_mut(at as usize).ok_or_else(fell)?;
+            *of = of.minus(earlier).ok_or_else(fell)?;
+        }
         if let Some((times, _)) = node.calls {
             let left = calls[at as usize].as_mut().and_then(|calls| {
                 *calls = calls.checked_sub(times)?;
@@ -90,6 +99,13 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
             });
         }
     }
+    // Rows are in the tree's order already.
+    let groups = groups.map(|(groups, all)| {
+        let kept = groups.contexts.into_iter();
+        let kept = kept.filter_map(|(at, by_group)| Some((places[at as usize]?, by_group)));
+        let order: Vec<u32> = (0..rows.len() as u32).collect();
+        BurstGroups::placed(all, kept, &order)
+    });
     let less = |now: u64, then: u64| now.checked_sub(then).ok_or_else(fell);
     Ok(Some(Contexts {
         calls: less(all.calls, then.calls)?,
@@ -100,7 +116,7 @@ pub(super) fn subtract(now: &Profile, before: &Profile) -> Result<Option<Context
         dropped: less(all.dropped, then.dropped)?,
         orphans: less(all.orphans, then.orphans)?,
         tree: ContextTree::from_rows(&rows),
-        groups: None,
+        groups,
         ..all.clone()
     }))
 }
