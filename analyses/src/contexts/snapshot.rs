@@ -85,7 +85,8 @@ impl Snapshot {
             });
         }
         let mut monitored = 0;
-        let mut groups = algorithm.groups().map(|groups| Grouped {
+        let counted = algorithm.groups();
+        let mut groups = counted.map(|groups| Grouped {
             all: groups.all,
             nodes: FxHashMap::default(),
         });
@@ -94,8 +95,8 @@ impl Snapshot {
             known.monitored = true;
             known.bounds = bounds;
             monitored += 1;
-            if let (Some(groups), Some(of)) = (&mut groups, algorithm.groups())
-                && let Some(by_group) = of.of(NodeId(node))
+            if let (Some(groups), Some(counted)) = (&mut groups, counted)
+                && let Some(by_group) = counted.of(NodeId(node))
             {
                 groups.nodes.insert(at[node as usize], by_group);
             }

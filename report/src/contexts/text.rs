@@ -38,12 +38,9 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
         "{:>15} {most:>15} {:>8}{}  context",
         view.contexts.weight.unit(),
         "share",
-        match view.has_intervals() {
-            true => format!(" {:>WIDE$}", "95 % interval"),
-            false => String::new(),
-        }
+        interval_column(view, "95 % interval")
     ));
-    let width = 41 + if view.has_intervals() { 1 + WIDE } else { 0 };
+    let width = 41 + interval_column(view, "").len();
     let list = view.with_callers(&chosen);
     let mut children = vec![0u32; list.len()];
     for (_, parent) in &list {
@@ -94,6 +91,14 @@ fn indent(level: u32) -> String {
     }
 }
 
+/// What stands in the column of intervals, which is there if there are any.
+fn interval_column(view: &ContextsView, text: &str) -> String {
+    match view.has_intervals() {
+        true => format!(" {text:>WIDE$}"),
+        false => String::new(),
+    }
+}
+
 fn line(view: &ContextsView, at: usize, level: u32) -> String {
     let node = &view.nodes()[at];
     let (calls, most, share) = match node.calls {
@@ -107,13 +112,8 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         }
         None => (String::new(), String::new(), String::new()),
     };
-    let interval = match view.has_intervals() {
-        true => {
-            let interval = view.share_interval(at).map_or(String::new(), words::share_range);
-            format!(" {interval:>WIDE$}")
-        }
-        false => String::new(),
-    };
+    let interval = view.share_interval(at).map_or(String::new(), words::share_range);
+    let interval = interval_column(view, &interval);
     let called = match (node.site, view.call_line(at)) {
         (_, Some(line)) => format!("line {line}: "),
         (Some(bci), None) => format!("bci {bci}: "),
