@@ -1,22 +1,21 @@
 //! From structural paths to Ball-Larus paths (the last column of SPP figure 7, with frequencies).
 //!
 //! A structural path runs past inner loops; a Ball-Larus path ends at their headers, and one that begins in a
-//! loop runs on behind it. So a structural path is cut at its inner loops, and what leaves a loop is
-//! continued in the graph around it. *How* it goes on there a structural profile tells only together for all
-//! ways through the loop: they are taken to be independent, given the block that the loop was left to.
-//! Frequencies of edges come out exactly all the same.
-//!
-//! Not mapped, but told: what enters a loop elsewhere than at its header (irreducible code; a Ball-Larus path
-//! runs on there), and what is cut to keep numbers small.
+//! loop runs on behind it. So a structural path is cut into pieces at its inner loops, and wherever a
+//! Ball-Larus path ends. Where one runs on although the structural path does not, at a [`Seam`], it goes on as
+//! structural paths do from there: behind a loop, in a loop that is entered elsewhere than at its header
+//! (irreducible code), behind a cut that keeps structural numbers small. *How* it goes on a structural profile
+//! tells only together for all ways to that place: they are taken to be independent. Frequencies of edges come
+//! out exactly all the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{GlobalError, Node, Structure};
 use crate::dag::{PathDag, StartKind};
 use crate::graph::{BlockId, EdgeRef, FlowGraph};
 use crate::regenerate::PathEnd;
 
-/// Ways on from a loop that are kept, and the least share of them: the rest is
+/// Ways on from a seam that are kept, and the least share of them: the rest is
 /// [`unmapped`](BallLarusCounts::unmapped).
 const MOST_WAYS: usize = 512;
 const LEAST_SHARE: f64 = 1e-6;
@@ -26,9 +25,21 @@ const LEAST_SHARE: f64 = 1e-6;
 pub struct BallLarusCounts {
     /// Path number to frequency.
     pub paths: BTreeMap<u64, f64>,
-    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they are cut
-    /// off.
+    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they had come
+    /// by ways that were not.
     pub unmapped: f64,
+}
+
+/// Where a Ball-Larus path runs on and the structural paths that it goes through do not: always at a block at
+/// which no Ball-Larus path ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Seam {
+    /// A loop, by its graph, was left to this block, which is in the graph around it.
+    Behind(usize, BlockId),
+    /// A loop was entered at this block of its graph, which is not its header.
+    Into(usize, BlockId),
+    /// Paths of this graph are cut at this block.
+    Cut(usize, BlockId),
 }
 
 /// How a piece of a path ends.
@@ -36,13 +47,20 @@ pub struct BallLarusCounts {
 enum Ending {
     /// With a Ball-Larus path.
     Done,
-    /// In the graph around, behind the loop: the node there.
-    Leaves(BlockId),
-    /// Nowhere: the structural path was cut off.
-    Cut,
+    /// As those do that begin at a seam.
+    On(Seam),
 }
 
-/// Blocks from the beginning of a Ball-Larus path, or from behind a loop, to the next loop or the end.
+/// Where a piece begins.
+#[derive(Clone, Copy, Debug)]
+enum Beginning {
+    /// With a Ball-Larus path of this kind.
+    Path(StartKind, BlockId),
+    /// Behind a seam.
+    Seam(Seam),
+}
+
+/// Blocks of a structural path from a place where a Ball-Larus path begins, or from a seam, to the next one.
 #[derive(Clone, Debug)]
 struct Piece {
     edges: Vec<EdgeRef>,
@@ -50,13 +68,23 @@ struct Piece {
     weight: f64,
 }
 
-/// What a structural path falls into.
+/// What structural paths fall into.
 #[derive(Default)]
 struct Pieces {
-    /// With the kind and block of the Ball-Larus path's start, and the graph that they are in.
-    heads: Vec<(StartKind, BlockId, usize, Piece)>,
-    /// By the loop that they come from and the node of the graph around it that this loop was left to.
-    tails: BTreeMap<(usize, BlockId), Vec<Piece>>,
+    /// With the kind and block of the Ball-Larus path's start.
+    heads: Vec<(StartKind, BlockId, Piece)>,
+    tails: BTreeMap<Seam, Vec<Piece>>,
+}
+
+impl Pieces {
+    fn add(&mut self, beginning: Option<Beginning>, edges: Vec<EdgeRef>, ending: Ending, weight: f64) {
+        let piece = Piece { edges, ending, weight };
+        match beginning {
+            Some(Beginning::Path(kind, block)) => self.heads.push((kind, block, piece)),
+            Some(Beginning::Seam(seam)) => self.tails.entry(seam).or_default().push(piece),
+            None => {}
+        }
+    }
 }
 
 impl Structure {
@@ -77,180 +105,197 @@ impl Structure {
                 graphs: self.graphs.len(),
             });
         }
+        let cutter = Cutter {
+            structure: self,
+            graph,
+            dag,
+        };
         let mut pieces = Pieces::default();
-        let mut result = BallLarusCounts::default();
         for (index, counts) in global.iter().enumerate() {
             for (&number, &weight) in counts {
-                if weight > 0.0 && !self.cut_up(index, number, weight, graph, &mut pieces)? {
-                    result.unmapped += weight;
+                if weight > 0.0 {
+                    cutter.cut_up(index, number, weight, &mut pieces)?;
                 }
             }
         }
-        let mut walker = Mapper {
+        let mut mapper = Mapper {
             graph,
             dag,
-            structure: self,
             tails: &pieces.tails,
             ways: BTreeMap::new(),
         };
-        for (kind, block, index, piece) in &pieces.heads {
-            let lost = match piece.ending {
-                Ending::Done => walker.count(*kind, *block, &piece.edges, piece.weight, &mut result.paths),
-                Ending::Cut => Err(piece.weight),
-                Ending::Leaves(to) => {
-                    walker.leave(*index, to);
-                    let ways = walker.ways.get(&(*index, to)).map_or(&[][..], Vec::as_slice);
-                    let mut lost = piece.weight;
-                    for (edges, share) in ways {
+        let mut result = BallLarusCounts::default();
+        for (kind, block, piece) in &pieces.heads {
+            let mut lost = piece.weight;
+            match piece.ending {
+                Ending::Done => {
+                    if mapper.count(*kind, *block, &piece.edges, lost, &mut result.paths) {
+                        lost = 0.0;
+                    }
+                }
+                Ending::On(seam) => {
+                    mapper.follow(seam);
+                    for (edges, share) in &mapper.ways[&seam] {
                         let whole: Vec<EdgeRef> = piece.edges.iter().chain(edges).copied().collect();
                         let weight = piece.weight * share;
-                        if walker
-                            .count(*kind, *block, &whole, weight, &mut result.paths)
-                            .is_ok()
-                        {
+                        if mapper.count(*kind, *block, &whole, weight, &mut result.paths) {
                             lost -= weight;
                         }
                     }
-                    // Rounding.
-                    if lost > piece.weight * 1e-9 {
-                        Err(lost)
-                    } else {
-                        Ok(())
-                    }
                 }
-            };
-            result.unmapped += lost.err().unwrap_or(0.0);
+            }
+            // Less is rounding.
+            if lost > piece.weight * 1e-9 {
+                result.unmapped += lost;
+            }
         }
+        let reached: BTreeSet<Seam> = mapper.ways.into_keys().collect();
+        let never = pieces.tails.iter().filter(|(seam, _)| !reached.contains(seam));
+        result.unmapped += never.flat_map(|(_, tails)| tails).map(|tail| tail.weight).sum::<f64>();
         Ok(result)
     }
+}
 
-    /// Takes a structural path apart. Returns whether its beginning is that of a Ball-Larus path, or a loop.
+/// Takes structural paths apart.
+struct Cutter<'a, G> {
+    structure: &'a Structure,
+    graph: &'a G,
+    dag: &'a PathDag,
+}
+
+impl<G: FlowGraph> Cutter<'_, G> {
     fn cut_up(
         &self,
         index: usize,
         number: u64,
         weight: f64,
-        graph: &impl FlowGraph,
         pieces: &mut Pieces,
-    ) -> Result<bool, GlobalError> {
-        let of = &self.graphs[index];
+    ) -> Result<(), GlobalError> {
+        let of = &self.structure.graphs[index];
         let path = of.dag.regenerate(&of.graph, number);
         let path = path.map_err(|error| GlobalError::Path { graph: index, error })?;
-        // Where the piece at hand comes from: a start, or a loop and the node that it was left to.
-        let mut start = match of.node(path.first) {
-            Node::Enter(block) if of.parent.is_none() => Some((StartKind::Entry, block)),
-            Node::Enter(block) | Node::Again(block) if Some(block) == of.header => {
-                Some((StartKind::Header, block))
+        let mut beginning = match of.node(path.first) {
+            Node::Enter(block) if of.parent.is_none() => Some(Beginning::Path(StartKind::Entry, block)),
+            // What enters an inner loop as well belongs to that one's graph.
+            Node::Enter(block) if self.structure.graph_of(block) != Some(index) => None,
+            Node::Enter(block) => Some(self.beginning(block, Seam::Into(index, block))),
+            Node::Again(block) => Some(Beginning::Path(StartKind::Header, block)),
+            Node::Block(block) if path.start == StartKind::Handler => {
+                Some(Beginning::Path(StartKind::Handler, block))
             }
-            Node::Block(block) if path.start == StartKind::Handler => Some((StartKind::Handler, block)),
-            _ => None,
+            Node::Block(block) => Some(self.beginning(block, Seam::Cut(index, block))),
+            Node::Loop(_) | Node::Back(_) | Node::Leave(_) => None,
         };
-        let begins_at_loop = matches!(of.node(path.first), Node::Loop(_));
-        let mut known = start.is_some() || begins_at_loop;
-        let whole = known;
-        let mut behind: Option<(usize, BlockId)> = None;
         let mut edges: Vec<EdgeRef> = Vec::new();
-        let mut finish = |start: &mut Option<(StartKind, BlockId)>,
-                          behind: &mut Option<(usize, BlockId)>,
-                          edges: &mut Vec<EdgeRef>,
-                          ending| {
-            let piece = Piece {
-                edges: std::mem::take(edges),
-                ending,
-                weight,
-            };
-            if let Some((kind, block)) = start.take() {
-                pieces.heads.push((kind, block, index, piece));
-            } else if let Some(key) = behind.take() {
-                pieces.tails.entry(key).or_default().push(piece);
-            }
-        };
         for edge in &path.edges {
-            let to = of.graph.successors(edge.from)[edge.index as usize];
-            match of.node(edge.from) {
-                Node::Block(from) if edge.index as usize >= graph.successors(from).len() => known = false,
-                Node::Block(from) => edges.push(EdgeRef {
-                    from,
-                    index: edge.index,
-                }),
-                Node::Loop(inner) => behind = Some((inner, to)),
+            let to = of.node(of.graph.successors(edge.from)[edge.index as usize]);
+            match (of.node(edge.from), to) {
+                (Node::Block(from), to) => {
+                    let edge = EdgeRef {
+                        from,
+                        index: edge.index,
+                    };
+                    let target = self.graph.successors(from)[edge.index as usize];
+                    edges.push(edge);
+                    let ending = match to {
+                        Node::Block(block) if self.dag.restart(block).is_none() => continue,
+                        _ => self.arrive(index, target),
+                    };
+                    pieces.add(beginning.take(), std::mem::take(&mut edges), ending, weight);
+                    if let Node::Block(block) = to {
+                        beginning = Some(Beginning::Path(StartKind::Header, block));
+                    }
+                }
+                (Node::Loop(inner), Node::Block(block)) => {
+                    beginning = Some(self.beginning(block, Seam::Behind(inner, block)));
+                }
+                (Node::Enter(block), Node::Loop(_)) if beginning.is_some() => {
+                    let ending = self.arrive(index, block);
+                    pieces.add(beginning.take(), Vec::new(), ending, weight);
+                }
+                // From a loop to the next, or further out: which of its blocks, the paths of the loop tell.
                 _ => {}
             }
-            let ending = match of.node(to) {
-                Node::Loop(_) | Node::Back(_) => Ending::Done,
-                Node::Leave(block) => match self.node_behind(index, block) {
-                    Some(node) => Ending::Leaves(node),
-                    None => Ending::Cut,
-                },
-                _ => continue,
-            };
-            finish(&mut start, &mut behind, &mut edges, ending);
         }
         match path.end {
-            PathEnd::Exit(node) if matches!(of.node(node), Node::Block(_)) => {
-                finish(&mut start, &mut behind, &mut edges, Ending::Done);
-            }
-            PathEnd::Exit(_) => {}
-            _ => finish(&mut start, &mut behind, &mut edges, Ending::Cut),
+            PathEnd::Exit(_) => pieces.add(beginning, edges, Ending::Done, weight),
+            PathEnd::At(node, _) | PathEnd::Stopped(node) => match (of.node(node), beginning) {
+                (Node::Block(block), _) if self.dag.restart(block).is_none() => {
+                    pieces.add(beginning, edges, Ending::On(Seam::Cut(index, block)), weight);
+                }
+                // Arrived at its very first block.
+                (_, Some(Beginning::Path(StartKind::Entry | StartKind::Handler, _))) => {
+                    pieces.add(beginning, edges, Ending::Done, weight);
+                }
+                // Ended when it arrived there.
+                _ => {}
+            },
         }
-        Ok(known && whole)
+        Ok(())
     }
 
-    /// The node of the graph around a loop to which an edge to this block leads that leaves the loop.
-    fn node_behind(&self, index: usize, target: BlockId) -> Option<BlockId> {
-        let inner = &self.graphs[index];
-        let parent = &self.graphs[inner.parent?];
-        let inside = self.around(target);
-        let goes_there = |to: &&BlockId| match parent.node(**to) {
-            Node::Back(header) | Node::Leave(header) => header == target,
-            _ => inside
-                .get(parent.depth)
-                .is_some_and(|&(g, n)| Some(g) == inner.parent && n == **to),
-        };
-        parent
-            .graph
-            .successors(inner.in_parent)
-            .iter()
-            .find(goes_there)
-            .copied()
+    /// What begins at this block.
+    fn beginning(&self, block: BlockId, seam: Seam) -> Beginning {
+        match self.dag.restart(block) {
+            Some(_) => Beginning::Path(StartKind::Header, block),
+            None => Beginning::Seam(seam),
+        }
+    }
+
+    /// How a piece ends whose last edge leads from a block of a graph's own to this block, if it ends there.
+    fn arrive(&self, from: usize, target: BlockId) -> Ending {
+        if self.dag.restart(target).is_some() {
+            return Ending::Done;
+        }
+        let inside = self.structure.graphs_around(target);
+        let (mut left, mut at) = (None, from);
+        while !inside.contains(&at)
+            && let Some(parent) = self.structure.graphs[at].parent
+        {
+            left = Some(at);
+            at = parent;
+        }
+        match (left, inside.last()) {
+            (Some(left), Some(&own)) if own == at => Ending::On(Seam::Behind(left, target)),
+            (_, Some(&own)) => Ending::On(Seam::Into(own, target)),
+            (_, None) => Ending::Done,
+        }
     }
 }
 
-/// By the loop that was left, and where to: edges to the end of the Ball-Larus path, and their share of all
-/// ways on.
-type Ways = BTreeMap<(usize, BlockId), Vec<(Vec<EdgeRef>, f64)>>;
+/// By seam: edges from there to the end of the Ball-Larus path, and their share of all ways on.
+type Ways = BTreeMap<Seam, Vec<(Vec<EdgeRef>, f64)>>;
 
 struct Mapper<'a, G> {
     graph: &'a G,
     dag: &'a PathDag,
-    structure: &'a Structure,
-    tails: &'a BTreeMap<(usize, BlockId), Vec<Piece>>,
+    tails: &'a BTreeMap<Seam, Vec<Piece>>,
     ways: Ways,
 }
 
 impl<G: FlowGraph> Mapper<'_, G> {
-    /// Finds the ways on behind a loop. Ends as each step is one loop further out.
-    fn leave(&mut self, index: usize, to: BlockId) {
-        if self.ways.contains_key(&(index, to)) {
+    /// Finds the ways on from a seam. Ends as each step is further on in an acyclic graph.
+    fn follow(&mut self, seam: Seam) {
+        if self.ways.contains_key(&seam) {
             return;
         }
         let tails = self.tails;
-        let tails = tails.get(&(index, to)).map_or(&[][..], Vec::as_slice);
+        let tails = tails.get(&seam).map_or(&[][..], Vec::as_slice);
         let total: f64 = tails.iter().map(|tail| tail.weight).sum();
-        let parent = self.structure.graphs[index].parent;
         let mut all: BTreeMap<Vec<EdgeRef>, f64> = BTreeMap::new();
         for tail in tails {
             let share = tail.weight / total;
-            match (tail.ending, parent) {
-                (Ending::Done, _) => *all.entry(tail.edges.clone()).or_default() += share,
-                (Ending::Leaves(further), Some(parent)) => {
-                    self.leave(parent, further);
-                    for (edges, part) in &self.ways[&(parent, further)] {
-                        let whole = tail.edges.iter().chain(edges).copied().collect();
-                        *all.entry(whole).or_default() += share * part;
+            match tail.ending {
+                Ending::Done => *all.entry(tail.edges.clone()).or_default() += share,
+                Ending::On(next) => {
+                    self.follow(next);
+                    for (edges, part) in &self.ways[&next] {
+                        if share * part >= LEAST_SHARE {
+                            let whole = tail.edges.iter().chain(edges).copied().collect();
+                            *all.entry(whole).or_default() += share * part;
+                        }
                     }
                 }
-                _ => {}
             }
         }
         let mut ways: Vec<_> = all
@@ -259,10 +304,10 @@ impl<G: FlowGraph> Mapper<'_, G> {
             .collect();
         ways.sort_by(|a, b| b.1.total_cmp(&a.1));
         ways.truncate(MOST_WAYS);
-        self.ways.insert((index, to), ways);
+        self.ways.insert(seam, ways);
     }
 
-    /// Adds the Ball-Larus paths along these edges; the weight, if there is none.
+    /// Adds the Ball-Larus paths along these edges. Are there any?
     fn count(
         &self,
         kind: StartKind,
@@ -270,14 +315,15 @@ impl<G: FlowGraph> Mapper<'_, G> {
         edges: &[EdgeRef],
         weight: f64,
         paths: &mut BTreeMap<u64, f64>,
-    ) -> Result<(), f64> {
+    ) -> bool {
         let restarts = kind == StartKind::Header;
         let mut starts = self.dag.starts().iter();
         let start = match restarts {
             true => self.dag.restart(block),
             false => starts.find(|s| s.kind == kind && s.block == block),
         };
-        let mut register = start.ok_or(weight)?.value;
+        let Some(start) = start else { return false };
+        let mut register = start.value;
         let mut ended = false;
         let mut arrive = |register: &mut u64, at: BlockId| match self.dag.restart(at) {
             Some(restart) => {
@@ -300,6 +346,6 @@ impl<G: FlowGraph> Mapper<'_, G> {
             *paths.entry(register).or_default() += weight;
             ended = true;
         }
-        if ended { Ok(()) } else { Err(weight) }
+        ended
     }
 }
