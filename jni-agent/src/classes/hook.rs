@@ -166,7 +166,9 @@ fn with_graphs(
     prepared: &Prepared,
 ) -> Result<ClassIds, String> {
     let graphs = prepared.graphs();
-    let slots: Vec<u32> = graphs.graphs().iter().map(|graph| graph.first).collect();
+    let slots: Vec<(u32, bool)> = (graphs.graphs().iter())
+        .map(|graph| (graph.first, graph.dense))
+        .collect();
     let (ids, new) = registry
         .ids_with(
             prepared.map(),
@@ -178,8 +180,9 @@ fn with_graphs(
         .map_err(|e| e.to_string())?;
     if new {
         let state = Switches::at_first(settings.options.structural.window);
-        for slot in slots {
-            switches.set(ids.first_counter.plus(slot), state);
+        for (slot, dense) in slots {
+            // With too many paths to look at them all the time, all are counted throughout.
+            switches.set(ids.first_counter.plus(slot), if dense { state } else { -1 });
         }
     }
     Ok(ids)

@@ -44,7 +44,7 @@ use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::{Jni, JvmError};
 use crate::locks::lock;
 use crate::log::{debug, warning};
-use crate::sampling::clock::{Clock, processor_seconds};
+use crate::sampling::clock::{Clock, processor_seconds, spent};
 use methods::Methods;
 use nameless::Nameless;
 use precise::Precise;
@@ -276,7 +276,7 @@ impl CpuSampler {
     /// Adds what our thread, which calls this, and the handlers took since the last call; `known`: their sum
     /// then.
     fn add_cost(&self, known: &mut u64, handlers: u64) {
-        let sum = handlers + timers::spent(0).unwrap_or_default();
+        let sum = handlers + spent(0).unwrap_or_default();
         self.took.fetch_add(sum.saturating_sub(*known), Ordering::Relaxed);
         *known = sum;
     }

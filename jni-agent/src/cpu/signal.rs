@@ -17,9 +17,10 @@ use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
 use super::buffer::{Buffer, RawFrame, Taken};
-use super::timers::{Clocks, spent};
+use super::timers::Clocks;
 use crate::jvm::symbols;
 use crate::jvm::thread::Vm;
+use crate::sampling::clock::spent;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
 type Walker = unsafe extern "C" fn(*mut CallTrace, c_int, *mut c_void);

@@ -19,6 +19,7 @@ use rustc_hash::FxHashMap;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::locks::lock;
 use crate::log::debug;
+use crate::sampling::clock::{clock_of, spent};
 
 /// How often a thread that runs is looked for.
 const TRIES: usize = 10;
@@ -84,27 +85,6 @@ impl Drop for Timer {
     fn drop(&mut self) {
         // SAFETY: `timer_create` gave it, and it is deleted only here.
         unsafe { libc::timer_delete(self.0) };
-    }
-}
-
-/// The clock that runs while a thread of this process does.
-fn clock_of(thread: libc::pid_t) -> libc::clockid_t {
-    // As pthread_getcpuclockid does it, which wants to know the thread by another name.
-    const OF_A_THREAD: c_int = 4;
-    const BY_THE_SCHEDULER: c_int = 2;
-    (!thread << 3) | OF_A_THREAD | BY_THE_SCHEDULER
-}
-
-/// CPU time of a thread in nanoseconds; 0: the calling one. A signal handler may ask.
-pub fn spent(thread: libc::pid_t) -> Option<u64> {
-    let mut time = MaybeUninit::<libc::timespec>::uninit();
-    // SAFETY: a valid place for the answer, which is there if the call says so.
-    unsafe {
-        if libc::clock_gettime(clock_of(thread), time.as_mut_ptr()) != 0 {
-            return None;
-        }
-        let time = time.assume_init();
-        Some(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
     }
 }
 

@@ -1,26 +1,18 @@
-//! One structure graph: its windows, and what they say. Times are the process's own, in seconds of its
-//! processors.
+//! One structure graph: its windows, and what they say. Times are in seconds.
 
-use super::SPAN;
-use crate::threads::blocks::ThreadBlocks;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 
 use trodden_instrumenter::CounterSlot;
 
+use crate::threads::blocks::{Switches, ThreadBlocks};
+
 /// Windows after which a graph's distribution is known.
 const ENOUGH: u32 = 10;
-/// A graph is opened at every tick at first, and at every second one after so many windows, then at every
-/// third, up to a limit.
+/// A graph's window is opened, and its counters are read, at every tick at first, and at every second one
+/// after so many windows, then at every third, up to a limit. Its rate is seen at every tick all the same.
 const EASE: u32 = 8;
 const SELDOM: u32 = 64;
-
-/// Spans are taken to be at least that long, in seconds.
-const SHORTEST: f64 = 1e-5;
-/// The least part of a span that is the program's own. What counting takes is known for one graph alone;
-/// where a loop goes through two, both are counted side by side, and little would seem to be left: with an
-/// eighth, a rate came out seven times too high on a busy machine. A third is less than tight loops leave:
-/// rates of one came out a quarter too low.
-const OWN: f64 = 1.0 / 4.0;
 
 /// A path of a method's structure graphs in one number: the graph in the upper half.
 pub fn key(graph: usize, path: u64) -> u64 {
@@ -41,21 +33,32 @@ pub struct Graph {
     estimated: Vec<f64>,
     hashed: BTreeMap<u64, u64>,
     hashed_baseline: BTreeMap<u64, u64>,
-    /// When the last window was opened, or harvested; and at which tick.
-    opened: f64,
-    tick: u64,
-    /// Path ends per second in the last spans, if there was one.
+    awake: bool,
+    /// All its counters together when they were read last, and what its windows may have counted since, outside
+    /// of spans.
+    total: u64,
+    allowed: u64,
+    /// Up to when it is known how many paths ended.
+    at: f64,
+    /// Path ends per second in the last span, if there was one.
     rate: Option<f64>,
-    /// Path ends in spans, and their lengths, older ones counting less.
-    spans: (f64, f64),
+    /// Path ends since the counters were read, as rates say: more than were counted.
+    mass: f64,
     windows: u64,
     /// Windows filled, and path ends, since it got its probes.
     recent: u32,
     recent_ends: f64,
-    /// Ticks until it is opened again; none if that was not decided yet.
+    /// Ticks until its window is opened again; none if that was not decided yet.
     wait: Option<u32>,
-    /// Was it left closed for some ticks?
-    rested: bool,
+}
+
+/// What a span says.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// When it ended.
+    pub end: f64,
+    /// Its length without what counting took; none if that is not known well enough.
+    pub length: Option<f64>,
 }
 
 impl Graph {
@@ -70,15 +73,16 @@ impl Graph {
             estimated: Vec::new(),
             hashed: BTreeMap::new(),
             hashed_baseline: BTreeMap::new(),
-            opened: now,
-            tick: 0,
+            awake: false,
+            total: 0,
+            allowed: 0,
+            at: now,
             rate: None,
-            spans: (0.0, 0.0),
+            mass: 0.0,
             windows: 0,
             recent: 0,
             recent_ends: 0.0,
             wait: None,
-            rested: false,
         }
     }
 
@@ -97,101 +101,123 @@ impl Graph {
         self.armed
     }
 
-    /// Is it to be opened at this tick? Asked at each one.
-    pub fn is_due(&mut self, filled: bool) -> bool {
-        if !filled {
-            return true;
+    /// What its switch is set to when it has its probes, with windows of so many paths or without any. With too
+    /// many paths to look at them all the time, all are counted throughout.
+    pub fn at_first(&self, window: Option<NonZeroU32>) -> i32 {
+        match self.is_dense() {
+            true => Switches::at_first(window),
+            false => -1,
         }
+    }
+
+    /// Has a path of it ended since it got its probes? If nothing has been counted, so much is still left of
+    /// its window.
+    pub fn is_awake(&mut self, left: i32, window: i32) -> bool {
+        self.awake |= left != window;
+        self.awake
+    }
+
+    /// Its window is closed: is it to be opened at this tick? Asked at each one.
+    fn is_due(&mut self) -> bool {
         let wait = self.wait.get_or_insert((self.recent / EASE).min(SELDOM));
         if *wait == 0 {
             self.wait = None;
             return true;
         }
         *wait -= 1;
-        self.rested = true;
         false
     }
 
-    /// Is its window closed, and left so for some ticks?
-    pub fn is_resting(&self) -> bool {
-        self.wait.is_some()
+    /// Takes in a span, before which so much was `left` of its window of that length, and in which so many
+    /// paths `ended`. Returns what is left of it now: nothing if it was filled before and its turn has not come.
+    ///
+    /// A window that was still open when the span began had counted everything. One that was closed says in
+    /// which proportion paths occur; for how many there were, the rates in the spans at both ends of that time
+    /// stand for half of it each. Whatever happens in bursts, with spans at random times the sum is right on
+    /// average; rates over several spans, or counted on only while paths end, would tell too little of what
+    /// comes in bursts.
+    pub fn end_span(
+        &mut self,
+        blocks: &ThreadBlocks,
+        (left, mut ended): (i32, u64),
+        span: Span,
+        window: i32,
+    ) -> i32 {
+        let closed = left == 0;
+        let due = !closed || self.is_due();
+        let harvested = closed && due || !closed && (left != window || ended > 0);
+        let remaining = window
+            .saturating_sub(i32::try_from(ended).unwrap_or(i32::MAX))
+            .max(0);
+        let remaining = if due { remaining } else { 0 };
+        let allowed = self.allowed;
+        self.allowed += remaining as u64;
+        let counters = (harvested || ended > 0).then(|| self.read(blocks));
+        if let Some(counters) = &counters {
+            let total = counters.iter().sum::<u64>();
+            let counted = total.wrapping_sub(std::mem::replace(&mut self.total, total));
+            if closed {
+                // Threads that race take one off the switch together: counters know better.
+                ended = ended.max(counted.saturating_sub(allowed));
+            }
+            self.allowed = remaining as u64;
+        }
+        let before = self.rate;
+        if let Some(length) = span.length {
+            self.rate = Some(ended as f64 / length);
+        }
+        let seconds = (span.end - self.at).max(0.0);
+        self.at = span.end;
+        // Before its first span there are no rates: what was counted is all that is known.
+        if let (true, Some(before), Some(now)) = (closed, before, self.rate) {
+            self.mass += (before + now) / 2.0 * seconds;
+        }
+        if let (true, Some(counters)) = (harvested, counters) {
+            self.harvest(counters, closed && before.is_some());
+        }
+        if closed && due {
+            self.windows += 1;
+            self.recent += 1;
+        }
+        remaining
+    }
+
+    /// Takes in what was counted since the last time, between spans. If the window is closed (nothing is
+    /// `left` of it), the last span's rate tells how much is missing.
+    pub fn settle(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
+        let seconds = (now - self.at).max(0.0);
+        self.at = now;
+        let closed = left == 0;
+        if let (true, Some(rate)) = (closed, self.rate) {
+            self.mass += rate * seconds;
+        }
+        let counters = self.read(blocks);
+        self.total = counters.iter().sum();
+        self.harvest(counters, closed && self.rate.is_some());
     }
 
     fn read(&self, blocks: &ThreadBlocks) -> Vec<u64> {
         blocks.sums(self.slot..self.slot.plus(self.paths))
     }
 
-    /// Takes in what was counted since the last time. If the window is `closed`, it was so for an unknown
-    /// time, and what is missing follows from the rate in its span.
-    pub fn harvest(&mut self, blocks: &ThreadBlocks, closed: bool, now: f64) {
-        let counters = self.read(blocks);
+    /// Adds what was counted since the last time to the estimate: as it is, or in proportion, for the `mass`.
+    fn harvest(&mut self, counters: Vec<u64>, by_mass: bool) {
         self.counted.resize(counters.len(), 0);
         self.estimated.resize(counters.len(), 0.0);
         let ended = |(now, before): (&u64, &u64)| now.wrapping_sub(*before);
         let all: u64 = counters.iter().zip(&self.counted).map(ended).sum();
-        let seconds = (now - self.opened).max(0.0);
-        let weight = match (closed, self.rate) {
-            // Opened when its class was loaded, without a span.
-            (true, Some(rate)) if all > 0 => rate * seconds / all as f64,
-            _ => 1.0,
-        };
+        if all == 0 {
+            // What rates say of it is kept until something is counted that shows which paths it was.
+            return;
+        }
+        let known = if by_mass { 0.0 } else { all as f64 };
+        let weight = (self.mass + known) / all as f64;
         for ((sum, now), before) in self.estimated.iter_mut().zip(&counters).zip(&self.counted) {
             *sum += now.wrapping_sub(*before) as f64 * weight;
         }
         self.counted = counters;
         self.recent_ends += all as f64 * weight;
-        self.opened = now;
-    }
-
-    /// Its window was filled.
-    pub fn filled(&mut self) {
-        self.windows += 1;
-        self.recent += 1;
-    }
-
-    /// A window is opened, at the tick of that number.
-    pub fn open(&mut self, now: f64, tick: u64) {
-        self.opened = now;
-        self.tick = tick;
-        self.rate = None;
-        self.rested = false;
-    }
-
-    /// It is open since the tick of that number, at that time, if not since later.
-    pub fn opened_at(&mut self, now: f64, tick: u64) {
-        if self.tick < tick {
-            self.open(now.max(self.opened), tick);
-        }
-    }
-
-    /// Nothing had ended in it at the tick of that number, at that time: its window stayed open, and its span
-    /// saw nothing.
-    pub fn stayed_open(&mut self, now: f64, tick: u64) {
-        if !self.rested && self.tick < tick && now > self.opened {
-            self.opened = now;
-            self.tick = tick;
-            self.rate = Some(0.0);
-            self.spans = (0.0, 2.0 * SPAN.as_secs_f64());
-        }
-    }
-
-    /// Path ends since it was harvested.
-    pub fn ended_since(&self, blocks: &ThreadBlocks) -> u64 {
-        let counters = self.read(blocks);
-        let before = |path: usize| self.counted.get(path).copied().unwrap_or(0);
-        let ended = |(path, &now): (usize, &u64)| now.wrapping_sub(before(path));
-        counters.iter().enumerate().map(ended).sum()
-    }
-
-    /// So many paths ended in its span, which is over. Counting itself took some of it. Spans before count as
-    /// well, each half as much as the one after it: in a span in which the program did not run, nothing is to
-    /// be learnt.
-    pub fn end_span(&mut self, ended: u64, at: f64, delay: f64) {
-        let length = (at - self.opened).max(0.0);
-        let (ends, time) = &mut self.spans;
-        *ends = *ends / 2.0 + ended as f64;
-        *time = *time / 2.0 + (length - delay).max(length * OWN);
-        self.rate = Some(*ends / time.max(SHORTEST));
+        self.mass = 0.0;
     }
 
     /// What is counted by hash.
@@ -201,10 +227,10 @@ impl Graph {
         *known = count;
     }
 
-    /// Loses its probes.
-    pub fn disarm(&mut self, blocks: &ThreadBlocks, closed: bool, now: f64) {
+    /// Loses its probes, with so much left of its window.
+    pub fn disarm(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
         if self.armed && self.is_dense() {
-            self.harvest(blocks, closed, now);
+            self.settle(blocks, left, now);
         }
         self.armed = false;
     }
@@ -213,15 +239,16 @@ impl Graph {
     pub fn arm(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() {
             self.counted = self.read(blocks);
+            self.total = self.counted.iter().sum();
         }
         self.armed = true;
-        self.opened = now;
+        self.at = now;
         self.rate = None;
-        self.spans = (0.0, 0.0);
+        self.mass = 0.0;
         self.recent = 0;
         self.recent_ends = 0.0;
         self.wait = None;
-        self.rested = false;
+        self.awake = false;
     }
 
     /// Were enough of its windows filled since it got its probes? What is counted by hash is counted
@@ -240,9 +267,15 @@ impl Graph {
         self.windows
     }
 
-    /// Paths that were taken, with the estimate of how often in the time with probes.
+    /// Paths that were taken, with the estimate of how often in the time with probes: never less than what was
+    /// counted.
     pub fn estimated(&self) -> impl Iterator<Item = (u64, f64)> {
-        let dense = (0..).zip(self.estimated.iter().copied());
+        let local = |path: usize| {
+            let counted = self.counted.get(path).copied().unwrap_or(0);
+            counted.wrapping_sub(self.baseline.get(path).copied().unwrap_or(0))
+        };
+        let dense = self.estimated.iter().copied().enumerate();
+        let dense = dense.map(move |(path, count)| (path as u64, count.max(local(path) as f64)));
         let hashed = self.hashed.iter().map(|(&path, &count)| {
             let before = self.hashed_baseline.get(&path).copied().unwrap_or(0);
             (path, count.saturating_sub(before) as f64)
@@ -266,12 +299,14 @@ impl Graph {
     pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() && !self.counted.is_empty() {
             self.counted = self.read(blocks);
+            self.total = self.counted.iter().sum();
         }
         self.baseline = self.counted.clone();
         self.hashed_baseline = self.hashed.clone();
         self.estimated.clear();
+        self.mass = 0.0;
         self.windows = 0;
-        self.opened = now;
+        self.at = now;
     }
 }
 
@@ -279,21 +314,68 @@ impl Graph {
 mod tests {
     use super::*;
 
-    /// 1,000 path ends in 100 µs.
-    fn rate(delay: f64) -> f64 {
-        let mut graph = Graph::new(CounterSlot(0), 4, 0.0);
-        graph.open(1.0, 1);
-        graph.end_span(1_000, 1.0 + 1e-4, delay);
-        graph.rate.unwrap_or_default()
+    const WINDOW: i32 = 100;
+
+    fn graph(slots: u32) -> (ThreadBlocks, Graph, impl Fn(u64)) {
+        let blocks = ThreadBlocks::new();
+        let block = blocks.reserve().expect("memory for a block");
+        let slot = CounterSlot(20);
+        let count = move |times: u64| block.count_for_test(slot.0, times);
+        (blocks, Graph::new(slot, slots, 0.0), count)
+    }
+
+    fn total(graph: &Graph) -> f64 {
+        graph.estimated().map(|(_, count)| count).sum()
+    }
+
+    /// A graph that runs in one of ten seconds, 1,000 times a second: a span each second hits it once, and
+    /// stands for half a second before it and half a second behind.
+    #[test]
+    fn bursts_count_as_often_as_spans_hit_them() {
+        let (blocks, mut graph, count) = graph(2);
+        let span = |end: f64| Span {
+            end,
+            length: Some(0.1),
+        };
+        assert_eq!(graph.end_span(&blocks, (WINDOW, 0), span(0.0), WINDOW), WINDOW);
+        // Its window is filled, and it ends in the middle of a span.
+        count(100);
+        count(100);
+        let left = graph.end_span(&blocks, (0, 100), span(1.0), WINDOW);
+        assert_eq!(left, 0, "closed: the span has used it up");
+        for second in 2..=10 {
+            graph.end_span(&blocks, (0, 0), span(f64::from(second)), WINDOW);
+        }
+        graph.settle(&blocks, 0, 10.0);
+        assert_eq!(total(&graph), 500.0);
+        // What comes after the last path end is kept until one shows which path it was.
+        count(1);
+        graph.settle(&blocks, 0, 10.0);
+        assert_eq!(total(&graph), 1_000.0);
     }
 
     #[test]
-    fn what_counting_takes_is_no_time_of_the_program() {
-        let near = |rate: f64, expected: f64| assert!((rate / expected - 1.0).abs() < 1e-6, "{rate}");
-        near(rate(0.0), 1e7);
-        near(rate(5e-5), 2e7);
-        // But it does not take all.
-        near(rate(9.9e-5), 4e7);
-        near(rate(5e-4), 4e7);
+    fn windows_that_stay_open_count_everything() {
+        let (blocks, mut graph, count) = graph(2);
+        for second in 0..50 {
+            count(3);
+            let span = Span {
+                end: f64::from(second),
+                length: Some(0.1),
+            };
+            assert_eq!(graph.end_span(&blocks, (97, 0), span, WINDOW), WINDOW);
+        }
+        assert_eq!(total(&graph), 150.0);
+    }
+
+    /// A span of which the length is not known leaves the rate as it was.
+    #[test]
+    fn spans_of_unknown_length_say_nothing() {
+        let (blocks, mut graph, count) = graph(2);
+        let span = |end, length| Span { end, length };
+        graph.end_span(&blocks, (WINDOW, 50), span(0.0, Some(0.1)), WINDOW);
+        count(200);
+        graph.end_span(&blocks, (0, 5_000), span(1.0, None), WINDOW);
+        assert_eq!(total(&graph), 500.0);
     }
 }

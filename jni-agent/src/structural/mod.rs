@@ -16,6 +16,7 @@
 mod complete;
 mod delay;
 mod graph;
+mod program;
 
 use std::num::NonZeroU32;
 use std::ops::Range;
@@ -28,18 +29,48 @@ use crate::classes::registry::{ClassEntry, Registry};
 use crate::host::Host;
 use crate::jvm::{Jni, JvmError};
 use crate::sampling::PathCounts;
-use crate::sampling::clock::processor_seconds;
+use crate::sampling::clock::spent;
 use crate::threads::blocks::{Switches, ThreadBlocks};
 use crate::threads::shim::Shim;
-use graph::Graph;
 pub use graph::key;
+use graph::{Graph, Span};
+use program::ProgramTime;
 
 /// How long at a tick no graph is limited.
 const SPAN: Duration = Duration::from_micros(200);
 /// Part of the time that looking at counters may take.
-const LOOKING: u32 = 100;
+const LOOKING: u32 = 50;
+/// Ticks after which it is looked which graphs are awake.
+const WAKING: u64 = 8;
+/// The least part of a span that is the program's own. What counting takes is known for one graph alone;
+/// where a loop goes through two, both are counted side by side, and little would seem to be left: with an
+/// eighth, a rate came out seven times too high on a busy machine. A third is less than tight loops leave:
+/// rates of one came out a quarter too low.
+const OWN: f64 = 1.0 / 4.0;
+/// Some graphs are opened a little before a span, and closed after it. If the program ran for so much longer
+/// meanwhile (another thread had the processor in between), the span says nothing.
+const CERTAIN: f64 = 1.5;
+/// A span is so many times as long at most, if the program hardly runs in it.
+const LONGEST: u32 = 20;
 /// Share of a method's path ends that may be in graphs whose windows are not full.
 const REST: f64 = 0.01;
+
+/// A graph in a span.
+struct Awake {
+    graph: usize,
+    slot: CounterSlot,
+    /// Its switch before.
+    left: i32,
+    /// Paths that ended in it.
+    ended: u64,
+}
+
+/// How many paths ended in a span whose graph's switch was this before it, and is that now. A thread that was
+/// counting when the limit was lifted may have written what was left of the window over it.
+fn ended(before: i32, now: i32) -> u64 {
+    let lifted = if now > i32::MAX / 2 { i32::MAX } else { before };
+    lifted.saturating_sub(now).max(0) as u64
+}
 
 /// All structure graphs.
 #[derive(Default)]
@@ -51,9 +82,13 @@ pub struct Windows {
     seen: usize,
     /// Not before then.
     next: Option<Instant>,
-    /// Ticks so far, and when the last one's span began.
+    /// Ticks so far.
     spans: u64,
-    last: Option<f64>,
+    time: ProgramTime,
+    /// Graphs with slots and probes of which a path has ended.
+    awake: Vec<Awake>,
+    /// Have graphs lost their probes, or got them back, since it was looked which are awake?
+    changed: bool,
 }
 
 impl Windows {
@@ -85,7 +120,8 @@ impl Windows {
         }
     }
 
-    /// Ends windows that are full, opens new ones, waits for [`SPAN`], and ends what fills up in it.
+    /// Lifts the limits of all graphs that are awake for [`SPAN`], and takes in what it says. Ends windows that
+    /// are full, opens new ones.
     pub fn tick(&mut self, host: &Host, window: NonZeroU32) {
         let begin = Instant::now();
         if self.next.is_some_and(|next| begin < next) {
@@ -94,81 +130,91 @@ impl Windows {
         let Some(switches) = host.blocks.switches() else {
             return;
         };
-        let now = processor_seconds();
+        let window = i32::try_from(window.get()).unwrap_or(i32::MAX);
+        let worked = spent(0);
+        self.time.list();
+        let now = self.time.now();
         self.refresh(&host.registry, now);
-        self.open(&host.blocks, switches, window, now);
-        let worked = begin.elapsed();
-        std::thread::sleep(SPAN);
-        let again = Instant::now();
-        self.end_spans(&host.blocks, switches, window);
+        if self.changed || self.spans.is_multiple_of(WAKING) {
+            self.wake(switches, window);
+        }
+        let span = self.span(switches, window);
+        for awake in &self.awake {
+            let graph = &mut self.graphs[awake.graph];
+            let left = graph.end_span(&host.blocks, (awake.left, awake.ended), span, window);
+            if awake.left == 0 && left > 0 {
+                switches.set(awake.slot, left);
+            }
+        }
         self.spans += 1;
-        let worked = worked + again.elapsed();
-        self.next = Some(Instant::now() + worked * LOOKING);
+        let worked = worked.and_then(|before| Some(spent(0)?.saturating_sub(before)));
+        let worked = worked.map_or_else(|| begin.elapsed(), Duration::from_nanos);
+        self.next = Some(begin + worked * LOOKING);
     }
 
-    /// Harvests graphs in which something ended, and opens their windows.
-    fn open(&mut self, blocks: &ThreadBlocks, switches: Switches, window: NonZeroU32, now: f64) {
-        let untouched = window.get() as i32;
-        let mut opened = Vec::new();
+    /// Looks for graphs of which paths have ended, and that have kept their probes.
+    fn wake(&mut self, switches: Switches, window: i32) {
+        self.changed = false;
+        self.awake.clear();
         for (index, graph) in self.graphs.iter_mut().enumerate() {
-            let left = switches.get(graph.slot());
-            if left == untouched || !graph.is_armed() || !graph.is_due(left == 0) {
-                continue;
-            }
-            if graph.is_dense() {
-                if let Some(last) = self.last {
-                    graph.stayed_open(last, self.spans);
-                }
-                graph.harvest(blocks, left == 0, now);
-                if left == 0 {
-                    graph.filled();
-                }
-                switches.set(graph.slot(), i32::MAX);
-                opened.push(index);
-            } else {
-                // Too many paths to look at them all the time: they are counted throughout.
-                switches.set(graph.slot(), -1);
+            if graph.is_armed() && graph.is_dense() && graph.is_awake(switches.get(graph.slot()), window) {
+                self.awake.push(Awake {
+                    graph: index,
+                    slot: graph.slot(),
+                    left: 0,
+                    ended: 0,
+                });
             }
         }
-        // As late as possible, and all at nearly the same time.
-        let now = processor_seconds();
-        for &index in &opened {
-            self.graphs[index].open(now, self.spans + 1);
-        }
-        self.last = Some(now);
     }
 
-    /// Limits all graphs again. What ended in the span is their rate.
-    fn end_spans(&mut self, blocks: &ThreadBlocks, switches: Switches, window: NonZeroU32) {
-        let untouched = window.get() as i32;
-        let Some(last) = self.last else { return };
+    /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
+    /// graph as for the first.
+    fn span(&mut self, switches: Switches, window: i32) -> Span {
+        let before = self.time.now();
+        for awake in &mut self.awake {
+            awake.left = switches.get(awake.slot);
+            switches.set(awake.slot, i32::MAX);
+        }
+        let begin = self.time.now();
+        let mut end = begin;
+        for _ in 0..LONGEST {
+            std::thread::sleep(SPAN);
+            end = self.time.now();
+            if end - begin >= SPAN.as_secs_f64() / 2.0 {
+                break;
+            }
+        }
         let mut seen = 0;
-        let mut spans = Vec::new();
-        for (index, graph) in self.graphs.iter_mut().enumerate() {
-            let left = switches.get(graph.slot());
-            if left == untouched || graph.is_resting() || !graph.is_armed() || !graph.is_dense() {
-                continue;
-            }
-            // One in which nothing had ended when the span began was limited in it: no rate above a window
-            // per span is seen of it.
-            graph.opened_at(last, self.spans + 1);
-            let ended = graph.ended_since(blocks);
-            let left = u64::from(window.get()).saturating_sub(ended);
-            switches.set(graph.slot(), left as i32);
-            seen += ended;
-            spans.push((index, ended));
+        for awake in &mut self.awake {
+            awake.ended = ended(awake.left, switches.get(awake.slot));
+            let ended = i32::try_from(awake.ended).unwrap_or(i32::MAX);
+            let open = awake.left != 0;
+            switches.set(
+                awake.slot,
+                if open {
+                    window.saturating_sub(ended).max(0)
+                } else {
+                    0
+                },
+            );
+            seen += awake.ended;
         }
-        let at = processor_seconds();
+        let after = self.time.now();
+        let (inner, outer) = (end - begin, after - before);
+        let length = (inner + outer) / 2.0;
         let delay = seen as f64 * delay::per_path_end();
-        for (index, ended) in spans {
-            self.graphs[index].end_span(ended, at, delay);
+        let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= CERTAIN * inner;
+        Span {
+            end: after,
+            length: is_known.then_some((length - delay).max(length * OWN)),
         }
     }
 
     /// Takes in what open windows have counted so far, and what is hashed; at the `last` look what closed
     /// ones stand for as well.
     fn settle(&mut self, host: &Host, window: Option<NonZeroU32>, hashed: &[(u32, u32, i64)], last: bool) {
-        let now = processor_seconds();
+        let now = self.time.now();
         self.refresh(&host.registry, now);
         let Some(switches) = host.blocks.switches() else {
             return;
@@ -177,9 +223,9 @@ impl Windows {
         for graph in &mut self.graphs {
             if graph.is_dense() && graph.is_armed() {
                 let left = switches.get(graph.slot());
-                // A closed one stands for the time until the next one is opened.
+                // A closed one stands for the time until the next span.
                 if left != untouched && (last || left != 0) {
-                    graph.harvest(&host.blocks, left == 0, now);
+                    graph.settle(&host.blocks, left, now);
                 }
             }
         }
@@ -238,7 +284,8 @@ impl Windows {
         window: Option<NonZeroU32>,
     ) {
         let Some(switches) = blocks.switches() else { return };
-        let now = processor_seconds();
+        self.changed = true;
+        let now = self.time.now();
         for (position, &silent) in silent.iter().enumerate() {
             let Some(graphs) = self.methods.get(&first_method.at(position)) else {
                 continue;
@@ -247,11 +294,11 @@ impl Windows {
                 if graph.is_armed() != silent {
                     continue;
                 }
-                let closed = switches.get(graph.slot()) == 0;
-                let state = if silent { 0 } else { Switches::at_first(window) };
+                let left = switches.get(graph.slot());
+                let state = if silent { 0 } else { graph.at_first(window) };
                 switches.set(graph.slot(), state);
                 match silent {
-                    true => graph.disarm(blocks, closed, now),
+                    true => graph.disarm(blocks, left, now),
                     false => graph.arm(blocks, now),
                 }
             }
@@ -261,31 +308,32 @@ impl Windows {
     /// Profiling begins, or goes on: all graphs have their probes.
     pub fn begin(&mut self, blocks: &ThreadBlocks, window: Option<NonZeroU32>) {
         let Some(switches) = blocks.switches() else { return };
-        let now = processor_seconds();
+        self.changed = true;
+        let now = self.time.now();
         self.next = None;
         for graph in &mut self.graphs {
-            switches.set(graph.slot(), Switches::at_first(window));
+            switches.set(graph.slot(), graph.at_first(window));
             graph.arm(blocks, now);
         }
     }
 
     /// Profiling stops.
     pub fn stop(&mut self, blocks: &ThreadBlocks) {
-        let now = processor_seconds();
+        let now = self.time.now();
         for graph in &mut self.graphs {
-            let mut closed = false;
+            let mut left = -1;
             if let Some(switches) = blocks.switches() {
-                closed = switches.get(graph.slot()) == 0;
+                left = switches.get(graph.slot());
                 switches.set(graph.slot(), 0);
             }
-            graph.disarm(blocks, closed, now);
+            graph.disarm(blocks, left, now);
         }
     }
 
     /// Forgets all counts.
     pub fn reset(&mut self, blocks: &ThreadBlocks) {
         self.spans = 0;
-        let now = processor_seconds();
+        let now = self.time.now();
         self.graphs.iter_mut().for_each(|graph| graph.reset(blocks, now));
     }
 

@@ -153,6 +153,12 @@ impl ThreadBlock {
 
     /// What a probe does.
     #[cfg(test)]
+    pub fn count_for_test(self, slot: u32, times: u64) {
+        self.slot(slot).fetch_add(times, Ordering::Relaxed);
+    }
+
+    /// As above.
+    #[cfg(test)]
     pub fn append_for_test(self, word: u64) {
         assert!(self.append(word));
     }
