@@ -49,7 +49,7 @@ pub fn judge(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
     let mut compared = (0, 0);
     for (id, sequences) in oracle_paths(&activations, &profile)? {
         let map = methods(&profile).find(|(other, ..)| *other == id);
-        let (_, map, _) = map.ok_or("a method without a map")?;
+        let (_, map, counts) = map.ok_or("a method without a map")?;
         let expected = sequences
             .iter()
             .try_fold(Tables::new(), |sum, paths| follow(map, paths, sum));
@@ -61,10 +61,34 @@ pub fn judge(target: &Target, jdk: &Jdk) -> Result<(usize, usize)> {
         if found != expected {
             return Err(format!("{id:?}:\nexpected {expected:?}\nfound    {found:?}").into());
         }
+        whole_paths(map, counts, &sequences).map_err(|e| format!("{id:?}: {e}"))?;
         compared.0 += 1;
         compared.1 += expected.len() - 1;
     }
     Ok(compared)
+}
+
+/// Whole paths, put together from structural ones, take each edge as often as the activations did. They are
+/// rounded, so an edge may be off by half for each path.
+fn whole_paths(map: &MethodMap, found: &BTreeMap<u64, u64>, sequences: &[Vec<u64>]) -> Result<()> {
+    let mut edges: BTreeMap<EdgeRef, [f64; 2]> = BTreeMap::new();
+    let expected = sequences.iter().flatten().map(|&path| (path, 1.0, 1));
+    let found = found.iter().map(|(&path, &count)| (path, count as f64, 0));
+    let mut paths = 0u32;
+    for (path, count, of) in found.chain(expected) {
+        paths += 1 - of as u32;
+        let path = map.dag.regenerate(&map.graph, path)?;
+        for edge in path.edges {
+            edges.entry(edge).or_default()[of] += count;
+        }
+    }
+    let rounding = 1e-6 + f64::from(paths) / 2.0;
+    for (edge, [found, expected]) in edges {
+        if (found - expected).abs() > rounding {
+            return Err(format!("{edge:?}: {found} for {expected}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Local counts of all methods.

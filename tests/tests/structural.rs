@@ -61,7 +61,7 @@ fn phases(jdk: &Jdk) -> Result<()> {
     })?;
     // An estimate from windows of time: how fast the program is in them changes with what else runs. With
     // four times the windows it is half as far off.
-    chance::with_more(&[PHASE, 4 * PHASE, 8 * PHASE], |phase| {
+    chance::with_more(&[PHASE, 4 * PHASE], |phase| {
         let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", phase)?;
         let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
         let apart = (share(seeing.found) - share(seeing.called)).abs();
