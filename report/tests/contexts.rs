@@ -6,7 +6,9 @@ use scraper::{Html, Selector};
 use serde_json::Value;
 use trodden_profile::BlockExit::Return;
 use trodden_profile::options::ContextWeight;
-use trodden_profile::{ContextNode, ContextTree, Contexts, Profile};
+use trodden_profile::{
+    ContextNode, ContextTree, Contexts, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime, Profile,
+};
 use trodden_report::{ContextsOptions, Report, ReportError, ReportOptions, StackKind};
 
 type Node = (u32, u32, Option<u16>, Option<(u64, u64)>);
@@ -358,4 +360,80 @@ fn what_was_counted_is_named() {
         assert!(json["contexts"]["tree"][0].get("along").is_none());
         assert!(report.html().unwrap().contains(title));
     }
+}
+
+/// Samples are followed along the tree: what a context calls without probes is its own, what the tree does not have is only in
+/// those above it, and of a stack that was cut nothing is known.
+#[test]
+fn samples_stand_at_the_contexts_that_they_are_in() {
+    let mut profile = example();
+    let frame = |class: &str, name: &str, descriptor: &str| CpuFrame {
+        class: class.to_owned(),
+        name: name.to_owned(),
+        descriptor: descriptor.to_owned(),
+        kind: CpuFrameKind::Java,
+    };
+    let frames = vec![
+        frame("demo/App", "main", "([Ljava/lang/String;)V"),
+        frame("demo/App", "work", "()V"),
+        frame("demo/App", "leaf", "(I)I"),
+        frame("demo/App", "leaf", "(J)J"),
+        frame("java/util/Arrays", "sort", "([I)V"),
+        CpuFrame::other("[frames cut off]"),
+    ];
+    let row = |parent, frame, bci, samples| CpuRow {
+        parent,
+        frame,
+        bci,
+        own: CpuTime {
+            samples,
+            ns: samples * 1_000_000,
+        },
+    };
+    let rows = [
+        row(None, 4, Some(9), 0),
+        // main, called by code without probes, and calling work in two places.
+        row(Some(0), 0, Some(0), 0),
+        row(Some(1), 1, Some(0), 4),
+        row(Some(2), 2, Some(7), 50),
+        // sort, called by work: work's own time, and that of what sort calls back.
+        row(Some(2), 4, Some(3), 6),
+        row(Some(4), 3, Some(1), 20),
+        row(Some(0), 0, Some(1), 0),
+        row(Some(6), 1, Some(5), 1),
+        // A call that the tree does not have.
+        row(Some(7), 3, Some(2), 3),
+        row(None, 5, None, 0),
+        row(Some(9), 0, Some(0), 16),
+    ];
+    let mut cpu = CpuSamples::default();
+    cpu.set_stacks(frames, &rows);
+    profile.cpu = Some(cpu);
+    let report = report(&profile, ContextsOptions::default());
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let contexts = &json["contexts"];
+    assert_eq!(contexts["time"]["sampled"]["samples"], 100);
+    assert_eq!(contexts["time"]["placed"]["samples"], 81);
+    let of = |at: usize| {
+        let time = &contexts["tree"][at]["time"];
+        (
+            time["own"]["samples"].as_u64().unwrap(),
+            time["total"]["samples"].as_u64().unwrap(),
+        )
+    };
+    // main; work in the first place, its leaf and the overload; work in the second one and its leaf.
+    let found: Vec<(u64, u64)> = (0..6).map(of).collect();
+    assert_eq!(found, [(0, 84), (10, 80), (50, 50), (20, 20), (1, 4), (0, 0)]);
+    let text = report.text(false);
+    let work = text
+        .lines()
+        .find(|line| line.contains("bci 0: demo.App.work") || line.contains("line 3: demo.App.work"));
+    let work = work.unwrap_or_else(|| panic!("{text}"));
+    assert!(work.contains(" 10.0 % ") && work.contains(" 80.0 % "), "{work}");
+    assert!(text.contains("81.0 % of it is in"), "{text}");
+    let page = report.html().unwrap();
+    assert!(
+        page.contains("CPU time, own") && page.contains("80.0 %"),
+        "no time in the page"
+    );
 }

@@ -342,3 +342,18 @@ impl Windows {
         *self = Windows::default();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::ended;
+
+    #[test]
+    fn what_a_racing_thread_writes_over_a_lifted_limit_is_no_path_end() {
+        assert_eq!(ended(0, i32::MAX), 0);
+        assert_eq!(ended(57, i32::MAX - 3), 3);
+        // It had read 57 before the limit was lifted, wrote 56 afterwards, and went on from there.
+        assert_eq!(ended(57, 50), 7);
+        // The switch was read in between.
+        assert_eq!(ended(57, 58), 0);
+    }
+}

@@ -16,7 +16,7 @@ const FRAMES: usize = 60;
 /// The section.
 pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
     let icicle = Icicle::of(view);
-    let hottest = view.hottest(top);
+    let hottest = view.chosen(top);
     let unit = match view.contexts.weight {
         ContextWeight::Calls => "Calls",
         ContextWeight::Time => "Time, ns",
@@ -35,7 +35,7 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
             @if !hottest.is_empty() {
                 h3 { "Hottest chains" }
                 div.scroll { table.chains {
-                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } @if view.has_intervals() { th.num scope="col" { "95 % interval" } } th scope="col" { "Chain of calls" } } }
+                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } @if view.has_intervals() { th.num scope="col" { "95 % interval" } } @if view.times.is_some() { th.num scope="col" { "CPU time, own" } th.num scope="col" { "With all that it calls" } } th scope="col" { "Chain of calls" } } }
                     tbody { @for &at in &hottest { (row(view, at)) } }
                 } }
             }
@@ -115,6 +115,10 @@ fn row(view: &ContextsView, at: usize) -> Markup {
             td.num { @if most > least { (thousands(most)) } }
             td.num { (bar(share)) span { (percent(share)) } }
             @if view.has_intervals() { td.num { (view.share_interval(at).map_or(String::new(), share_range)) } }
+            @if let Some([own, whole]) = view.time_shares(at) {
+                td.num { (bar(own)) span { (percent(own)) } }
+                td.num { (percent(whole)) }
+            }
             td {
                 details {
                     summary { code { (view.title(node)) } }

@@ -1,7 +1,7 @@
 //! The key `contexts` of the JSON report; `docs/contexts.md` tells what stands there.
 
 use serde::Serialize;
-use trodden_profile::Key;
+use trodden_profile::{CpuTime, Key};
 
 use super::ContextsView;
 use crate::words;
@@ -24,6 +24,7 @@ pub(crate) struct Document<'a> {
     peak_bytes: u64,
     dropped: u64,
     orphans: u64,
+    time: Option<Times>,
     tree: Vec<Node<'a>>,
 }
 
@@ -42,6 +43,36 @@ struct Node<'a> {
     at_most: Option<u64>,
     share_interval: Option<[f64; 2]>,
     hot: bool,
+    time: Option<NodeTimes>,
+}
+
+/// CPU time of all contexts.
+#[derive(Serialize)]
+struct Times {
+    sampled: Time,
+    placed: Time,
+}
+
+/// CPU time of a context.
+#[derive(Serialize)]
+struct NodeTimes {
+    own: Time,
+    total: Time,
+}
+
+#[derive(Serialize)]
+struct Time {
+    samples: u64,
+    seconds: f64,
+}
+
+impl From<CpuTime> for Time {
+    fn from(time: CpuTime) -> Self {
+        Time {
+            samples: time.samples,
+            seconds: time.ns as f64 / 1e9,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -88,7 +119,7 @@ fn along(view: &ContextsView, at: usize) -> Option<Along> {
 pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
     let contexts = view.contexts;
     let mut keys: Vec<Key> = Vec::new();
-    let tree = view.with_callers(&view.hottest(top)).into_iter();
+    let tree = view.with_callers(&view.chosen(top)).into_iter();
     let tree = tree.map(|(at, parent)| {
         let node = &view.nodes()[at];
         let key = view.key(at, parent.map(|parent| keys[parent]));
@@ -110,6 +141,10 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
             at_most: node.calls.map(|(_, most)| most),
             share_interval: view.share_interval(at),
             hot: view.hot[at],
+            time: view.times.as_ref().map(|times| NodeTimes {
+                own: times.own[at].into(),
+                total: times.whole[at].into(),
+            }),
         }
     });
     Document {
@@ -128,6 +163,10 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
         peak_bytes: contexts.peak_bytes,
         dropped: contexts.dropped,
         orphans: contexts.orphans,
+        time: view.times.as_ref().map(|times| Times {
+            sampled: times.total.into(),
+            placed: times.placed.into(),
+        }),
         tree: tree.collect(),
     }
 }

@@ -6,10 +6,11 @@ mod html;
 mod icicle;
 mod json;
 mod text;
+mod time;
 
 use trodden_numbering::{Path, StartKind};
 use trodden_profile::{
-    ContextNode, Contexts, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, facts, path_key,
+    ContextNode, Contexts, CpuTime, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, facts, path_key,
 };
 
 use maud::Markup;
@@ -22,6 +23,7 @@ use crate::source::below;
 use crate::text::Page;
 use crate::view::View;
 use crate::words;
+use time::ContextTimes;
 
 /// How to show calling contexts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,6 +34,9 @@ pub struct ContextsOptions {
     /// Collapsed stacks and flame graph: tell call sites of the same method apart by their source lines.
     pub call_sites: bool,
 }
+
+/// Contexts that take so much of the CPU time are shown, however seldom they are called.
+const LEAST_TIME: f64 = 0.005;
 
 /// A profile's contexts, and which of them are hot.
 #[derive(Debug)]
@@ -45,6 +50,8 @@ pub struct ContextsView<'p> {
     pub hot: Vec<bool>,
     /// Per context, the one that it was called from.
     pub parents: Vec<Option<u32>>,
+    /// CPU time of each context, if the profile has samples.
+    pub(crate) times: Option<ContextTimes>,
     /// As asked for.
     pub(crate) options: ContextsOptions,
     pattern: Option<MethodPattern>,
@@ -70,12 +77,14 @@ impl<'p> ContextsView<'p> {
             threshold,
             hot: Vec::new(),
             parents: contexts.tree.parents(),
+            times: None,
             options,
             pattern: pattern.cloned(),
         };
         let is_hot = |node: &ContextNode| node.calls.is_some_and(|(_, most)| most >= threshold);
         let nodes = contexts.tree.nodes().iter();
         view.hot = nodes.map(|node| is_hot(node) && view.is_chosen(node)).collect();
+        view.times = ContextTimes::of(profile, contexts.tree.nodes(), &view.parents);
         Ok(Some(view))
     }
 
@@ -195,6 +204,30 @@ impl<'p> ContextsView<'p> {
         hot
     }
 
+    /// What is shown: the [`hottest`](Self::hottest) contexts, and those that take most CPU time in themselves, at most so many of
+    /// each.
+    pub(crate) fn chosen(&self, top: usize) -> Vec<usize> {
+        let mut chosen = self.hottest(top);
+        if let Some(times) = &self.times {
+            let least = times.total.ns as f64 * LEAST_TIME;
+            let mut slow: Vec<usize> = (0..times.own.len())
+                .filter(|&at| times.own[at].ns as f64 >= least && self.is_chosen(&self.nodes()[at]))
+                .collect();
+            slow.sort_by_key(|&at| std::cmp::Reverse(times.own[at].ns));
+            slow.truncate(top);
+            slow.retain(|at| !chosen.contains(at));
+            chosen.extend(slow);
+        }
+        chosen
+    }
+
+    /// CPU time of a context as shares of all that was sampled: its own, and with all that it calls. `None`: there are no samples.
+    pub(crate) fn time_shares(&self, at: usize) -> Option<[f64; 2]> {
+        let times = self.times.as_ref()?;
+        let share = |time: CpuTime| time.ns as f64 / times.total.ns.max(1) as f64;
+        Some([share(times.own[at]), share(times.whole[at])])
+    }
+
     /// These and all above them, in order, each with the position of its caller in the list.
     pub(crate) fn with_callers(&self, chosen: &[usize]) -> Vec<(usize, Option<usize>)> {
         let mut keep = vec![false; self.nodes().len()];
@@ -248,8 +281,16 @@ impl<'p> ContextsView<'p> {
                 )
             }
         });
+        let time = self.times.as_ref().map_or(String::new(), |times| {
+            format!(
+                " CPU time is of {} samples, those in what a context calls that has no probes included: {} of it is in \
+                 contexts of the tree, the rest in others.",
+                words::thousands(times.total.samples),
+                words::percent(times.placed.ns as f64 / times.total.ns.max(1) as f64),
+            )
+        });
         format!(
-            "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}",
+            "{} {unit} in {} contexts ({how}). {} are hot: {} {unit} or more.{bursts}{time}",
             words::thousands(contexts.calls),
             words::thousands(contexts.tree.nodes().len() as u64),
             words::thousands(hot),

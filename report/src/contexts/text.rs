@@ -27,7 +27,7 @@ pub(super) fn write(view: &ContextsView, top: usize, page: &mut Page) {
 
 fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     let mut out = vec![view.summary()];
-    let chosen = view.hottest(top);
+    let chosen = view.chosen(top);
     if chosen.is_empty() {
         out.push("No context is hot.".to_owned());
         return out;
@@ -35,12 +35,13 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
     let exact = view.contexts.is_exact();
     let most = if exact { "" } else { "at most" };
     out.push(format!(
-        "{:>15} {most:>15} {:>8}{}  context",
+        "{:>15} {most:>15} {:>8}{}{}  context",
         view.contexts.weight.unit(),
         "share",
-        interval_column(view, "95 % interval")
+        interval_column(view, "95 % interval"),
+        time_columns(view, "own time", "in all")
     ));
-    let width = 41 + interval_column(view, "").len();
+    let width = 41 + interval_column(view, "").len() + time_columns(view, "", "").len();
     let list = view.with_callers(&chosen);
     let mut children = vec![0u32; list.len()];
     for (_, parent) in &list {
@@ -75,10 +76,11 @@ fn lines(view: &ContextsView, top: usize) -> Vec<String> {
         at += 1;
     }
     let hot = view.hot.iter().filter(|&&hot| hot).count();
-    if hot > chosen.len() {
+    let shown = chosen.iter().filter(|&&at| view.hot[at]).count();
+    if hot > shown {
         out.push(format!(
             "{} more contexts are hot; raise --top to see them.",
-            thousands((hot - chosen.len()) as u64)
+            thousands((hot - shown) as u64)
         ));
     }
     out
@@ -99,6 +101,14 @@ fn interval_column(view: &ContextsView, text: &str) -> String {
     }
 }
 
+/// What stands in the columns of CPU time, which are there if there are samples.
+fn time_columns(view: &ContextsView, own: &str, whole: &str) -> String {
+    match view.times {
+        Some(_) => format!(" {own:>8} {whole:>8}"),
+        None => String::new(),
+    }
+}
+
 fn line(view: &ContextsView, at: usize, level: u32) -> String {
     let node = &view.nodes()[at];
     let (calls, most, share) = match node.calls {
@@ -114,6 +124,8 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
     };
     let interval = view.share_interval(at).map_or(String::new(), words::share_range);
     let interval = interval_column(view, &interval);
+    let time = view.time_shares(at).map(|shares| shares.map(percent));
+    let time = time.map_or(String::new(), |[own, whole]| time_columns(view, &own, &whole));
     let called = match (node.site, view.call_line(at)) {
         (_, Some(line)) => format!("line {line}: "),
         (Some(bci), None) => format!("bci {bci}: "),
@@ -123,7 +135,7 @@ fn line(view: &ContextsView, at: usize, level: u32) -> String {
         .call_path_text(at)
         .map_or(String::new(), |path| format!("  [{path}]"));
     format!(
-        "{calls:>15} {most:>15} {share:>8}{interval}  {}{called}{}{along}",
+        "{calls:>15} {most:>15} {share:>8}{interval}{time}  {}{called}{}{along}",
         indent(level),
         view.title(node)
     )
