@@ -298,8 +298,8 @@ fn check(graph: &SimpleGraph, limit: u64, walk: &[u8]) -> Result<(), TestCaseErr
     Ok(())
 }
 
-/// Follows whole activations through the structure graphs and the Ball-Larus paths of a graph, numbered with a
-/// limit each, and maps the ones to the others.
+/// Follows whole activations through the structure graphs and the Ball-Larus paths of a graph, numbered with
+/// a limit each, and maps the ones to the others.
 fn mapped(graph: &SimpleGraph, limits: [u64; 2], walks: &[Vec<u8>]) -> Result<(), TestCaseError> {
     let weights = EdgeWeights::uniform(graph);
     let [structural, plain] = limits.map(|limit| NumberingOptions { limit, smart: true });
@@ -319,8 +319,7 @@ fn mapped(graph: &SimpleGraph, limits: [u64; 2], walks: &[Vec<u8>]) -> Result<()
     let mut ball_larus: BTreeMap<u64, f64> = BTreeMap::new();
     for walk in walks {
         let steps = random_walk(graph, &mut Choices::new(walk));
-        if steps.iter().any(|s| matches!(s, Step::Handler(_)))
-            || !matches!(steps.last(), Some(Step::Exit(_)))
+        if steps.iter().any(|s| matches!(s, Step::Handler(_))) || !matches!(steps.last(), Some(Step::Exit(_)))
         {
             continue;
         }
@@ -359,7 +358,11 @@ fn mapped(graph: &SimpleGraph, limits: [u64; 2], walks: &[Vec<u8>]) -> Result<()
     let mapped = structure.ball_larus(graph, &dag, &global).unwrap();
     // Ways of which there is one in a million are not kept.
     let total: f64 = ball_larus.values().sum();
-    prop_assert!(mapped.unmapped <= 1e-3 * total, "{} unmapped of {total}", mapped.unmapped);
+    prop_assert!(
+        mapped.unmapped <= 1e-3 * total,
+        "{} unmapped of {total}",
+        mapped.unmapped
+    );
     let near = |found: f64, expected: f64| (found - expected).abs() <= mapped.unmapped + 1e-6;
     let found: f64 = mapped.paths.values().sum();
     prop_assert!(near(found, total), "{found} paths for {total}");
@@ -380,7 +383,10 @@ fn mapped(graph: &SimpleGraph, limits: [u64; 2], walks: &[Vec<u8>]) -> Result<()
         let path = dag.regenerate(graph, number).unwrap();
         let around = structure.graphs_around(path.first);
         let same = |block: &BlockId| structure.graphs_around(*block) == around;
-        let to = path.edges.last().map(|e| graph.successors(e.from)[e.index as usize]);
+        let to = path
+            .edges
+            .last()
+            .map(|e| graph.successors(e.from)[e.index as usize]);
         let is_cut = limits.iter().any(|&limit| limit < 100);
         if !is_cut && path.blocks(graph).iter().all(same) && to.is_none_or(|to| inside(to, &around)) {
             let found = mapped.paths.get(&number).copied().unwrap_or(0.0);

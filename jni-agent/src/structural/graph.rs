@@ -34,8 +34,8 @@ pub struct Graph {
     hashed: BTreeMap<u64, u64>,
     hashed_baseline: BTreeMap<u64, u64>,
     awake: bool,
-    /// All its counters together when they were read last, and what its windows may have counted since, outside
-    /// of spans.
+    /// All its counters together when they were read last, and what its windows may have counted since,
+    /// outside of spans.
     total: u64,
     allowed: u64,
     /// Up to when it is known how many paths ended.
@@ -101,8 +101,8 @@ impl Graph {
         self.armed
     }
 
-    /// What its switch is set to when it has its probes, with windows of so many paths or without any. With too
-    /// many paths to look at them all the time, all are counted throughout.
+    /// What its switch is set to when it has its probes, with windows of so many paths or without any. With
+    /// too many paths to look at them all the time, all are counted throughout.
     pub fn at_first(&self, window: Option<NonZeroU32>) -> i32 {
         match self.is_dense() {
             true => Switches::at_first(window),
@@ -129,13 +129,14 @@ impl Graph {
     }
 
     /// Takes in a span, before which so much was `left` of its window of that length, and in which so many
-    /// paths `ended`. Returns what is left of it now: nothing if it was filled before and its turn has not come.
+    /// paths `ended`. Returns what is left of it now: nothing if it was filled before and its turn has not
+    /// come.
     ///
     /// A window that was still open when the span began had counted everything. One that was closed says in
-    /// which proportion paths occur; for how many there were, the rates in the spans at both ends of that time
-    /// stand for half of it each. Whatever happens in bursts, with spans at random times the sum is right on
-    /// average; rates over several spans, or counted on only while paths end, would tell too little of what
-    /// comes in bursts.
+    /// which proportion paths occur; for how many there were, the rates in the spans at both ends of that
+    /// time stand for half of it each. Whatever happens in bursts, with spans at random times the sum is
+    /// right on average; rates over several spans, or counted on only while paths end, would tell too little
+    /// of what comes in bursts.
     pub fn end_span(
         &mut self,
         blocks: &ThreadBlocks,
@@ -267,8 +268,8 @@ impl Graph {
         self.windows
     }
 
-    /// Paths that were taken, with the estimate of how often in the time with probes: never less than what was
-    /// counted.
+    /// Paths that were taken, with the estimate of how often in the time with probes: never less than what
+    /// was counted.
     pub fn estimated(&self) -> impl Iterator<Item = (u64, f64)> {
         let local = |path: usize| {
             let counted = self.counted.get(path).copied().unwrap_or(0);

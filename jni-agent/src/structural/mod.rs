@@ -120,8 +120,8 @@ impl Windows {
         }
     }
 
-    /// Lifts the limits of all graphs that are awake for [`SPAN`], and takes in what it says. Ends windows that
-    /// are full, opens new ones.
+    /// Lifts the limits of all graphs that are awake for [`SPAN`], and takes in what it says. Ends windows
+    /// that are full, opens new ones.
     pub fn tick(&mut self, host: &Host, window: NonZeroU32) {
         let begin = Instant::now();
         if self.next.is_some_and(|next| begin < next) {

@@ -2,11 +2,11 @@
 //!
 //! A structural path runs past inner loops; a Ball-Larus path ends at their headers, and one that begins in a
 //! loop runs on behind it. So a structural path is cut into pieces at its inner loops, and wherever a
-//! Ball-Larus path ends. Where one runs on although the structural path does not, at a [`Seam`], it goes on as
-//! structural paths do from there: behind a loop, in a loop that is entered elsewhere than at its header
-//! (irreducible code), behind a cut that keeps structural numbers small. *How* it goes on a structural profile
-//! tells only together for all ways to that place: they are taken to be independent. Frequencies of edges come
-//! out exactly all the same.
+//! Ball-Larus path ends. Where one runs on although the structural path does not, at a [`Seam`], it goes on
+//! as structural paths do from there: behind a loop, in a loop that is entered elsewhere than at its header
+//! (irreducible code), behind a cut that keeps structural numbers small. *How* it goes on a structural
+//! profile tells only together for all ways to that place: they are taken to be independent. Frequencies of
+//! edges come out exactly all the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,8 +25,8 @@ const LEAST_SHARE: f64 = 1e-6;
 pub struct BallLarusCounts {
     /// Path number to frequency.
     pub paths: BTreeMap<u64, f64>,
-    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they had come
-    /// by ways that were not.
+    /// Frequency of structural paths that could not be mapped: how they went on was not seen, or they had
+    /// come by ways that were not.
     pub unmapped: f64,
 }
 
@@ -78,7 +78,11 @@ struct Pieces {
 
 impl Pieces {
     fn add(&mut self, beginning: Option<Beginning>, edges: Vec<EdgeRef>, ending: Ending, weight: f64) {
-        let piece = Piece { edges, ending, weight };
+        let piece = Piece {
+            edges,
+            ending,
+            weight,
+        };
         match beginning {
             Some(Beginning::Path(kind, block)) => self.heads.push((kind, block, piece)),
             Some(Beginning::Seam(seam)) => self.tails.entry(seam).or_default().push(piece),
@@ -151,7 +155,10 @@ impl Structure {
         }
         let reached: BTreeSet<Seam> = mapper.ways.into_keys().collect();
         let never = pieces.tails.iter().filter(|(seam, _)| !reached.contains(seam));
-        result.unmapped += never.flat_map(|(_, tails)| tails).map(|tail| tail.weight).sum::<f64>();
+        result.unmapped += never
+            .flat_map(|(_, tails)| tails)
+            .map(|tail| tail.weight)
+            .sum::<f64>();
         Ok(result)
     }
 }
@@ -164,13 +171,7 @@ struct Cutter<'a, G> {
 }
 
 impl<G: FlowGraph> Cutter<'_, G> {
-    fn cut_up(
-        &self,
-        index: usize,
-        number: u64,
-        weight: f64,
-        pieces: &mut Pieces,
-    ) -> Result<(), GlobalError> {
+    fn cut_up(&self, index: usize, number: u64, weight: f64, pieces: &mut Pieces) -> Result<(), GlobalError> {
         let of = &self.structure.graphs[index];
         let path = of.dag.regenerate(&of.graph, number);
         let path = path.map_err(|error| GlobalError::Path { graph: index, error })?;
