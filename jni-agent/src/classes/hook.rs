@@ -179,10 +179,9 @@ fn with_graphs(
         )
         .map_err(|e| e.to_string())?;
     if new {
-        let state = Switches::at_first(settings.options.structural.window);
+        let window = settings.options.structural.window;
         for (slot, dense) in slots {
-            // With too many paths to look at them all the time, all are counted throughout.
-            switches.set(ids.first_counter.plus(slot), if dense { state } else { -1 });
+            switches.set(ids.first_counter.plus(slot), Switches::at_first(window, dense));
         }
     }
     Ok(ids)

@@ -1,11 +1,10 @@
 //! One structure graph: its windows, and what they say. Times are in seconds.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
 
 use trodden_instrumenter::CounterSlot;
 
-use crate::threads::blocks::{Switches, ThreadBlocks};
+use crate::threads::blocks::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
 const ENOUGH: u32 = 10;
@@ -50,6 +49,12 @@ pub struct Graph {
     recent_ends: f64,
     /// Ticks until its window is opened again; none if that was not decided yet.
     wait: Option<u32>,
+}
+
+/// What is left of a window when so many paths have ended in it.
+pub fn remaining(window: i32, ended: u64) -> i32 {
+    let ended = i32::try_from(ended).unwrap_or(i32::MAX);
+    window.saturating_sub(ended).max(0)
 }
 
 /// What a span says.
@@ -101,15 +106,6 @@ impl Graph {
         self.armed
     }
 
-    /// What its switch is set to when it has its probes, with windows of so many paths or without any. With
-    /// too many paths to look at them all the time, all are counted throughout.
-    pub fn at_first(&self, window: Option<NonZeroU32>) -> i32 {
-        match self.is_dense() {
-            true => Switches::at_first(window),
-            false => -1,
-        }
-    }
-
     /// Has a path of it ended since it got its probes? If nothing has been counted, so much is still left of
     /// its window.
     pub fn is_awake(&mut self, left: i32, window: i32) -> bool {
@@ -146,11 +142,8 @@ impl Graph {
     ) -> i32 {
         let closed = left == 0;
         let due = !closed || self.is_due();
-        let harvested = closed && due || !closed && (left != window || ended > 0);
-        let remaining = window
-            .saturating_sub(i32::try_from(ended).unwrap_or(i32::MAX))
-            .max(0);
-        let remaining = if due { remaining } else { 0 };
+        let harvested = due && (closed || left != window || ended > 0);
+        let remaining = if due { remaining(window, ended) } else { 0 };
         let allowed = self.allowed;
         self.allowed += remaining as u64;
         let counters = (harvested || ended > 0).then(|| self.read(blocks));

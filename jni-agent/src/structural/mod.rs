@@ -33,7 +33,7 @@ use crate::sampling::clock::spent;
 use crate::threads::blocks::{Switches, ThreadBlocks};
 use crate::threads::shim::Shim;
 pub use graph::key;
-use graph::{Graph, Span};
+use graph::{Graph, Span, remaining};
 use program::ProgramTime;
 
 /// How long at a tick no graph is limited.
@@ -188,16 +188,11 @@ impl Windows {
         let mut seen = 0;
         for awake in &mut self.awake {
             awake.ended = ended(awake.left, switches.get(awake.slot));
-            let ended = i32::try_from(awake.ended).unwrap_or(i32::MAX);
-            let open = awake.left != 0;
-            switches.set(
-                awake.slot,
-                if open {
-                    window.saturating_sub(ended).max(0)
-                } else {
-                    0
-                },
-            );
+            let left = match awake.left {
+                0 => 0,
+                _ => remaining(window, awake.ended),
+            };
+            switches.set(awake.slot, left);
             seen += awake.ended;
         }
         let after = self.time.now();
@@ -295,7 +290,11 @@ impl Windows {
                     continue;
                 }
                 let left = switches.get(graph.slot());
-                let state = if silent { 0 } else { graph.at_first(window) };
+                let state = if silent {
+                    0
+                } else {
+                    Switches::at_first(window, graph.is_dense())
+                };
                 switches.set(graph.slot(), state);
                 match silent {
                     true => graph.disarm(blocks, left, now),
@@ -312,7 +311,7 @@ impl Windows {
         let now = self.time.now();
         self.next = None;
         for graph in &mut self.graphs {
-            switches.set(graph.slot(), graph.at_first(window));
+            switches.set(graph.slot(), Switches::at_first(window, graph.is_dense()));
             graph.arm(blocks, now);
         }
     }

@@ -7,6 +7,8 @@
 
 use std::time::{Duration, Instant};
 
+use rustc_hash::FxHashSet;
+
 use crate::sampling::clock::spent;
 
 /// How often it is looked which threads there are.
@@ -58,14 +60,13 @@ impl ProgramTime {
         let Ok(folder) = std::fs::read_dir("/proc/self/task") else {
             return;
         };
-        let ids: Vec<libc::pid_t> = folder
+        let mut new: FxHashSet<libc::pid_t> = folder
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
             .collect();
-        self.others.retain(|id| ids.contains(id));
-        for id in ids {
-            if self.others.contains(&id) || self.threads.iter().any(|(known, _)| *known == id) {
-                continue;
-            }
+        // What is left then is new, and who is not there any more is forgotten.
+        self.others.retain(|id| new.remove(id));
+        self.threads.retain(|(id, _)| new.remove(id));
+        for id in new {
             let name = std::fs::read_to_string(format!("/proc/self/task/{id}/comm")).unwrap_or_default();
             if NOT_THE_PROGRAMS.iter().any(|begin| name.starts_with(begin)) {
                 self.others.push(id);

@@ -52,10 +52,11 @@ pub struct Switches {
 }
 
 impl Switches {
-    /// What a graph's switch is set to when its class is loaded, with windows of so many paths or without
-    /// any.
-    pub fn at_first(window: Option<NonZeroU32>) -> i32 {
-        window.map_or(-1, |paths| paths.get() as i32)
+    /// What a graph's switch is set to when it gets its probes, with windows of so many paths or without any.
+    /// Unless each of its paths has a slot, there are too many to look at them all the time: all are counted
+    /// throughout.
+    pub fn at_first(window: Option<NonZeroU32>, is_dense: bool) -> i32 {
+        window.filter(|_| is_dense).map_or(-1, |paths| paths.get() as i32)
     }
 
     /// Address of the first.

@@ -165,7 +165,7 @@ pub(crate) fn document<'a>(view: &'a ContextsView, top: usize) -> Document<'a> {
         orphans: contexts.orphans,
         time: view.times.as_ref().map(|times| Times {
             sampled: times.total.into(),
-            placed: times.placed.into(),
+            placed: times.placed().into(),
         }),
         tree: tree.collect(),
     }

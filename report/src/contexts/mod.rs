@@ -286,7 +286,7 @@ impl<'p> ContextsView<'p> {
                 " CPU time is of {} samples, those in what a context calls that has no probes included: {} of it is in \
                  contexts of the tree, the rest in others.",
                 words::thousands(times.total.samples),
-                words::percent(times.placed.ns as f64 / times.total.ns.max(1) as f64),
+                words::percent(times.placed().ns as f64 / times.total.ns.max(1) as f64),
             )
         });
         format!(

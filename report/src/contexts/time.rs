@@ -15,8 +15,6 @@ pub(crate) struct ContextTimes {
     pub own: Vec<CpuTime>,
     /// Per context: with all that it calls.
     pub whole: Vec<CpuTime>,
-    /// In all contexts together.
-    pub placed: CpuTime,
     /// All samples.
     pub total: CpuTime,
 }
@@ -56,7 +54,6 @@ impl ContextTimes {
         let mut times = ContextTimes {
             own: vec![CpuTime::default(); nodes.len()],
             whole: vec![CpuTime::default(); nodes.len()],
-            placed: CpuTime::default(),
             total: cpu.total(),
         };
         // The way to each frame of the stack at hand.
@@ -88,7 +85,6 @@ impl ContextTimes {
                     let at = at as usize;
                     times.own[at] = times.own[at].plus(stack.own);
                     times.whole[at] = times.whole[at].plus(stack.own);
-                    times.placed = times.placed.plus(stack.own);
                 }
                 Way::Lost(Some(above)) => {
                     let above = above as usize;
@@ -105,6 +101,13 @@ impl ContextTimes {
             }
         }
         Some(times)
+    }
+
+    /// Of all contexts together.
+    pub fn placed(&self) -> CpuTime {
+        self.own
+            .iter()
+            .fold(CpuTime::default(), |sum, &own| sum.plus(own))
     }
 }
 
