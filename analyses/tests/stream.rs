@@ -287,7 +287,7 @@ proptest! {
     /// Any words at all.
     #[test]
     fn nothing_panics(words in prop::collection::vec(any_word(), 0..200), k in 2..5u32) {
-        let options = KPathsOptions { k, nodes: Some(40), bursts: None };
+        let options = KPathsOptions { k, nodes: Some(40), ..KPathsOptions::default() };
         let found = k_result::<BoundedForest>(&options, &words, 9);
         let paths = words.iter().filter(|&&w| [0, 3, 4].contains(&(w >> 60))).count() as u64;
         let level_1: u64 = found.iter().filter(|((_, p), _)| p.len() == 1).map(|(_, &n)| n).sum();

@@ -275,7 +275,7 @@ mod tests {
             ),
             (
                 ("burst-events", "jvm"),
-                "error: --burst-events is for --profile contexts with bursts by the clock, such as --burst \
+                "error: --burst-events is for bursts by the clock, such as --burst \
                  static:50ms:2ms; use it with --profile contexts --burst static:50ms:2ms, or leave it out",
             ),
             (

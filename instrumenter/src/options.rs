@@ -101,7 +101,10 @@ impl Probes {
 
     /// Is code changed at all? If not, classes are numbered and never written.
     pub const fn change_code(self) -> bool {
-        !matches!(self, Probes::Events(EventProbes::JvmCallBursts))
+        !matches!(
+            self,
+            Probes::Events(EventProbes::JvmCallBursts | EventProbes::JvmSteps { .. })
+        )
     }
 }
 
@@ -146,6 +149,12 @@ pub enum EventProbes {
     /// The JVM itself reports calls and returns in bursts. Classes are numbered, but never written, and no
     /// method is left out because probes would not fit.
     JvmCallBursts,
+    /// The JVM itself reports in bursts which instructions are executed, and the agent makes path ends of it.
+    /// Classes are numbered, but never written.
+    JvmSteps {
+        /// Are beginnings and ends of activations wanted, too?
+        activations: bool,
+    },
 }
 
 /// What probes report besides calls and returns.
@@ -163,7 +172,7 @@ pub enum BesidesCalls {
 
 impl EventProbes {
     /// All of them.
-    pub const ALL: [EventProbes; 10] = [
+    pub const ALL: [EventProbes; 12] = [
         EventProbes::Paths,
         EventProbes::WantedPaths,
         EventProbes::Activations,
@@ -174,6 +183,8 @@ impl EventProbes {
         EventProbes::Calls(BesidesCalls::Time),
         EventProbes::CallBursts,
         EventProbes::JvmCallBursts,
+        EventProbes::JvmSteps { activations: false },
+        EventProbes::JvmSteps { activations: true },
     ];
 
     /// The cheapest probes that write these kinds of events.
@@ -203,8 +214,12 @@ impl EventProbes {
             ..EventKinds::NONE
         };
         match self {
-            EventProbes::Paths | EventProbes::WantedPaths => EventKinds::PATHS,
-            EventProbes::Activations => EventKinds::ACTIVATION_PATHS,
+            EventProbes::Paths | EventProbes::WantedPaths | EventProbes::JvmSteps { activations: false } => {
+                EventKinds::PATHS
+            }
+            EventProbes::Activations | EventProbes::JvmSteps { activations: true } => {
+                EventKinds::ACTIVATION_PATHS
+            }
             EventProbes::NestedActivations => EventKinds {
                 only_paths: false,
                 ..EventKinds::ACTIVATION_PATHS

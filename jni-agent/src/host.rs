@@ -50,6 +50,8 @@ pub struct Granted {
     pub frames: bool,
     /// The JVM reports beginnings and ends of activations.
     pub method_events: bool,
+    /// The JVM reports single steps.
+    pub steps: bool,
 }
 
 impl Host {

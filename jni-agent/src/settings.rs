@@ -322,6 +322,9 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
     let kinds = events(options)?;
     Ok(match probe_kind(options) {
         ProbeKind::Events => Probes::Events(match options.stream.burst {
+            _ if options.has_steps_of_jvm() => EventProbes::JvmSteps {
+                activations: kinds.activations,
+            },
             _ if options.has_events_of_jvm() => EventProbes::JvmCallBursts,
             Burst::Timed { .. } => EventProbes::CallBursts,
             _ if options.contexts.weight == ContextWeight::Time => EventProbes::Calls(BesidesCalls::Time),

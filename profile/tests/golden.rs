@@ -106,6 +106,7 @@ fn subpaths() -> Subpaths {
         footprint: 4096,
         half_life: Some(1_000_000),
         sliding_window: None,
+        bursts: None,
         threads: 2,
         blocks: 1000,
         places: 900,

@@ -60,6 +60,7 @@ fn profile() -> Profile {
             footprint: 65536,
             half_life: Some(5000),
             sliding_window: None,
+            bursts: None,
             threads: 1,
             blocks: 2_000_000,
             places: 2_000_000,

@@ -28,6 +28,7 @@ pub mod ahead;
 pub mod artefacts;
 pub mod auto;
 pub mod build;
+pub mod burst;
 pub mod chance;
 pub mod conditions;
 pub mod contexts;

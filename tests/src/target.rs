@@ -176,11 +176,31 @@ impl Target {
     /// # Errors
     /// If it cannot be compiled.
     pub fn command(&self, jdk: &Jdk, flags: &[String]) -> Result<Command> {
-        let class_path = self.compile()?;
+        self.command_by(jdk, flags, None)
+    }
+
+    /// The same by `steps/Later.java`, which says `ready` and begins when it is told to.
+    ///
+    /// # Errors
+    /// If it cannot be compiled.
+    pub fn later(&self, jdk: &Jdk, flags: &[String]) -> Result<Command> {
+        let source = [Path::new(build::ROOT).join("steps/Later.java")];
+        let oldest = &Jdk::ends()?[0];
+        let folder = build::cached("Later", &source, &[], |out| {
+            build::javac(oldest, ".", &source, out)
+        })?;
+        self.command_by(jdk, flags, Some(&folder))
+    }
+
+    fn command_by(&self, jdk: &Jdk, flags: &[String], later: Option<&Path>) -> Result<Command> {
+        let mut class_path = self.compile()?;
+        if let Some(later) = later {
+            class_path = format!("{class_path}:{}", later.display());
+        }
         let mut java = jdk.command("java");
         // Nothing that is printed may depend on the moment: one small heap, no CDS messages.
         java.args(["-Xmx512m", "-Xss1m", "-XX:+UseSerialGC"]).args(flags);
-        java.arg("-cp").arg(class_path);
+        java.arg("-cp").arg(class_path).args(later.map(|_| "Later"));
         match self.language {
             Language::Java | Language::Scala => java.arg(&self.name),
             Language::Kotlin => java.arg(format!("{}Kt", self.name)),

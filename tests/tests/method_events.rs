@@ -1,12 +1,12 @@
 //! Bursts of the JVM's own events (`burst-events=jvm`) in real JVMs: nothing is in the code, and contexts are
 //! those of the stack.
 
-use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use trodden_profile::Profile;
 use trodden_tests::Result;
+use trodden_tests::burst::{self, ENDLESS, said_by_program};
 use trodden_tests::contexts::{
     INCLUDE, counts, difference, expected, java, java_class, live, none, plain, trodden, true_contexts,
 };
@@ -17,8 +17,6 @@ use trodden_tests::profile::{SUSPICIOUS, agent_flag};
 
 /// Longest time to wait for what the agent's clock does in its own time.
 const LIMIT: Duration = Duration::from_secs(600);
-/// A burst that begins at the start and is over when the program is.
-const ENDLESS: &str = "static:1000s:900s";
 
 /// What a stream that tells everything once does not say.
 const NONE: [&str; 6] = [
@@ -29,20 +27,6 @@ const NONE: [&str; 6] = [
     "bursts_too_deep",
     "lost",
 ];
-
-/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of
-/// methods: an agent whose `MethodEntry` does nothing but delete the one reference that it has made is told
-/// the same.
-fn said_by_program(jdk: &Jdk, output: &str) -> String {
-    if jdk.feature >= 21 {
-        return output.to_owned();
-    }
-    let of_jvm = |line: &&str| {
-        line.starts_with("WARNING: JNI local refs: ") || line.starts_with("\tat ") || line.starts_with("\t- ")
-    };
-    let kept = output.lines().filter(|line| !of_jvm(line));
-    kept.map(|line| format!("{line}\n")).collect()
-}
 
 fn sound(how: &str, profile: &Profile) -> Result<()> {
     whole(profile).map_err(|e| format!("{how}: {e}"))?;
@@ -56,39 +40,9 @@ fn in_one_burst(jdk: &Jdk, options: &str, arguments: &[&str]) -> Result<(String,
     let mut flags = SUSPICIOUS.map(str::to_owned).to_vec();
     let options = format!("events,profile=contexts,burst={ENDLESS},burst-events=jvm,{options}");
     flags.push(agent_flag(&options, INCLUDE, &file)?);
-    let mut child = java_class(jdk, &flags, "OtherStart", arguments)?
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let mut output = BufReader::new(child.stdout.take().ok_or("no stdout")?);
-    let mut line = String::new();
-    while line.trim() != "ready" {
-        line.clear();
-        if output.read_line(&mut line)? == 0 {
-            return Err("it does not begin".into());
-        }
-    }
-    // The clock has its own thread, which begins the burst in its own time.
-    let begun = Instant::now();
-    let pid = child.id().to_string();
-    while !trodden(&["attach", &pid, "status"])?.contains("bursts: 1") {
-        assert!(begun.elapsed() < LIMIT, "no burst begins");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    child.stdin.take().ok_or("no stdin")?.write_all(b"g")?;
-    let mut said = String::new();
-    output.read_to_string(&mut said)?;
-    let mut complaints = String::new();
-    child
-        .stderr
-        .take()
-        .ok_or("no stderr")?
-        .read_to_string(&mut complaints)?;
-    let status = child.wait()?;
-    assert!(status.success(), "{arguments:?}: {status}\n{said}{complaints}");
-    assert_eq!(complaints, "", "{arguments:?}");
-    Ok((said_by_program(jdk, &said), Profile::load(&file)?))
+    let outcome = burst::in_one_burst(&mut java_class(jdk, &flags, "OtherStart", arguments)?)?.success()?;
+    assert_eq!(outcome.stderr, "", "{arguments:?}");
+    Ok((said_by_program(jdk, &outcome.stdout), Profile::load(&file)?))
 }
 
 /// What runs within one burst has the contexts of the oracle, to the last call; by the program's threads and

@@ -25,6 +25,8 @@ pub struct KPathsOptions {
     pub nodes: Option<u32>,
     /// Only activations that begin in windows. Without it, all.
     pub bursts: Option<BurstWindows>,
+    /// The stream is of these bursts by the clock alone. Without it, it is whole.
+    pub timed: Option<Burst>,
 }
 
 impl Default for KPathsOptions {
@@ -33,6 +35,7 @@ impl Default for KPathsOptions {
             k: 10,
             nodes: None,
             bursts: None,
+            timed: None,
         }
     }
 }
@@ -46,9 +49,10 @@ impl KPathsOptions {
             bursts: match options.stream.burst {
                 Burst::Off => None,
                 Burst::Static { interval, length } => BurstWindows::new(interval, length),
-                // Refused when options are checked.
+                // The first is refused when options are checked.
                 Burst::Adaptive { .. } | Burst::Timed { .. } => None,
             },
+            timed: Some(options.stream.burst).filter(|_| options.has_bursts_in_program()),
         }
     }
 }
@@ -349,7 +353,10 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
             slab_nodes: result.forest.nodes(),
             slab_bytes: result.bytes,
             budget: self.options.nodes.map(u64::from),
-            bursts: self.options.bursts.map(|windows| windows.to_string()),
+            bursts: match (self.options.bursts, self.options.timed) {
+                (Some(windows), _) => Some(windows.to_string()),
+                (None, timed) => timed.map(|burst| burst.to_string()),
+            },
             orphans: result.tally.orphans,
             dropped: result.forest.dropped(),
             methods: BTreeMap::new(),
@@ -366,7 +373,7 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
             let paths = &mut profile.classes[class].counts[index].paths;
             if paths.is_empty() {
                 paths.extend(level_1.map(|row| (row.2, row.3)));
-                profile.run.exact &= self.options.bursts.is_none();
+                profile.run.exact &= self.options.bursts.is_none() && self.options.timed.is_none();
             }
             let missing = (2..=self.options.k as usize).map(|length| forest.missing(method, length));
             let trees = PathForest::from_preorder(rows.iter().map(|row| (row.1, row.2, row.3)))?;

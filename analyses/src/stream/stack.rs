@@ -285,8 +285,10 @@ impl<A: ActivationAnalysis> ActivationWords<A> {
                 | Event::Before { .. }
                 | Event::Below { .. },
             ) => {}
-            // Of bursts only contexts know.
-            Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
+            // What was open when the last one ended is not known any more.
+            Ok(Event::Burst { .. }) => self.abandon(0),
+            // Only contexts know of these.
+            Ok(Event::Call { .. }) | Err(_) => self.tally.bad_words += 1,
         }
     }
 

@@ -203,6 +203,7 @@ impl StreamAnalysis for SubpathCounting {
             footprint: (self.windows * BYTES) as u64,
             half_life: None,
             sliding_window: None,
+            bursts: self.options.bursts.clone(),
             threads: result.threads,
             blocks: counts.blocks(),
             places: counts.blocks(),

@@ -332,6 +332,7 @@ impl MergedSubpaths {
             footprint: options.footprint as u64,
             half_life: options.half_life,
             sliding_window: options.window,
+            bursts: options.bursts.clone(),
             threads: stats.threads,
             blocks: stats.blocks.round() as u64,
             places: stats.places.round() as u64,

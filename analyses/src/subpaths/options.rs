@@ -33,6 +33,8 @@ pub struct SubpathOptions {
     /// Only what lies within the last so many blocks of a thread counts (OSP section 2.4, "sliding window").
     /// Not with a half-life.
     pub window: Option<u64>,
+    /// Bursts by the clock, in option syntax, if the stream is of these alone.
+    pub bursts: Option<String>,
     /// Determines, with the stream, all that is random.
     pub seed: u64,
 }
@@ -47,6 +49,9 @@ pub const PLENTY: u64 = 2;
 
 /// A sliding window is to have so many samples, where no distance is given.
 const IN_WINDOW: u64 = 2048;
+
+/// The mean distance in bursts, where none is given. (At the beginning it is the usual one.)
+const IN_BURSTS: u32 = 64;
 
 /// Where sampled subpaths are to begin (OSP section 5: "prefer paths starting at a back edge").
 ///
@@ -74,6 +79,7 @@ impl Default for SubpathOptions {
             identity: Identity::Rotation,
             half_life: None,
             window: None,
+            bursts: None,
             seed: 0,
         }
     }
@@ -109,10 +115,16 @@ impl SubpathOptions {
             },
             half_life: choices.half_life.map(NonZeroU64::get),
             window: choices.sliding_window.map(NonZeroU64::get),
+            bursts: (options.has_bursts_in_program()).then(|| options.stream.burst.to_string()),
             seed: options.seed,
             ..SubpathOptions::default()
         };
         match choices.distance {
+            // There is little of it, so more of that is looked at.
+            SubpathDistance::Auto if plain.bursts.is_some() => SubpathOptions {
+                floor: IN_BURSTS,
+                ..plain
+            },
             SubpathDistance::Auto => plain.for_window(),
             SubpathDistance::From { start, floor } => SubpathOptions {
                 start: start.get(),

@@ -131,6 +131,7 @@ impl WordOrder {
                         self.tally.gaps += times as u64;
                         out.hole();
                     }
+                    Ok(Event::Burst { .. }) => out.hole(),
                     Ok(_) => {}
                     Err(_) => self.tally.bad_words += times as u64,
                 }
@@ -203,8 +204,13 @@ impl WordOrder {
                 out.hole();
             }
             Ok(Event::Block { .. } | Event::Charge { .. } | Event::Before { .. } | Event::Below { .. }) => {}
-            // Of bursts only contexts know.
-            Ok(Event::Call { .. } | Event::Burst { .. }) | Err(_) => self.tally.bad_words += 1,
+            Ok(Event::Burst { .. }) => {
+                self.stack.clear();
+                self.below = 0;
+                out.hole();
+            }
+            // Only contexts know of these.
+            Ok(Event::Call { .. }) | Err(_) => self.tally.bad_words += 1,
         }
     }
 

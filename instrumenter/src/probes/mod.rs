@@ -198,7 +198,9 @@ pub fn strategy(options: &InstrumentOptions) -> &'static dyn ProbeStrategy {
         Probes::Events(EventProbes::Activations) => &events::ACTIVATIONS,
         Probes::Events(EventProbes::NestedActivations) => &events::NESTED_ACTIVATIONS,
         Probes::Events(EventProbes::Calls(besides)) => calls::with_call_sites(besides),
-        // The JVM numbers the same classes; nothing is written then.
+        // Classes are numbered as for the same events from probes; nothing is written then.
+        Probes::Events(EventProbes::JvmSteps { activations: false }) => &events::PATHS,
+        Probes::Events(EventProbes::JvmSteps { activations: true }) => &events::ACTIVATIONS,
         Probes::Events(EventProbes::CallBursts | EventProbes::JvmCallBursts) => &bursts::BURSTS,
     }
 }

@@ -9,7 +9,7 @@ use jvmti_bindings::sys::jni::{
     JNI_VERSION_1_8, JNIEnv, JavaVM, jboolean, jclass, jint, jlong, jmethodID, jobject, jvalue,
 };
 use jvmti_bindings::sys::jvmti::{
-    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
+    JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_VM_INIT, jlocation, jvmtiCapabilities, jvmtiEnv, jvmtiEventCallbacks,
 };
 use trodden_instrumenter::{Filter, ProbeKind};
 use trodden_profile::options::{Action, AgentCommand};
@@ -66,10 +66,12 @@ fn load(vm: Vm, command: AgentCommand) -> Result<(), JvmError> {
     // Compiled code looks up handlers of exceptions more slowly for who may ask for these.
     let may_burst = command.action == Action::Start && command.options.bursts_unless_told();
     let wants_events = command.options.has_events_of_jvm() || may_burst;
-    let method_events = wants_events && add_method_events(jvmti).is_ok();
+    let wants_steps = command.options.has_steps_of_jvm();
+    let method_events = wants_events && add_method_events(jvmti, wants_steps).is_ok();
     let granted = Granted {
         frames,
         method_events,
+        steps: method_events && wants_steps,
     };
     Agent::create(vm, jvmti, false, granted);
     *PENDING.lock().unwrap_or_else(|e| e.into_inner()) = Some(command);
@@ -101,10 +103,11 @@ fn add_capabilities(jvmti: Jvmti, frames: bool) -> Result<(), JvmError> {
     jvmti.add_capabilities(&capabilities)
 }
 
-fn add_method_events(jvmti: Jvmti) -> Result<(), JvmError> {
+fn add_method_events(jvmti: Jvmti, steps: bool) -> Result<(), JvmError> {
     let mut capabilities = jvmtiCapabilities::default();
     capabilities.set_can_generate_method_entry_events(true);
     capabilities.set_can_generate_method_exit_events(true);
+    capabilities.set_can_generate_single_step_events(steps);
     jvmti.add_capabilities(&capabilities)
 }
 
@@ -121,6 +124,7 @@ fn set_callbacks(jvmti: Jvmti) -> Result<(), JvmError> {
     callbacks.SampledObjectAlloc = Some(sampled_object_alloc);
     callbacks.MethodEntry = Some(method_entry);
     callbacks.MethodExit = Some(method_exit);
+    callbacks.SingleStep = Some(single_step);
     jvmti.set_callbacks(&callbacks)?;
     jvmti.notify(JVMTI_EVENT_VM_INIT, true)?;
     jvmti.notify(JVMTI_EVENT_VM_DEATH, true)
@@ -317,19 +321,35 @@ unsafe extern "system" fn method_entry(
 unsafe extern "system" fn method_exit(
     _: *mut jvmtiEnv,
     jni: *mut JNIEnv,
-    _thread: jobject,
+    thread: jobject,
     method: jmethodID,
-    _by_exception: jboolean,
+    by_exception: jboolean,
     _value: jvalue,
 ) {
     let report = |agent: &'static Agent, jni: Jni<'_>| {
-        agent
-            .recording
-            .method_events
-            .exited(&agent.host, &agent.recording, jni, method)
+        let recording = &agent.recording;
+        let exit = (method, by_exception != 0);
+        (recording.method_events).exited(&agent.host, recording, jni, thread, exit)
     };
     // SAFETY: the JVM passes the current thread's environment.
     unsafe { Agent::on_thread("MethodExit", (), jni, report) }
+}
+
+unsafe extern "system" fn single_step(
+    _: *mut jvmtiEnv,
+    jni: *mut JNIEnv,
+    thread: jobject,
+    method: jmethodID,
+    location: jlocation,
+) {
+    let report = |agent: &'static Agent, jni: Jni<'_>| {
+        let recording = &agent.recording;
+        if let Ok(bci) = u32::try_from(location) {
+            (recording.method_events).stepped(&agent.host, recording, (jni, thread), method, bci);
+        }
+    };
+    // SAFETY: the JVM passes the current thread's environment.
+    unsafe { Agent::on_thread("SingleStep", (), jni, report) }
 }
 
 unsafe extern "system" fn sampled_object_alloc(

@@ -238,7 +238,8 @@ impl Agent {
             return Err(StartError::NeedsStartUp);
         }
         if settings.options.has_events_of_jvm() {
-            if !self.host.granted.method_events {
+            let granted = self.host.granted;
+            if !granted.method_events || settings.options.has_steps_of_jvm() && !granted.steps {
                 return Err(StartError::NeedsMethodEvents);
             }
             // Now: in an event of a thread nothing may run Java code.
@@ -277,7 +278,7 @@ impl Agent {
             self.host.registry.silence_none();
             self.cpu.reset();
         }
-        self.recording.walker.forget();
+        self.recording.forget_methods();
         lock(&self.ledger).begin(control.before);
         shim.lay_out(jni, settings.strata())?;
         if settings.probe == ProbeKind::Structural {

@@ -197,7 +197,7 @@ pub fn begin(
     let bursts = settings
         .bursts()
         .map(|_| settings.options.stream.burst.to_string());
-    let events = settings.options.contexts.burst_events;
+    let events = settings.options.stream.burst_events;
     let done = start_recording(agent, jni, control, settings)?;
     if let Some(lease) = lease
         && let Err(e) = lease::watch(agent, lease, control.session())

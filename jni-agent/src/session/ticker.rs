@@ -106,7 +106,7 @@ impl Ticker {
         true
     }
 
-    /// Lets probes, or the JVM, report calls and returns for so long.
+    /// Lets probes report calls and returns for so long, or the JVM these or paths.
     fn burst(&mut self, jni: Jni<'_>, length: Duration, signal: &Signal) -> Result<(), JvmError> {
         let Some(shim) = self.agent.host.shim_if_defined() else {
             return Ok(());
@@ -115,7 +115,11 @@ impl Ticker {
         let events = &self.agent.recording.method_events;
         let jvm = self.settings.options.has_events_of_jvm();
         match jvm {
-            true => events.begin(self.agent.host.jvmti, number)?,
+            true => events.begin(
+                self.agent.host.jvmti,
+                number,
+                self.settings.options.has_steps_of_jvm(),
+            )?,
             false => shim.set_burst(jni, number)?,
         }
         lock(&self.agent.collector).tally.ticks += 1;

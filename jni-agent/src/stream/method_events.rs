@@ -11,11 +11,13 @@
 //! agent makes here, as no probe asks for one.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jni::jmethodID;
-use jvmti_bindings::sys::jvmti::{JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT, jvmtiFrameInfo};
+use jvmti_bindings::sys::jvmti::{
+    JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT, JVMTI_EVENT_SINGLE_STEP, jvmtiEvent, jvmtiFrameInfo,
+};
 use trodden_instrumenter::MethodId;
 use trodden_profile::events::{CALL_UNDER_WAY, ThreadInfo, Word};
 
@@ -24,6 +26,7 @@ use crate::jvm::jvmti::ThreadRef;
 use crate::jvm::{Jni, JvmError, Jvmti};
 use crate::log::warning;
 use crate::stream::Recording;
+use crate::stream::steps::Step;
 use crate::threads::blocks::ThreadBlock;
 
 /// Methods that a native thread remembers; of two in the same place, the last one. Methods of the JDK are
@@ -42,6 +45,8 @@ thread_local! {
 pub struct MethodEvents {
     /// Number of the burst; 0 between bursts.
     burst: AtomicI32,
+    /// Is it one of [single steps](super::steps), and not of calls alone?
+    steps: AtomicBool,
     /// What switching them on and off took so far, in nanoseconds.
     switching: AtomicU64,
 }
@@ -72,20 +77,27 @@ impl Recent {
     };
 }
 
+/// The events of a burst. Ends first: an activation whose beginning is reported then has an end that is
+/// reported.
+fn events(steps: bool) -> impl DoubleEndedIterator<Item = jvmtiEvent> {
+    let step = steps.then_some(JVMTI_EVENT_SINGLE_STEP);
+    [JVMTI_EVENT_METHOD_EXIT, JVMTI_EVENT_METHOD_ENTRY]
+        .into_iter()
+        .chain(step)
+}
+
 impl MethodEvents {
-    /// Begins a burst: from here on threads report what they call. The number, above 0, is not that of
-    /// another burst.
-    pub fn begin(&self, jvmti: Jvmti, number: i32) -> Result<(), JvmError> {
+    /// Begins a burst: from here on threads report what they call, and with `steps` each instruction. The
+    /// number, above 0, is not that of another burst.
+    pub fn begin(&self, jvmti: Jvmti, number: i32, steps: bool) -> Result<(), JvmError> {
         let begun = Instant::now();
-        // Ends first: an activation whose beginning is reported then has an end that is reported.
-        let on = jvmti
-            .notify(JVMTI_EVENT_METHOD_EXIT, true)
-            .and_then(|()| jvmti.notify(JVMTI_EVENT_METHOD_ENTRY, true));
+        self.steps.store(steps, Ordering::Relaxed);
+        let on = events(steps).try_for_each(|event| jvmti.notify(event, true));
         self.count(begun);
         if on.is_err() {
             self.end(jvmti);
         } else {
-            // Not before all threads report both.
+            // Not before all threads report all of them.
             self.burst.store(number, Ordering::Release);
         }
         on
@@ -96,7 +108,7 @@ impl MethodEvents {
     pub fn end(&self, jvmti: Jvmti) {
         self.burst.store(0, Ordering::Release);
         let begun = Instant::now();
-        for event in [JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT] {
+        for event in events(self.steps.load(Ordering::Relaxed)).rev() {
             if let Err(e) = jvmti.notify(event, false) {
                 warning!("the JVM's events stay on, and it may be slow: {e}");
             }
@@ -128,6 +140,9 @@ impl MethodEvents {
         if burst == 0 {
             return;
         }
+        if self.steps.load(Ordering::Relaxed) {
+            return (recording.steps).take(host, recording, burst, (jni, thread), method, Step::Enter);
+        }
         let Some(followed) = followed(host, recording, jni, method) else {
             return;
         };
@@ -152,16 +167,43 @@ impl MethodEvents {
     }
 
     /// The calling thread ends an activation, by returning or by an exception.
-    pub fn exited(&self, host: &Host, recording: &Recording, jni: Jni<'_>, method: jmethodID) {
+    pub fn exited(
+        &self,
+        host: &Host,
+        recording: &Recording,
+        jni: Jni<'_>,
+        thread: ThreadRef,
+        (method, by_exception): (jmethodID, bool),
+    ) {
         let burst = self.burst.load(Ordering::Acquire);
         if burst == 0 {
             return;
+        }
+        if self.steps.load(Ordering::Relaxed) {
+            let step = Step::Exit { by_exception };
+            return (recording.steps).take(host, recording, burst, (jni, thread), method, step);
         }
         if let Some(followed) = followed(host, recording, jni, method)
             && let Some(block) = ThreadBlock::of_calling_thread(host.jvmti)
             && block.joined() == burst
         {
             recording.streams.append(block, Word::exit(followed.id.0).0);
+        }
+    }
+
+    /// The calling thread is about to execute an instruction.
+    #[inline]
+    pub fn stepped(
+        &self,
+        host: &Host,
+        recording: &Recording,
+        (jni, thread): (Jni<'_>, ThreadRef),
+        method: jmethodID,
+        bci: u32,
+    ) {
+        let burst = self.burst.load(Ordering::Acquire);
+        if burst != 0 {
+            (recording.steps).take(host, recording, burst, (jni, thread), method, Step::At(bci));
         }
     }
 }
@@ -207,7 +249,12 @@ fn join(
 /// The calling thread's block: the one that it has, be it from a profile with probes, or a new one. It is
 /// remembered by the JVM, so that events find it at once; here, once per burst, it is made sure of, as a
 /// later profile may have given the thread another one.
-fn block(host: &Host, recording: &Recording, jni: Jni<'_>, thread: ThreadRef) -> Option<ThreadBlock> {
+pub(super) fn block(
+    host: &Host,
+    recording: &Recording,
+    jni: Jni<'_>,
+    thread: ThreadRef,
+) -> Option<ThreadBlock> {
     let id = host.thread_id(jni, thread)?;
     let block = recording.streams.block_of(id).unwrap_or_else(|| {
         let block = host.blocks.reserve_small();

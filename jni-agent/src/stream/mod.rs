@@ -4,6 +4,7 @@
 pub mod events;
 pub mod method_events;
 pub mod record;
+pub mod steps;
 pub mod walk;
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,7 @@ use crate::jvm::jvmti::ThreadRef;
 use crate::threads::blocks::ThreadBlock;
 use events::Streams;
 use method_events::MethodEvents;
+use steps::Steps;
 use walk::Walker;
 
 /// Everything by which activations are recorded.
@@ -28,6 +30,8 @@ pub struct Recording {
     pub walker: Walker,
     /// Bursts of the JVM's own events.
     pub method_events: MethodEvents,
+    /// What its threads execute in them.
+    pub steps: Steps,
     /// Mean number of bytes from one reported allocation to the next.
     alloc_interval: AtomicU32,
     /// Bursts so far, of all profiles: threads remember which one they joined last.
@@ -46,9 +50,18 @@ impl Recording {
         method: MethodId,
     ) -> bool {
         let stack = self.walker.stack(host, jni, thread, method);
-        // Most threads join while the burst lasts; one that comes late may get the next one's group.
-        let group = self.bursts.load(Ordering::Relaxed) % BURST_GROUPS as u32;
-        stack.is_some_and(|stack| self.streams.join(block, group, &stack))
+        stack.is_some_and(|stack| self.streams.join(block, self.group(), &stack))
+    }
+
+    /// The group of the burst. Most threads join while it lasts; one that comes late may get the next one's.
+    pub fn group(&self) -> u32 {
+        self.bursts.load(Ordering::Relaxed) % BURST_GROUPS as u32
+    }
+
+    /// Another profile begins: methods may have other numbers.
+    pub fn forget_methods(&self) {
+        self.walker.forget();
+        self.steps.forget();
     }
 
     /// The calling thread is about to end: its stream ends, and another thread may get its block.

@@ -128,6 +128,16 @@ impl Walker {
 
     /// Is a method followed, with the JVM's events? And is that so for good, as far as this generation goes?
     pub fn followed(&self, host: &Host, jni: Jni<'_>, method: jmethodID) -> (Option<Followed>, bool) {
+        let (probed, for_good) = self.probed(host, jni, method);
+        let followed = probed.map(|method| Followed {
+            id: method.id,
+            initialises: method.map.methods[method.position].name == "<clinit>",
+        });
+        (followed, for_good)
+    }
+
+    /// The same, with all that is known of the method.
+    pub fn probed(&self, host: &Host, jni: Jni<'_>, method: jmethodID) -> (Option<Method>, bool) {
         let Some(settings) = host.active() else {
             return (None, false);
         };
@@ -135,13 +145,7 @@ impl Walker {
         match self.known(host, filter, jni, method, resolve_name) {
             // Left out of walks, too: its code may have had other probes, so its places mean nothing.
             Known::Probed(_) if host.jvmti.is_obsolete(method) => (None, true),
-            Known::Probed(method) => {
-                let followed = Followed {
-                    id: method.id,
-                    initialises: method.map.methods[method.position].name == "<clinit>",
-                };
-                (Some(followed), true)
-            }
+            Known::Probed(method) => (Some(method), true),
             Known::Other => (None, true),
             Known::NotAmong(_) => (None, false),
         }

@@ -65,6 +65,17 @@ pub enum MergeError {
 /// Between different values of the same property. The values must not contain it.
 pub(crate) const SEPARATOR: &str = " + ";
 
+/// All different words, in order.
+pub(crate) fn words(texts: [Option<&str>; 2]) -> Option<String> {
+    let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
+    let words: Vec<&str> = words
+        .filter(|word| !word.is_empty())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .collect();
+    (!words.is_empty()).then(|| words.join(SEPARATOR))
+}
+
 /// Merges profiles. None gives the empty profile.
 ///
 /// About the run: seconds are summed; the start is the earliest; `exact` holds if it holds for all; texts that differ

@@ -251,6 +251,7 @@ mod tests {
                 order: bad(),
                 identity: bad(),
                 starts: bad(),
+                bursts: Some(bad()),
                 ..Default::default()
             }),
             ..Profile::default()
@@ -284,7 +285,7 @@ mod tests {
         });
         let printed = profile.printable();
         let (before, after) = (profile.texts(), printed.texts());
-        assert_eq!(before.len(), 27);
+        assert_eq!(before.len(), 28);
         assert!(before.iter().all(|&text| text == BAD));
         // All but the source file's.
         assert_eq!(after, vec!["x\\u001b"; before.len() - 1]);

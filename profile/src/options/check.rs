@@ -3,7 +3,7 @@
 use super::table::option_named;
 use super::{
     Burst, CallPaths, ContextAlgorithm, ContextWeight, FileFormat, OptionEntry, OptionError, Probe,
-    ProfileKind, ProfileOptions, Use,
+    ProfileKind, ProfileOptions, Revisits, Use,
 };
 
 /// With less, there would be more counters than memory.
@@ -53,23 +53,40 @@ impl ProfileOptions {
                 format!("'{blocks}' does not go with half-life: older counts fade, or they are left out"),
             );
         }
-        if let Burst::Timed { .. } = self.stream.burst
-            && self.profile != [ProfileKind::Contexts]
-        {
-            return wrong(
-                "burst",
-                "bursts by the clock are for profile=contexts alone".to_owned(),
-            );
-        }
-        if let Burst::Adaptive { .. } = self.stream.burst
-            && self.profile.contains(&ProfileKind::KPaths)
-        {
-            return wrong(
-                "burst",
-                "'adaptive' is for contexts; kpaths takes 'static' or 'off'".to_owned(),
-            );
+        if self.stream.burst != Burst::Off {
+            self.check_bursts()?;
         }
         self.check_budget()
+    }
+
+    fn check_bursts(&self) -> Result<(), OptionError> {
+        use ProfileKind::{Contexts, KPaths, Subpaths};
+        let burst = self.stream.burst;
+        let by_clock = self.has_bursts_in_program();
+        let adaptive = match burst {
+            Burst::Timed { revisits, .. } => revisits != Revisits::All,
+            burst => matches!(burst, Burst::Adaptive { .. }),
+        };
+        let reason = match &self.profile[..] {
+            kinds if by_clock && !matches!(kinds, [Contexts | KPaths | Subpaths]) => {
+                "bursts by the clock are for profile=contexts, kpaths or subpaths alone"
+            }
+            [Subpaths] if !by_clock => "profile=subpaths takes bursts by the clock, such as static:100ms:2ms",
+            kinds if adaptive && (kinds.contains(&KPaths) || *kinds == [Subpaths]) => {
+                "'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'"
+            }
+            kinds if by_clock && *kinds != [Contexts] && !self.has_events_of_jvm() => {
+                "bursts by the clock of kpaths and subpaths need burst-events=jvm"
+            }
+            _ if by_clock && self.output.file.format() == FileFormat::Trace => {
+                "bursts by the clock are for running programs, not for traces"
+            }
+            _ => return Ok(()),
+        };
+        Err(OptionError::Value {
+            name: "burst",
+            reason: reason.to_owned(),
+        })
     }
 
     /// Does the option mean something here?
@@ -193,38 +210,33 @@ impl ProfileOptions {
         if epsilon >= phi {
             return wrong("epsilon", format!("{epsilon} is not below phi = {phi}"));
         }
-        let of_running = match (self.contexts.weight, self.stream.burst) {
-            (ContextWeight::Calls, Burst::Timed { .. }) => Some(("burst", "bursts by the clock are")),
-            (ContextWeight::Calls, _) => None,
-            (_, Burst::Off) => Some(("weight", "weights other than calls are")),
-            _ => return wrong("weight", "weights other than calls go without bursts".to_owned()),
-        };
+        let weighs = self.contexts.weight != ContextWeight::Calls;
+        if weighs && self.stream.burst != Burst::Off {
+            return wrong("weight", "weights other than calls go without bursts".to_owned());
+        }
         if self.contexts.call_paths == CallPaths::On
-            && (self.profile != [ProfileKind::Contexts]
-                || self.contexts.weight != ContextWeight::Calls
-                || self.has_bursts_in_program())
+            && (self.profile != [ProfileKind::Contexts] || weighs || self.has_bursts_in_program())
         {
             let reason =
                 "paths to calls are for profile=contexts alone, with weight=calls and no bursts by the clock";
             return wrong("call-paths", reason.to_owned());
         }
-        if self.contexts.weight != ContextWeight::Calls && self.profile != [ProfileKind::Contexts] {
+        if weighs && self.profile != [ProfileKind::Contexts] {
             return wrong(
                 "weight",
                 format!("'{}' is for profile=contexts alone", self.contexts.weight),
             );
         }
-        if let Some((name, what)) = of_running
-            && self.output.file.format() == FileFormat::Trace
-        {
-            return wrong(name, format!("{what} for running programs, not for traces"));
+        if weighs && self.output.file.format() == FileFormat::Trace {
+            let reason = "weights other than calls are for running programs, not for traces";
+            return wrong("weight", reason.to_owned());
         }
-        let weighs = [
+        let takes_weights = [
             ContextAlgorithm::LazySpaceSaving,
             ContextAlgorithm::Exact,
             ContextAlgorithm::Null,
         ];
-        if self.contexts.weight != ContextWeight::Calls && !weighs.contains(&self.contexts.algorithm) {
+        if weighs && !takes_weights.contains(&self.contexts.algorithm) {
             let reason = format!(
                 "'{}' counts calls only; other weights take lss, exact or null",
                 self.contexts.algorithm

@@ -1,9 +1,7 @@
 //! Options of profile `contexts`.
 
 use super::entry::{Effect, Level, OptionEntry, Use};
-use super::values::{
-    BurstEvents, CallPaths, ContextAlgorithm, ContextWeight, Share, format_bytes, parse_bytes,
-};
+use super::values::{CallPaths, ContextAlgorithm, ContextWeight, Share, format_bytes, parse_bytes};
 
 /// Options of profile `contexts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +18,6 @@ pub struct ContextChoices {
     pub weight: ContextWeight,
     /// With `weight=alloc`: mean number of bytes from one allocation that is charged to the next; 0: all are.
     pub alloc_interval: u32,
-    /// Bursts by the clock: what reports calls and returns in them.
-    pub burst_events: BurstEvents,
 }
 
 impl Default for ContextChoices {
@@ -33,7 +29,6 @@ impl Default for ContextChoices {
             call_paths: CallPaths::Off,
             weight: ContextWeight::Calls,
             alloc_interval: 64 << 10,
-            burst_events: BurstEvents::Probes,
         }
     }
 }
@@ -127,20 +122,6 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         effect: Effect::Classes,
         set: |o, value| Ok(o.contexts.call_paths = value.parse()?),
         get: |o| Some(o.contexts.call_paths.to_string()),
-        ..PLAIN
-    },
-    OptionEntry {
-        name: "burst-events",
-        value: "probes|jvm",
-        default: "probes",
-        example: "jvm",
-        help: "What reports calls and returns in bursts: probes in the code, or the JVM itself (from its start only; nothing \
-               is in the code between bursts)",
-        level: Level::Research,
-        uses: &[Use::TIMED_BURSTS],
-        effect: Effect::Classes,
-        set: |o, value| Ok(o.contexts.burst_events = value.parse()?),
-        get: |o| Some(o.contexts.burst_events.to_string()),
         ..PLAIN
     },
 ];

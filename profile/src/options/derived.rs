@@ -120,9 +120,10 @@ impl ProfileOptions {
             && self.profile == [ProfileKind::Subpaths]
             && self.stream.consumer == ConsumedBy::Program
             && self.output.file.format() != FileFormat::Trace
+            && !self.has_bursts_in_program()
     }
 
-    /// Are there bursts between which the probes of the running program are off?
+    /// Are there bursts between which nothing of the running program is reported?
     pub fn has_bursts_in_program(&self) -> bool {
         matches!(self.stream.burst, Burst::Timed { .. })
     }
@@ -153,7 +154,7 @@ impl ProfileOptions {
             BurstEvents::Jvm => (Duration::from_millis(100), Duration::from_millis(2)),
             BurstEvents::Probes => (Duration::from_millis(2), Duration::from_micros(200)),
         };
-        self.contexts.burst_events = events;
+        self.stream.burst_events = events;
         self.stream.burst = Burst::Timed {
             interval,
             length,
@@ -162,9 +163,14 @@ impl ProfileOptions {
         true
     }
 
-    /// Does the JVM report calls and returns in bursts, so that no code carries probes?
+    /// Does the JVM report what runs in bursts, so that no code carries probes?
     pub fn has_events_of_jvm(&self) -> bool {
-        self.contexts.burst_events == BurstEvents::Jvm
+        self.stream.burst_events == BurstEvents::Jvm
+    }
+
+    /// Are the JVM's events single steps, of which paths are made?
+    pub fn has_steps_of_jvm(&self) -> bool {
+        self.has_events_of_jvm() && self.profile != [ProfileKind::Contexts]
     }
 
     /// Are paths counted that an exception cuts off?

@@ -1,6 +1,6 @@
 //! What the table knows about one option. Its entries are in the files of the groups.
 
-use super::{Action, Burst, ContextWeight, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
+use super::{Action, ContextWeight, Probe, ProfileKind, ProfileOptions, Schedule, SubpathCounts};
 
 /// One option: all that the parser, the printer, the help, the documentation and the agent need.
 #[derive(Clone, Copy, Debug)]
@@ -160,9 +160,9 @@ impl Use {
     };
     /// Bursts by the clock.
     pub const TIMED_BURSTS: Use = Use {
-        words: "profile=contexts with bursts by the clock, such as burst=static:50ms:2ms",
+        words: "bursts by the clock, such as burst=static:50ms:2ms",
         with: "profile=contexts,burst=static:50ms:2ms",
-        test: |o| o.has(ProfileKind::Contexts) && matches!(o.stream.burst, Burst::Timed { .. }),
+        test: |o| o.has_bursts_in_program(),
     };
     /// `profile=subpaths`
     pub const SUBPATHS: Use = Use {

@@ -1,13 +1,15 @@
 //! Options of all that is made of the event stream.
 
 use super::entry::{Effect, Level, OptionEntry, Use};
-use super::values::{Burst, ConsumedBy};
+use super::values::{Burst, BurstEvents, ConsumedBy};
 
 /// Options of all that is made of the event stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamChoices {
-    /// Profiles `kpaths` and `contexts`: which part of the stream.
+    /// Which part of the stream.
     pub burst: Burst,
+    /// Bursts by the clock: what reports calls, returns and paths in them.
+    pub burst_events: BurstEvents,
     /// Which threads run the analyses.
     pub consumer: ConsumedBy,
 }
@@ -16,6 +18,7 @@ impl Default for StreamChoices {
     fn default() -> Self {
         StreamChoices {
             burst: Burst::Off,
+            burst_events: BurstEvents::Probes,
             consumer: ConsumedBy::Program,
         }
     }
@@ -27,14 +30,28 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         value: "off|static:INTERVAL:LENGTH|adaptive:INTERVAL:LENGTH:RR",
         default: "off",
         example: "static:100:10",
-        help: "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns, or with times \
-               (2ms:200us) probes are off but for LENGTH of every INTERVAL. profile=contexts alone takes bursts by the clock \
-               unless this, or algorithm, is given",
+        help: "kpaths: only LENGTH of every INTERVAL activations; contexts: of every INTERVAL calls and returns. With times \
+               (2ms:200us) by the clock: nothing is reported but for LENGTH of every INTERVAL. profile=contexts alone takes \
+               these unless this, or algorithm, is given; kpaths and subpaths take them with burst-events=jvm",
         replay: true,
-        uses: &[Use::KPATHS, Use::CONTEXTS],
+        uses: &[Use::KPATHS, Use::CONTEXTS, Use::SUBPATHS],
         effect: Effect::Classes,
         set: |o, value| Ok(o.stream.burst = value.parse()?),
         get: |o| Some(o.stream.burst.to_string()),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "burst-events",
+        value: "probes|jvm",
+        default: "probes",
+        example: "jvm",
+        help: "What reports calls, returns and paths in bursts: probes in the code (calls and returns only), or the JVM itself \
+               (from its start only; nothing is in the code between bursts)",
+        level: Level::Research,
+        uses: &[Use::TIMED_BURSTS],
+        effect: Effect::Classes,
+        set: |o, value| Ok(o.stream.burst_events = value.parse()?),
+        get: |o| Some(o.stream.burst_events.to_string()),
         ..OptionEntry::PLAIN
     },
     OptionEntry {

@@ -172,7 +172,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=kpaths+contexts,burst=adaptive:10:5:20",
-            "option 'burst': 'adaptive' is for contexts; kpaths takes 'static' or 'off'",
+            "option 'burst': 'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'",
         ),
         (
             "footprint=12",
@@ -202,7 +202,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=contexts+kpaths,burst=static:2ms:200us",
-            "option 'burst': bursts by the clock are for profile=contexts alone",
+            "option 'burst': bursts by the clock are for profile=contexts, kpaths or subpaths alone",
         ),
         (
             "profile=contexts,burst=static:2ms:200us,file=x.trace",
@@ -210,15 +210,31 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "profile=contexts,burst-events=jvm",
-            "option 'burst-events' is for profile=contexts with bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
+            "option 'burst-events' is for bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
         ),
         (
             "profile=contexts,burst=static:1000:64,burst-events=jvm",
-            "option 'burst-events' is for profile=contexts with bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
+            "option 'burst-events' is for bursts by the clock, such as burst=static:50ms:2ms; use it with profile=contexts,burst=static:50ms:2ms, or leave it out",
         ),
         (
             "profile=contexts+paths,burst=static:50ms:2ms,burst-events=jvm",
-            "option 'burst': bursts by the clock are for profile=contexts alone",
+            "option 'burst': bursts by the clock are for profile=contexts, kpaths or subpaths alone",
+        ),
+        (
+            "profile=subpaths,burst=static:2ms:200us",
+            "option 'burst': bursts by the clock of kpaths and subpaths need burst-events=jvm",
+        ),
+        (
+            "profile=subpaths,burst=static:1000:64",
+            "option 'burst': profile=subpaths takes bursts by the clock, such as static:100ms:2ms",
+        ),
+        (
+            "profile=kpaths,burst=adaptive:50ms:2ms:10,burst-events=jvm",
+            "option 'burst': 'adaptive' is for contexts; kpaths and subpaths take 'static' or 'off'",
+        ),
+        (
+            "profile=subpaths,burst=static:50ms:2ms,burst-events=jvm,file=x.trace",
+            "option 'burst': bursts by the clock are for running programs, not for traces",
         ),
         (
             "profile=contexts,burst=static:50ms:2ms,burst-events=jvm,call-paths=on",
@@ -487,7 +503,9 @@ fn the_automatic_probe_follows_what_is_profiled() {
         assert!(o.has_bursts_in_program());
     }
     let o = parse("profile=contexts,burst=static:50ms:2ms,burst-events=jvm").options;
-    assert!(o.has_events_of_jvm() && o.has_bursts_in_program());
+    assert!(o.has_events_of_jvm() && o.has_bursts_in_program() && !o.has_steps_of_jvm());
+    let o = parse("profile=subpaths,burst=static:50ms:2ms,burst-events=jvm").options;
+    assert!(o.has_steps_of_jvm() && !o.skips_in_probes());
     assert!(o.pairs().contains(&("burst-events", "jvm".to_owned())));
     let o = parse("profile=contexts,weight=alloc,alloc-interval=0").options;
     assert_eq!(
@@ -619,9 +637,12 @@ fn underscores_and_old_names_are_taken() {
 
 /// The options of a use, and the same with an example of this option.
 fn with_example(option: &OptionEntry, one: Option<&Use>) -> (String, String) {
-    let retires = option.name == "budget" && one.is_some_and(|one| one.with == "probe=auto");
-    let value = if retires { "2%" } else { option.example };
     let with = one.map_or("", |one| one.with).to_owned();
+    let value = match (option.name, &*with) {
+        ("budget", "probe=auto") => "2%",
+        ("burst", "profile=subpaths") => "static:50ms:2ms,burst-events=jvm",
+        _ => option.example,
+    };
     let given = format!("{with},{}={value}", option.name);
     (with, given)
 }
@@ -898,8 +919,18 @@ fn any_options() -> impl Strategy<Value = ProfileOptions> {
             algorithm,
             ..ContextChoices::default()
         });
-    let stream = (burst(), prop::sample::select(ConsumedBy::ALL))
-        .prop_map(|(burst, consumer)| StreamChoices { burst, consumer });
+    let (events, consumers) = (
+        prop::sample::select(BurstEvents::ALL),
+        prop::sample::select(ConsumedBy::ALL),
+    );
+    let stream = (burst(), events, consumers).prop_map(|(burst, events, consumer)| StreamChoices {
+        burst_events: match burst {
+            Burst::Timed { .. } => events,
+            _ => BurstEvents::Probes,
+        },
+        burst,
+        consumer,
+    });
     let retiring = (prop::option::of(1u32..=10_000), prop::option::of(duration()));
     let k = (2u32..=1024, prop::option::of(4096u32..)).prop_map(|(k, budget)| KPathsChoices { k, budget });
     let rest = (

@@ -45,11 +45,17 @@ pub(crate) fn about(view: &SubpathsView) -> String {
             " Different subpaths with the same blocks an odd number of times and the same length are taken together (xor)."
         }
     };
+    let bursts = about.bursts.as_ref().map_or_else(String::new, |bursts| {
+        format!(
+            " Counts are of bursts ({bursts}), between which nothing was looked at: each part of the program has a weight by the \
+             time that it takes, and ± does not say how far off that is."
+        )
+    });
     if about.is_exact() {
         return format!(
             "Of {} blocks, all subpaths (lengths {}) were counted, so ± is 0: {} different ones {} times, and {} more no stretch of \
              which came twice, which are not listed. The share is that of all places where a subpath might have \
-             begun.{left_out}{order}{identity}",
+             begun.{left_out}{order}{identity}{bursts}",
             thousands(about.blocks),
             about.lengths,
             thousands(distinct),
@@ -59,7 +65,7 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     }
     format!(
         "Estimates from {} samples of {} different subpaths, begun at {every} of {} {places}. ± holds the true count in 95 % of \
-         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}{window}",
+         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}{window}{bursts}",
         thousands(sampled),
         thousands(distinct),
         thousands(about.places),

@@ -297,6 +297,11 @@ impl Streams {
         }
     }
 
+    /// Are beginnings and ends of activations wanted?
+    pub fn needs_activations(&self) -> bool {
+        self.live().is_some_and(|live| live.pipeline.needs().activations)
+    }
+
     /// Allocations that were charged.
     pub fn charges(&self) -> u64 {
         self.charges.load(Ordering::Relaxed)

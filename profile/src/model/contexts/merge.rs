@@ -1,11 +1,11 @@
 //! Contexts of several profiles into one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::tree::Key;
 use super::{BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts};
 use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, SEPARATOR, place};
+use crate::model::merge::{MergeError, place, words};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate_partial;
 
@@ -187,15 +187,4 @@ fn add_facts(total: &mut Contexts, own: &Contexts) {
     };
     total.algorithm = words([Some(&*total.algorithm), Some(&*own.algorithm)]).unwrap_or_default();
     total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
-}
-
-/// All different words, in order.
-fn words(texts: [Option<&str>; 2]) -> Option<String> {
-    let words = texts.into_iter().flatten().flat_map(|text| text.split(SEPARATOR));
-    let words: Vec<&str> = words
-        .filter(|word| !word.is_empty())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .collect();
-    (!words.is_empty()).then(|| words.join(SEPARATOR))
 }

@@ -1,12 +1,10 @@
 //! Path forests of several profiles into one.
 
-use std::collections::BTreeSet;
-
 use trodden_numbering::RegenerateError;
 
 use super::{ForestProblem, KPaths, PathForest};
 use crate::model::map::MethodMap;
-use crate::model::merge::{MergeError, SEPARATOR, place};
+use crate::model::merge::{MergeError, place, words};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate;
 
@@ -91,11 +89,5 @@ fn add_facts(total: &mut KPaths, own: &KPaths) {
         *sum = sum.saturating_add(part);
     }
     total.budget = [total.budget, own.budget].into_iter().flatten().min();
-    let bursts: BTreeSet<&str> = [&total.bursts, &own.bursts]
-        .into_iter()
-        .flatten()
-        .flat_map(|b| b.split(SEPARATOR))
-        .collect();
-    let bursts: Vec<&str> = bursts.into_iter().collect();
-    total.bursts = (!bursts.is_empty()).then(|| bursts.join(SEPARATOR));
+    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
 }

@@ -10,6 +10,8 @@ use crate::model::section::{Records, SectionReader, Sections};
 pub(super) const ABOUT: Tag = *b"subp";
 /// Tag of the section about a sliding window, if there is one.
 pub(super) const WINDOW: Tag = *b"subw";
+/// Tag of the section about bursts, if there were such.
+pub(super) const BURSTS: Tag = *b"subb";
 /// Tag of the sections with subpaths.
 pub(super) const LIST: Tag = *b"subl";
 
@@ -46,6 +48,11 @@ pub(super) fn write(subpaths: &Subpaths, out: &mut Sections<'_>) -> Result<(), W
         window.uint(blocks);
         out.put(WINDOW, &window.bytes)?;
     }
+    if let Some(text) = &subpaths.bursts {
+        let mut bursts = Encoder::default();
+        bursts.string(text);
+        out.put(BURSTS, &bursts.bytes)?;
+    }
     let mut list = Records::default();
     for subpath in &subpaths.subpaths {
         put(&mut list.plain, subpath);
@@ -79,6 +86,7 @@ pub(super) struct Reading {
     /// With the number of subpaths that there should be. They come later.
     about: Option<(Subpaths, u64)>,
     window: Option<u64>,
+    bursts: Option<String>,
     list: Vec<Subpath>,
 }
 
@@ -91,6 +99,13 @@ impl SectionReader for Reading {
             }
             WINDOW => {
                 self.window = Some(d.uint("blocks of the window of subpaths")?);
+                Ok(())
+            }
+            BURSTS if self.bursts.is_some() => {
+                Err("the file tells about the bursts of its subpaths twice".to_owned())
+            }
+            BURSTS => {
+                self.bursts = Some(d.string("bursts of subpaths")?);
                 Ok(())
             }
             _ => d.records(|d| self.subpath(d)),
@@ -116,6 +131,7 @@ impl Reading {
             footprint: d.uint("footprint")?,
             half_life: d.option("half-life", |d| d.uint("half-life"))?,
             sliding_window: None,
+            bursts: None,
             threads: d.uint("threads with blocks")?,
             blocks: d.uint("number of blocks")?,
             places: d.uint("places of subpaths")?,
@@ -165,7 +181,7 @@ impl Reading {
 
     fn subpaths(self) -> Decoded<Option<Subpaths>> {
         match self.about {
-            None if self.list.is_empty() && self.window.is_none() => Ok(None),
+            None if self.list.is_empty() && self.window.is_none() && self.bursts.is_none() => Ok(None),
             None => Err("there are subpaths, but nothing tells about them".to_owned()),
             Some((_, count)) if count != self.list.len() as u64 => Err(format!(
                 "the file holds {} subpaths, it says {count}",
@@ -174,6 +190,7 @@ impl Reading {
             Some((subpaths, _)) => Ok(Some(Subpaths {
                 subpaths: self.list,
                 sliding_window: self.window,
+                bursts: self.bursts,
                 ..subpaths
             })),
         }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Subpath, SubpathRun, Subpaths, least_rotation};
-use crate::model::merge::{MergeError, SEPARATOR, place};
+use crate::model::merge::{MergeError, SEPARATOR, place, words};
 use crate::model::profile::{ClassProfile, Profile};
 use crate::model::translate::translate;
 
@@ -155,6 +155,7 @@ fn add_facts(total: &mut Subpaths, own: &Subpaths) {
     total.distance.0 = total.distance.0.min(own.distance.0);
     total.half_life = [total.half_life, own.half_life].into_iter().flatten().min();
     total.sliding_window = total.sliding_window.max(own.sliding_window);
+    total.bursts = words([total.bursts.as_deref(), own.bursts.as_deref()]);
     for (list, more) in [
         (&mut total.lengths, &own.lengths),
         (&mut total.order, &own.order),

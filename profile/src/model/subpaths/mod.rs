@@ -36,6 +36,8 @@ pub struct Subpaths {
     pub half_life: Option<u64>,
     /// Only the last so many blocks of each thread count, if that was asked for.
     pub sliding_window: Option<u64>,
+    /// Of a running program only what ran in these bursts, in option syntax; `None`: all of it.
+    pub bursts: Option<String>,
     /// Threads that executed blocks.
     pub threads: u64,
     /// Blocks that they executed (with a half-life, older ones count less; with a window, those in it).
@@ -174,7 +176,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::WINDOW, codec::LIST]
+        &[codec::ABOUT, codec::WINDOW, codec::BURSTS, codec::LIST]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -203,19 +205,22 @@ impl Section for Kind {
         let Some(about) = &profile.subpaths else {
             return Vec::new();
         };
-        vec![&about.lengths, &about.order, &about.identity, &about.starts]
+        let texts = [&about.lengths, &about.order, &about.identity, &about.starts];
+        let bursts = about.bursts.iter();
+        (texts.into_iter().chain(bursts)).map(String::as_str).collect()
     }
 
     fn texts_mut<'p>(&self, profile: &'p mut Profile) -> Vec<&'p mut String> {
         let Some(about) = &mut profile.subpaths else {
             return Vec::new();
         };
-        vec![
+        let texts = [
             &mut about.lengths,
             &mut about.order,
             &mut about.identity,
             &mut about.starts,
-        ]
+        ];
+        texts.into_iter().chain(about.bursts.iter_mut()).collect()
     }
 
     fn subtract(&self, now: &Profile, before: &Profile, _: &mut Profile) -> Result<(), SubtractError> {

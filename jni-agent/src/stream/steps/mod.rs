@@ -1,0 +1,207 @@
+//! Paths without probes (`burst-events=jvm` with profiles `subpaths` and `kpaths`): in bursts the JVM tells
+//! which instruction each thread is about to execute (JVMTI `SingleStep`), and the agent makes of these steps
+//! what probes would have written. No class is changed.
+//!
+//! As with [calls](super::method_events), HotSpot runs every thread in its interpreter while the events are
+//! on, and compiled code as ever between bursts. A step takes about a tenth of a microsecond, so a burst of
+//! 2 ms sees some 20,000 instructions.
+
+mod follow;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+use std::sync::{Arc, RwLock};
+
+use jvmti_bindings::sys::jni::jmethodID;
+use rustc_hash::FxHashMap;
+use trodden_profile::events::Word;
+
+use crate::classes::lookup::Method;
+use crate::host::Host;
+use crate::jvm::Jni;
+use crate::jvm::jvmti::ThreadRef;
+use crate::locks::{read, write};
+use crate::stream::Recording;
+use crate::stream::method_events::block;
+use crate::threads::blocks::ThreadBlock;
+use follow::{Follower, Route};
+
+/// Methods that a native thread remembers; of two in the same place, the last one.
+const RECENT: usize = 1024;
+
+thread_local! {
+    static STEPPER: RefCell<Stepper> = RefCell::default();
+}
+
+/// How methods are to be followed, by their ids.
+#[derive(Default)]
+pub struct Steps {
+    routes: RwLock<FxHashMap<u32, Arc<Route>>>,
+}
+
+/// What a native thread keeps.
+#[derive(Default)]
+struct Stepper {
+    /// The burst it takes part in.
+    burst: i32,
+    /// For this thread of the program.
+    block: Option<ThreadBlock>,
+    /// Which may be another one from one step to the next.
+    is_virtual: bool,
+    follower: Follower,
+    recent: Vec<Recent>,
+}
+
+#[derive(Clone, Default)]
+struct Recent {
+    method: usize,
+    /// Of the [`Walker`](super::walk::Walker)'s knowledge at that time; 0: nothing yet.
+    generation: u32,
+    route: Option<Arc<Route>>,
+}
+
+/// What a thread reports.
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// An activation of the method begins.
+    Enter,
+    /// The instruction there is about to be executed.
+    At(u32),
+    /// The innermost activation ends.
+    Exit {
+        /// By an exception, not by returning?
+        by_exception: bool,
+    },
+}
+
+impl Steps {
+    /// The calling thread reports something in a burst.
+    pub fn take(
+        &self,
+        host: &Host,
+        recording: &Recording,
+        burst: i32,
+        (jni, thread): (Jni<'_>, ThreadRef),
+        method: jmethodID,
+        step: Step,
+    ) {
+        STEPPER.with(|stepper| {
+            // Taken: a step within a step, which does not happen.
+            let Ok(mut stepper) = stepper.try_borrow_mut() else {
+                return;
+            };
+            let Some(place) = stepper.remember(host, recording, jni, method) else {
+                return;
+            };
+            let moved = stepper.is_virtual || !matches!(step, Step::At(_));
+            if (stepper.burst != burst
+                || moved && ThreadBlock::of_calling_thread(host.jvmti) != stepper.block)
+                && !stepper.join(host, recording, jni, thread, burst)
+            {
+                return;
+            }
+            let Stepper {
+                follower,
+                recent,
+                block: Some(block),
+                ..
+            } = &mut *stepper
+            else {
+                return;
+            };
+            let Some(route) = &recent[place].route else { return };
+            let mut tell = |word: Word| recording.streams.append(*block, word.0);
+            match step {
+                Step::Enter => follower.enter(route, &mut tell),
+                Step::At(bci) => follower.step(route, bci, &mut tell),
+                Step::Exit { by_exception } => follower.exit(route, by_exception, &mut tell),
+            }
+        });
+    }
+
+    /// Another profile begins: methods may have other numbers.
+    pub fn forget(&self) {
+        write(&self.routes).clear();
+    }
+
+    fn route(&self, host: &Host, method: &Method) -> Option<Arc<Route>> {
+        if let Some(route) = read(&self.routes).get(&method.id.0) {
+            return Some(Arc::clone(route));
+        }
+        let skips = host.active()?.options.skips_single_path_loops();
+        let route = Route::new(method.id, Arc::clone(&method.map), method.position, skips);
+        Some(Arc::clone(
+            write(&self.routes)
+                .entry(method.id.0)
+                .or_insert_with(|| Arc::new(route)),
+        ))
+    }
+}
+
+impl Stepper {
+    /// Where it is remembered how to follow a method; `None` if that is not followed.
+    #[inline]
+    fn remember(
+        &mut self,
+        host: &Host,
+        recording: &Recording,
+        jni: Jni<'_>,
+        method: jmethodID,
+    ) -> Option<usize> {
+        let key = method as usize;
+        let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2());
+        let generation = recording.walker.generation();
+        match self.recent.get(place) {
+            Some(recent) if recent.method == key && recent.generation == generation => {
+                recent.route.is_some().then_some(place)
+            }
+            _ => self.look_up(host, recording, jni, method, (place, generation)),
+        }
+    }
+
+    #[cold]
+    fn look_up(
+        &mut self,
+        host: &Host,
+        recording: &Recording,
+        jni: Jni<'_>,
+        method: jmethodID,
+        (place, generation): (usize, u32),
+    ) -> Option<usize> {
+        self.recent.resize(RECENT, Recent::default());
+        let (found, for_good) = recording.walker.probed(host, jni, method);
+        let route = found.and_then(|found| recording.steps.route(host, &found));
+        let is_known = route.is_some();
+        self.recent[place] = Recent {
+            method: method as usize,
+            // Of generation 0 nothing is remembered.
+            generation: if for_good { generation } else { 0 },
+            route,
+        };
+        is_known.then_some(place)
+    }
+
+    /// The calling thread takes part in a burst from here on. False: it is left out for now.
+    fn join(
+        &mut self,
+        host: &Host,
+        recording: &Recording,
+        jni: Jni<'_>,
+        thread: ThreadRef,
+        burst: i32,
+    ) -> bool {
+        let Some(block) = block(host, recording, jni, thread) else {
+            return false;
+        };
+        self.burst = burst;
+        self.block = Some(block);
+        self.is_virtual = host.is_virtual(jni, thread);
+        let activations = recording.streams.needs_activations();
+        self.follower.restart(activations);
+        recording
+            .streams
+            .append(block, Word::burst(1, recording.group(), 0).0);
+        true
+    }
+}
