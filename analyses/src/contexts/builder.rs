@@ -7,15 +7,63 @@ use super::snapshot::Snapshot;
 use super::tree::ROOT;
 use super::{CallingContextTree, ContextSink, Exact, Monitor, NodeId};
 
-/// Where a thread stands.
+/// Where a thread stands that is not running.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     /// Its context, or the lowest one of it that is in the tree.
     node: u32,
-    /// Open activations.
-    depth: u32,
-    /// Of these, how many have no node because the tree was full.
+    /// Open activations that have no node because the tree was full.
     lost: u32,
+}
+
+/// Where the thread stands that is running. The nodes of its activations, and not just the innermost one: so a
+/// return needs no load of a node, for which the next call would have to wait.
+#[derive(Clone, Debug)]
+struct Path {
+    /// The root, and the nodes of open activations, the innermost last.
+    nodes: Vec<u32>,
+    /// Open activations above these, which have no node because the tree was full.
+    lost: u32,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Path {
+            nodes: vec![ROOT],
+            lost: 0,
+        }
+    }
+}
+
+impl Path {
+    /// From the root to a cursor.
+    fn to(cursor: Cursor, tree: &CallingContextTree) -> Self {
+        let up = |&node: &u32| (node != ROOT).then(|| tree.up(node).0);
+        let mut nodes: Vec<u32> = std::iter::successors(Some(cursor.node), up).collect();
+        nodes.reverse();
+        Path {
+            nodes,
+            lost: cursor.lost,
+        }
+    }
+
+    /// Its context, or the lowest one of it that is in the tree.
+    #[inline(always)]
+    fn node(&self) -> u32 {
+        self.nodes.last().copied().unwrap_or(ROOT)
+    }
+
+    /// Open activations.
+    fn depth(&self) -> u32 {
+        self.nodes.len() as u32 - 1 + self.lost
+    }
+
+    fn cursor(&self) -> Cursor {
+        Cursor {
+            node: self.node(),
+            lost: self.lost,
+        }
+    }
 }
 
 /// A calling context tree while it is being built.
@@ -39,7 +87,7 @@ pub struct ContextTreeBuilder<A> {
     tree: CallingContextTree,
     algorithm: A,
     frames: Frames,
-    cursor: Cursor,
+    path: Path,
     total: u64,
     victims: Vec<NodeId>,
     thread: u64,
@@ -79,7 +127,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
             tree: CallingContextTree::new(),
             algorithm,
             frames: Frames::default(),
-            cursor: Cursor::default(),
+            path: Path::default(),
             total: 0,
             victims: Vec::new(),
             thread: 0,
@@ -108,14 +156,15 @@ impl<A: Monitor> ContextTreeBuilder<A> {
 
     /// Open activations of the current thread.
     pub fn depth(&self) -> u32 {
-        self.cursor.depth
+        self.path.depth()
     }
 
     /// What the innermost activation runs; `None` if there is none, or if the tree is full.
     #[inline]
     pub fn current(&self) -> Option<Frame> {
-        let known = self.cursor.node != ROOT && self.cursor.lost == 0;
-        known.then(|| self.frames.frame(self.tree.key(self.cursor.node)))
+        let node = self.path.node();
+        let known = node != ROOT && self.path.lost == 0;
+        known.then(|| self.frames.frame(self.tree.key(node)))
     }
 
     /// Size now and at its largest.
@@ -148,8 +197,8 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         self.pins.clear();
         (self.total, self.dropped, self.orphans) = (0, 0, 0);
         let mut parked = std::mem::take(&mut self.parked);
-        let current = std::iter::once(&mut self.cursor);
-        for cursor in current.chain(parked.values_mut()) {
+        let mut current = self.path.cursor();
+        for cursor in std::iter::once(&mut current).chain(parked.values_mut()) {
             let mut path = Vec::new();
             let mut at = cursor.node;
             while at != ROOT {
@@ -162,6 +211,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
                 cursor.node = self.tree.child(cursor.node, key).unwrap_or(cursor.node);
             }
         }
+        self.path = Path::to(current, &self.tree);
         for cursor in parked.values() {
             *self.pins.entry(cursor.node).or_default() += 1;
             self.tree.set_pinned(cursor.node, true);
@@ -171,11 +221,10 @@ impl<A: Monitor> ContextTreeBuilder<A> {
 
     #[inline(always)]
     fn step(&mut self, key: Key, weight: u64) -> bool {
-        if self.cursor.lost == 0
-            && let Some(child) = self.tree.child(self.cursor.node, key)
+        if self.path.lost == 0
+            && let Some(child) = self.tree.child(self.path.node(), key)
         {
-            self.cursor.node = child;
-            self.cursor.depth += 1;
+            self.path.nodes.push(child);
             return true;
         }
         self.lose(weight);
@@ -184,45 +233,47 @@ impl<A: Monitor> ContextTreeBuilder<A> {
 
     #[cold]
     fn lose(&mut self, weight: u64) {
-        self.cursor.lost += 1;
-        self.cursor.depth += 1;
+        self.path.lost += 1;
         self.dropped = self.dropped.saturating_add(weight);
     }
 
-    /// Adds weight to the current context. HCCT figure 4.
+    /// Adds weight to a context, which is the current one. HCCT figure 4.
     #[inline(always)]
-    fn count(&mut self, weight: u64) {
+    fn count(&mut self, context: u32, weight: u64) {
         self.total = self.total.saturating_add(weight);
-        let context = NodeId(self.cursor.node);
         self.algorithm
-            .update(&mut self.tree, context, weight, &mut self.victims);
+            .update(&mut self.tree, NodeId(context), weight, &mut self.victims);
         if A::PRUNES && !self.victims.is_empty() {
-            self.prune_victims();
+            self.prune_victims(context);
         }
     }
 
     #[inline]
-    fn prune_victims(&mut self) {
+    fn prune_victims(&mut self, current: u32) {
         for &victim in &self.victims {
-            self.tree.prune(victim.0, self.cursor.node);
+            self.tree.prune(victim.0, current);
         }
         self.victims.clear();
     }
 
     /// The cursor leaves the tree from top to bottom.
     fn clear_stack(&mut self) {
-        let left = std::mem::take(&mut self.cursor);
+        let left = self.path.node();
+        self.path.nodes.truncate(1);
+        self.path.lost = 0;
         if A::PRUNES {
-            self.tree.prune(left.node, ROOT);
+            self.tree.prune(left, ROOT);
         }
     }
 
     /// Leaves the current thread where it is.
     fn park(&mut self) {
-        if self.cursor.depth == 0 {
+        if self.path.depth() == 0 {
             return;
         }
-        let cursor = std::mem::take(&mut self.cursor);
+        let cursor = self.path.cursor();
+        self.path.nodes.truncate(1);
+        self.path.lost = 0;
         self.parked.insert(self.thread, cursor);
         *self.pins.entry(cursor.node).or_default() += 1;
         self.tree.set_pinned(cursor.node, true);
@@ -233,7 +284,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         let Some(cursor) = self.parked.remove(&self.thread) else {
             return;
         };
-        self.cursor = cursor;
+        self.path = Path::to(cursor, &self.tree);
         let node = cursor.node;
         if let Some(pins) = self.pins.get_mut(&node) {
             *pins -= 1;
@@ -279,31 +330,47 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
     fn enter(&mut self, frame: Frame, weight: u64) {
         let key = self.frames.key(frame);
         if self.step(key, weight) && weight > 0 {
-            self.count(weight);
+            self.count(self.path.node(), weight);
         }
     }
 
     #[inline(always)]
+    fn leaf(&mut self, frame: Frame, weight: u64) {
+        let key = self.frames.key(frame);
+        let parent = self.path.node();
+        if self.path.lost == 0
+            && let Some(child) = self.tree.child(parent, key)
+        {
+            if weight > 0 {
+                self.count(child, weight);
+            }
+            if A::PRUNES && !self.tree.is_monitored(NodeId(child)) {
+                self.tree.prune(child, parent);
+            }
+            return;
+        }
+        self.lose(weight);
+        self.path.lost -= 1;
+    }
+
+    #[inline(always)]
     fn exit(&mut self) {
-        if self.cursor.depth == 0 {
+        if self.path.lost > 0 {
+            self.path.lost -= 1;
+            return;
+        }
+        let [.., parent, left] = self.path.nodes[..] else {
             self.orphans += 1;
             return;
-        }
-        self.cursor.depth -= 1;
-        if self.cursor.lost > 0 {
-            self.cursor.lost -= 1;
-            return;
-        }
-        let left = self.cursor.node;
-        let (parent, monitored) = self.tree.up(left);
-        self.cursor.node = parent;
-        if A::PRUNES && !monitored {
+        };
+        self.path.nodes.pop();
+        if A::PRUNES && !self.tree.is_monitored(NodeId(left)) {
             self.tree.prune(left, parent);
         }
     }
 
     fn unwind(&mut self, depth: u32) {
-        while self.cursor.depth > depth {
+        while self.path.depth() > depth {
             self.exit();
         }
     }
@@ -323,12 +390,12 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
 
     #[inline]
     fn charge(&mut self, weight: u64) {
-        if self.cursor.lost > 0 {
+        if self.path.lost > 0 {
             self.dropped = self.dropped.saturating_add(weight);
-        } else if self.cursor.node == ROOT {
+        } else if self.path.node() == ROOT {
             self.orphans += 1;
         } else if weight > 0 {
-            self.count(weight);
+            self.count(self.path.node(), weight);
         }
     }
 
@@ -376,15 +443,11 @@ mod tests {
         let cursors: Vec<u32> = contexts.parked.values().map(|cursor| cursor.node).collect();
         for node in tree.preorder().skip(1) {
             let leaf = !is_parent.contains(&node);
-            let stays = tree.up(node).1 || node == contexts.cursor.node || cursors.contains(&node);
+            let stays = tree.up(node).1 || node == contexts.path.node() || cursors.contains(&node);
             assert!(!leaf || stays, "left behind");
         }
-        let mut depth = 0;
-        let mut at = contexts.cursor.node;
-        while at != ROOT {
-            (depth, at) = (depth + 1, tree.up(at).0);
-        }
-        assert_eq!(depth, contexts.cursor.depth - contexts.cursor.lost);
+        let again = Path::to(contexts.path.cursor(), tree);
+        assert_eq!(again.nodes, contexts.path.nodes);
     }
 
     fn wander<A: Monitor>(algorithm: A, seed: u64, limit: u32) {

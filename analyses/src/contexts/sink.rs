@@ -11,6 +11,13 @@ pub trait ContextSink {
     /// The innermost activation ends.
     fn exit(&mut self);
 
+    /// A call of what calls nothing: [`enter`](Self::enter) and [`exit`](Self::exit) at once.
+    #[inline]
+    fn leaf(&mut self, frame: Frame, weight: u64) {
+        self.enter(frame, weight);
+        self.exit();
+    }
+
     /// An exception has ended activations: `depth` of them remain.
     fn unwind(&mut self, depth: u32);
 

@@ -182,8 +182,15 @@ impl<S: ContextSink> Words<S> {
             let rest = words.as_slice();
             match words.next().and_then(|&word| Word(word).step()) {
                 Some(Step::Enter { method, site }) => {
-                    self.methods.push(method);
-                    self.sink.enter(Frame::new(method, site), self.per_call);
+                    let frame = Frame::new(method, site);
+                    // Half of all calls call nothing.
+                    if words.as_slice().first() == Some(&Word::exit(method).0) {
+                        words.next();
+                        self.sink.leaf(frame, self.per_call);
+                    } else {
+                        self.methods.push(method);
+                        self.sink.enter(frame, self.per_call);
+                    }
                 }
                 Some(Step::Exit { method }) if self.methods.last() == Some(&method) => self.exit(),
                 _ => return rest,

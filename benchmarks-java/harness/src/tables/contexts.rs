@@ -19,6 +19,7 @@ use trodden_analyses::contexts::{
 use trodden_analyses::stream::StreamAnalysis;
 use trodden_profile::events::ThreadInfo;
 
+use super::recorded::as_published::Algorithm as Published;
 use super::recorded::calls::Truth;
 use super::recorded::cut::cut;
 use super::recorded::{Window, spread};
@@ -179,11 +180,60 @@ struct AtEpsilon {
     shares: Vec<f64>,
 }
 
+/// An algorithm with the paper's own data structures, beside ours: ns per event, and ours divided by it in the
+/// same round.
+struct Rival {
+    published: Published,
+    ours: usize,
+    ns: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+impl Rival {
+    /// One for each that the paper measures; `ways` are ours.
+    fn all(ways: &[Way]) -> Result<Vec<Rival>, Box<dyn Error>> {
+        let names = Published::ALL.map(|published| match published {
+            Published::Full => "exact",
+            Published::Lazy => ALGORITHMS[0].0,
+            Published::Buckets => ALGORITHMS[1].0,
+            Published::Lossy => ALGORITHMS[2].0,
+        });
+        let rival = |(published, name): (Published, &str)| {
+            let ours = ways.iter().position(|way| way.name == name).ok_or("no rival")?;
+            Ok(Rival {
+                published,
+                ours,
+                ns: Vec::new(),
+                ratios: Vec::new(),
+            })
+        };
+        Published::ALL.into_iter().zip(names).map(rival).collect()
+    }
+
+    /// A round; the first one is held against the truth.
+    fn round(&mut self, words: &[u64], truth: &Truth, ours: &Way) -> Result<f64, Box<dyn Error>> {
+        let timed = |run: &mut dyn FnMut()| {
+            let start = ThreadTime::now();
+            run();
+            start.elapsed().as_nanos() as f64
+        };
+        let snapshot = self.ns.is_empty().then(|| truth.tree.snapshot());
+        let counters = (5.0 / PHI).round() as u32;
+        let nanos = (self.published).run(black_box(words), (BATCH, counters), snapshot.as_ref(), timed)?;
+        let ns = nanos / words.len() as f64;
+        self.ns.push(ns);
+        let last = ours.ns.last().ok_or("not in this round")?;
+        self.ratios.push(last / ns);
+        Ok(ns)
+    }
+}
+
 struct Row {
     name: String,
     words: u64,
     truth: Truth,
     ways: Vec<Way>,
+    rivals: Vec<Rival>,
     at_phi: Vec<AtPhi>,
     at_epsilon: Vec<AtEpsilon>,
     /// Calls in the hottest contexts, by share of the contexts.
@@ -230,6 +280,7 @@ impl Row {
                 ..way(&format!("{name} alone"), alone)
             });
         }
+        let mut rivals = Rival::all(&ways)?;
         for round in 0..rounds {
             for way in &mut ways {
                 let stream = way.bursts.as_ref().unwrap_or(words);
@@ -249,6 +300,13 @@ impl Row {
             }
             if round == 0 {
                 same_bursts(&ways)?;
+            }
+            for rival in &mut rivals {
+                let ns = rival.round(words, &truth, &ways[rival.ours])?;
+                if let Some(file) = raw {
+                    let name = &ways[rival.ours].name;
+                    writeln!(file, "{},{round},{name} as published,{ns:.3}", window.name)?;
+                }
             }
             let exact = ways[1].ns[round];
             ways.iter_mut()
@@ -288,6 +346,7 @@ impl Row {
             words: words.len() as u64,
             truth,
             ways,
+            rivals,
             at_phi,
             at_epsilon,
             skew,
@@ -365,6 +424,7 @@ fn print(rows: &[Row]) {
     accuracy(rows);
     space(rows);
     times(rows);
+    against_published(rows);
     in_bursts(rows);
     skewness(rows);
     coverage(rows);
@@ -521,6 +581,25 @@ fn times(rows: &[Row]) {
         of_all_events,
         |way| show(&way.ratios, 2),
     );
+}
+
+fn against_published(rows: &[Row]) {
+    let Some(first) = rows.first() else { return };
+    let names = first
+        .rivals
+        .iter()
+        .map(|rival| first.ways[rival.ours].name.as_str());
+    head(
+        "ns per event with the paper's own data structures; ours divided by that, in the same round",
+        1,
+        &["trace"].into_iter().chain(names).collect::<Vec<_>>(),
+    );
+    for row in rows {
+        let cells: Vec<String> = (row.rivals.iter())
+            .map(|rival| format!("{}; {}", show(&rival.ns, 1), show(&rival.ratios, 2)))
+            .collect();
+        println!("| {} | {} |", row.name, cells.join(" | "));
+    }
 }
 
 fn in_bursts(rows: &[Row]) {

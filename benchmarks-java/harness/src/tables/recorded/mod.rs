@@ -1,5 +1,6 @@
 //! Recorded streams in memory, and what is in them: shared by the tables.
 
+pub mod as_published;
 pub mod calls;
 pub mod cut;
 pub mod suffixes;
