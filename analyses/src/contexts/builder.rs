@@ -16,8 +16,8 @@ struct Cursor {
     lost: u32,
 }
 
-/// Where the thread stands that is running. The nodes of its activations, and not just the innermost one: so a
-/// return needs no load of a node, for which the next call would have to wait.
+/// Where the thread stands that is running. The nodes of its activations, and not just the innermost one: so
+/// a return needs no load of a node, for which the next call would have to wait.
 #[derive(Clone, Debug)]
 struct Path {
     /// The root, and the nodes of open activations, the innermost last.

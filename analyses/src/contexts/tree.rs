@@ -19,8 +19,8 @@ const INDEXED: u32 = 1 << 29;
 /// hash table of indices. HCCT section 4 finds 2 to 3 steps on average in C programs; a server's event loop
 /// has thousands of children.
 const SCAN: u32 = 8;
-/// The first children stay where they are when they are found; one behind them comes to the front. Moving costs
-/// more than looking at so many, and children that take turns would change places for ever.
+/// The first children stay where they are when they are found; one behind them comes to the front. Moving
+/// costs more than looking at so many, and children that take turns would change places for ever.
 const STAY: u32 = 4;
 
 /// A context of a [`CallingContextTree`].
