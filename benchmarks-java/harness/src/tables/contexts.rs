@@ -180,8 +180,8 @@ struct AtEpsilon {
     shares: Vec<f64>,
 }
 
-/// An algorithm with the paper's own data structures, beside ours: ns per event, and ours divided by it in the
-/// same round.
+/// An algorithm with the paper's own data structures, beside ours: ns per event, and ours divided by it in
+/// the same round.
 struct Rival {
     published: Published,
     ours: usize,

@@ -1,9 +1,9 @@
 //! Calling context trees with the data structures of the paper (HCCT section 4), written from it: what ours
 //! are timed against.
 //!
-//! First child, next sibling, children looked at one by one, 32-bit links as on the paper's machines: 20 bytes
-//! for a node of the full tree, 24 with the parent, which pruning needs. What each algorithm needs beyond that
-//! stands in the node, too. Reading the words is ours, and the same for both.
+//! First child, next sibling, children looked at one by one, 32-bit links as on the paper's machines: 20
+//! bytes for a node of the full tree, 24 with the parent, which pruning needs. What each algorithm needs
+//! beyond that stands in the node, too. Reading the words is ours, and the same for both.
 
 use trodden_analyses::contexts::{Frame, Snapshot};
 use trodden_profile::events::{Event, Step, Word};
