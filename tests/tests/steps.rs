@@ -7,9 +7,9 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use trodden_profile::Profile;
 use trodden_tests::Result;
 use trodden_tests::burst::{ENDLESS, in_one_burst};
-use trodden_tests::events::fact;
+use trodden_tests::events::{fact, live};
 use trodden_tests::jdk::Jdk;
-use trodden_tests::profile::{self, SUSPICIOUS, SequenceCounts, agent_flag};
+use trodden_tests::profile::{self, SUSPICIOUS, SequenceCounts, agent_flag, counts};
 use trodden_tests::target::Target;
 
 /// Longest sequences of paths that are compared.
@@ -39,7 +39,45 @@ fn main() -> Result<()> {
             trials.push(Trial::test(name, run).with_ignored_flag(ignored));
         }
     }
+    for jdk in Jdk::ends()? {
+        let name = format!("short bursts/jdk{}", jdk.feature);
+        let run = move || short_bursts(&jdk).map_err(|e| Failed::from(e.to_string()));
+        trials.push(Trial::test(name, run));
+    }
     libtest_mimic::run(&arguments, trials).exit()
+}
+
+/// Wherever bursts fall in many threads, what they count are paths that there were.
+fn short_bursts(jdk: &Jdk) -> Result<()> {
+    let mut programs = vec![["threads", "8", "20000"].as_slice(), &["thrown", "100000"]];
+    if jdk.feature >= 21 {
+        programs.push(&["virtual", "20000"]);
+    }
+    for arguments in programs {
+        let exact = counts(&live(jdk, "counters", arguments)?.1);
+        let options = "events,profile=kpaths,k=3,burst=static:5ms:1ms,burst-events=jvm";
+        let (_, profile) = live(jdk, options, arguments)?;
+        for name in ["lost", "panics", "bad_words"] {
+            if fact(&profile, name)? != 0 {
+                return Err(format!("{arguments:?}, {name}: {:?}", profile.run.facts).into());
+            }
+        }
+        let found = counts(&profile);
+        for (id, paths) in &found {
+            for (path, count) in paths {
+                let all = exact.get(id).and_then(|paths| paths.get(path));
+                if all.is_none_or(|all| count > all) {
+                    return Err(
+                        format!("{arguments:?} {id:?}: path {path} {count} times, of {all:?}").into(),
+                    );
+                }
+            }
+        }
+        if found.is_empty() || fact(&profile, "bursts")? < 3 {
+            return Err(format!("{arguments:?}: too little was seen: {:?}", profile.run.facts).into());
+        }
+    }
+    Ok(())
 }
 
 fn judge(target: &Target, jdk: &Jdk) -> Result<()> {

@@ -9,6 +9,9 @@
 //! What threads write is what the probes of bursts write: after a walk of the stack `Enter` and `Exit`, and a
 //! `Call` of the caller in front of each `Enter`. All of it goes by way of the thread's block, which the
 //! agent makes here, as no probe asks for one.
+//!
+//! In bursts of paths each instruction is told as well: what becomes of these events is the affair of
+//! [steps](super::steps).
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
