@@ -86,7 +86,8 @@ impl Steps {
         method: jmethodID,
         step: Step,
     ) {
-        STEPPER.with(|stepper| {
+        // A thread that is about to be no more has none.
+        let _ = STEPPER.try_with(|stepper| {
             // Taken: a step within a step, which does not happen.
             let Ok(mut stepper) = stepper.try_borrow_mut() else {
                 return;
