@@ -64,6 +64,14 @@ impl Path {
             lost: self.lost,
         }
     }
+
+    /// Nothing is open any more; where the thread stood.
+    fn leave(&mut self) -> Cursor {
+        let cursor = self.cursor();
+        self.nodes.truncate(1);
+        self.lost = 0;
+        cursor
+    }
 }
 
 /// A calling context tree while it is being built.
@@ -256,11 +264,17 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         self.victims.clear();
     }
 
+    /// An activation of a context has ended, and its parent is the current one.
+    #[inline(always)]
+    fn left(&mut self, context: u32, parent: u32) {
+        if A::PRUNES && !self.tree.is_monitored(NodeId(context)) {
+            self.tree.prune(context, parent);
+        }
+    }
+
     /// The cursor leaves the tree from top to bottom.
     fn clear_stack(&mut self) {
-        let left = self.path.node();
-        self.path.nodes.truncate(1);
-        self.path.lost = 0;
+        let left = self.path.leave().node;
         if A::PRUNES {
             self.tree.prune(left, ROOT);
         }
@@ -271,9 +285,7 @@ impl<A: Monitor> ContextTreeBuilder<A> {
         if self.path.depth() == 0 {
             return;
         }
-        let cursor = self.path.cursor();
-        self.path.nodes.truncate(1);
-        self.path.lost = 0;
+        let cursor = self.path.leave();
         self.parked.insert(self.thread, cursor);
         *self.pins.entry(cursor.node).or_default() += 1;
         self.tree.set_pinned(cursor.node, true);
@@ -344,9 +356,7 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
             if weight > 0 {
                 self.count(child, weight);
             }
-            if A::PRUNES && !self.tree.is_monitored(NodeId(child)) {
-                self.tree.prune(child, parent);
-            }
+            self.left(child, parent);
             return;
         }
         self.lose(weight);
@@ -364,9 +374,7 @@ impl<A: Monitor> ContextSink for ContextTreeBuilder<A> {
             return;
         };
         self.path.nodes.pop();
-        if A::PRUNES && !self.tree.is_monitored(NodeId(left)) {
-            self.tree.prune(left, parent);
-        }
+        self.left(left, parent);
     }
 
     fn unwind(&mut self, depth: u32) {

@@ -353,10 +353,8 @@ impl<S: KSink<Forest: Sync> + Sync> StreamAnalysis for KPathStream<S> {
             slab_nodes: result.forest.nodes(),
             slab_bytes: result.bytes,
             budget: self.options.nodes.map(u64::from),
-            bursts: match (self.options.bursts, self.options.timed) {
-                (Some(windows), _) => Some(windows.to_string()),
-                (None, timed) => timed.map(|burst| burst.to_string()),
-            },
+            bursts: (self.options.bursts.map(|windows| windows.to_string()))
+                .or_else(|| Some(self.options.timed?.to_string())),
             orphans: result.tally.orphans,
             dropped: result.forest.dropped(),
             methods: BTreeMap::new(),

@@ -24,10 +24,16 @@ struct Node<M> {
 /// What an algorithm keeps in each node.
 trait More: Copy + Default {
     fn set_up(&mut self, up: u32);
+    /// Is the counter to be trusted?
+    fn is_monitored(&self) -> bool;
 }
 
 impl More for () {
     fn set_up(&mut self, _: u32) {}
+
+    fn is_monitored(&self) -> bool {
+        true
+    }
 }
 
 /// Parent, and whether the context is monitored.
@@ -43,13 +49,29 @@ impl<F: Copy + Default> More for Monitored<F> {
     fn set_up(&mut self, up: u32) {
         self.up = up;
     }
+
+    fn is_monitored(&self) -> bool {
+        self.up & MONITORED != 0
+    }
 }
 
 struct Nodes<M> {
     all: Vec<Node<M>>,
     free: Vec<u32>,
-    /// Nodes in use at most.
-    peak: usize,
+}
+
+/// Puts an item where there is room, and tells where that is.
+fn put<T>(all: &mut Vec<T>, free: &mut Vec<u32>, item: T) -> u32 {
+    match free.pop() {
+        Some(free) => {
+            all[free as usize] = item;
+            free
+        }
+        None => {
+            all.push(item);
+            all.len() as u32 - 1
+        }
+    }
 }
 
 impl<M: More> Nodes<M> {
@@ -65,7 +87,6 @@ impl<M: More> Nodes<M> {
         Nodes {
             all: vec![root],
             free: Vec::new(),
-            peak: 0,
         }
     }
 
@@ -93,25 +114,15 @@ impl<M: More> Nodes<M> {
             more: M::default(),
         };
         node.more.set_up(parent);
-        let new = match self.free.pop() {
-            Some(free) => {
-                self.all[free as usize] = node;
-                free
-            }
-            None => {
-                self.all.push(node);
-                self.all.len() as u32 - 1
-            }
-        };
+        let new = put(&mut self.all, &mut self.free, node);
         self.all[parent as usize].first = new;
-        self.peak = self.peak.max(self.all.len() - 1 - self.free.len());
         new
     }
 }
 
 impl<F: Copy + Default> Nodes<Monitored<F>> {
     fn is_monitored(&self, node: u32) -> bool {
-        self.all[node as usize].more.up & MONITORED != 0
+        self.all[node as usize].more.is_monitored()
     }
 
     fn monitor(&mut self, node: u32) {
@@ -147,8 +158,6 @@ trait Published {
     fn new(counters: u32) -> Self;
     /// A context was called.
     fn called(&mut self, nodes: &mut Nodes<Self::More>, context: u32);
-    /// Is its counter to be trusted?
-    fn counts(nodes: &Nodes<Self::More>, context: u32) -> bool;
 }
 
 struct Full;
@@ -163,10 +172,6 @@ impl Published for Full {
     #[inline(always)]
     fn called(&mut self, nodes: &mut Nodes<()>, context: u32) {
         nodes.all[context as usize].count += 1;
-    }
-
-    fn counts(_: &Nodes<()>, _: u32) -> bool {
-        true
     }
 }
 
@@ -221,10 +226,6 @@ impl Published for Lazy {
         let victim = std::mem::replace(&mut self.entries[self.min_index], context);
         nodes.all[context as usize].count = self.min + 1;
         nodes.forget(victim, context);
-    }
-
-    fn counts(nodes: &Nodes<Monitored<()>>, context: u32) -> bool {
-        nodes.is_monitored(context)
     }
 }
 
@@ -283,16 +284,7 @@ impl Buckets {
                     before: behind,
                     after,
                 };
-                let at = match self.free.pop() {
-                    Some(free) => {
-                        self.buckets[free as usize] = new;
-                        free
-                    }
-                    None => {
-                        self.buckets.push(new);
-                        self.buckets.len() as u32 - 1
-                    }
-                };
+                let at = put(&mut self.buckets, &mut self.free, new);
                 match behind {
                     NONE => self.least = at,
                     behind => self.buckets[behind as usize].after = at,
@@ -368,10 +360,6 @@ impl Published for Buckets {
         self.drop_if_empty(least);
         nodes.forget(first, context);
     }
-
-    fn counts(nodes: &Nodes<Monitored<InBucket>>, context: u32) -> bool {
-        nodes.is_monitored(context)
-    }
 }
 
 /// Lossy Counting.
@@ -436,10 +424,6 @@ impl Published for Lossy {
             self.bucket += 1;
         }
     }
-
-    fn counts(nodes: &Nodes<Monitored<InList>>, context: u32) -> bool {
-        nodes.is_monitored(context)
-    }
 }
 
 struct Tree<P: Published> {
@@ -484,8 +468,8 @@ impl<P: Published> Tree<P> {
             places.push(parent.and_then(|parent| self.nodes.child(parent, method, site.into())));
         }
         let counter = |place: &Option<u32>| {
-            let place = place.filter(|&place| P::counts(&self.nodes, place))?;
-            Some(u64::from(self.nodes.all[place as usize].count))
+            let node = &self.nodes.all[(*place)? as usize];
+            node.more.is_monitored().then(|| u64::from(node.count))
         };
         places.iter().map(counter).collect()
     }
