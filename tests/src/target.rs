@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use libtest_mimic::{Failed, Trial};
+
 use crate::jdk::Jdk;
 use crate::{Result, build, process};
 
@@ -73,6 +75,28 @@ impl Target {
             }
         }
         Ok(all)
+    }
+
+    /// A trial of each target on the oldest and the newest JDK. One for which `ignored` holds, or whose JDK is
+    /// too old, is listed and not run.
+    ///
+    /// # Errors
+    /// As [`all`](Self::all).
+    pub fn trials(
+        ignored: fn(&Target) -> bool,
+        judge: fn(&Target, &Jdk) -> Result<()>,
+    ) -> Result<Vec<Trial>> {
+        let mut trials = Vec::new();
+        for target in Target::all()? {
+            for jdk in Jdk::ends()? {
+                let name = format!("{}/jdk{}", target.name, jdk.feature);
+                let ignored = jdk.feature < target.jdk || ignored(&target);
+                let target = target.clone();
+                let run = move || judge(&target, &jdk).map_err(|e| Failed::from(e.to_string()));
+                trials.push(Trial::test(name, run).with_ignored_flag(ignored));
+            }
+        }
+        Ok(trials)
     }
 
     fn read(name: String, language: Language, source: PathBuf) -> Result<Target> {

@@ -29,16 +29,7 @@ const FULL: [(&str, &str); 1] = [("Wide", "nearlyFull")];
 
 fn main() -> Result<()> {
     let arguments = Arguments::from_args();
-    let mut trials = Vec::new();
-    for target in Target::all()? {
-        for jdk in Jdk::ends()? {
-            let name = format!("{}/jdk{}", target.name, jdk.feature);
-            let ignored = jdk.feature < target.jdk || !target.oracle;
-            let target = target.clone();
-            let run = move || judge(&target, &jdk).map_err(|e| Failed::from(e.to_string()));
-            trials.push(Trial::test(name, run).with_ignored_flag(ignored));
-        }
-    }
+    let mut trials = Target::trials(|target| !target.oracle, judge)?;
     for jdk in Jdk::ends()? {
         let name = format!("short bursts/jdk{}", jdk.feature);
         let run = move || short_bursts(&jdk).map_err(|e| Failed::from(e.to_string()));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Arguments;
 use trodden_profile::Profile;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::process::Outcome;
@@ -14,17 +14,7 @@ use trodden_tests::{Result, expect, profile};
 
 fn main() -> Result<()> {
     let arguments = Arguments::from_args();
-    let mut trials = Vec::new();
-    for target in Target::all()? {
-        for jdk in Jdk::ends()? {
-            let name = format!("{}/jdk{}", target.name, jdk.feature);
-            let ignored = jdk.feature < target.jdk;
-            let target = target.clone();
-            let run = move || judge(&target, &jdk).map_err(|e| Failed::from(e.to_string()));
-            trials.push(Trial::test(name, run).with_ignored_flag(ignored));
-        }
-    }
-    libtest_mimic::run(&arguments, trials).exit()
+    libtest_mimic::run(&arguments, Target::trials(|_| false, judge)?).exit()
 }
 
 fn judge(target: &Target, jdk: &Jdk) -> Result<()> {
