@@ -9,6 +9,7 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 
 use crate::agent_library;
+use crate::attach::protocol::AttachSocket;
 use crate::attach::target::Target;
 use trodden_profile::printable_lines;
 
@@ -210,14 +211,25 @@ fn check_process(findings: &mut Findings, pid: u32) {
             format!("process {pid}: HotSpot of unknown version"),
         ),
     }
-    let socket = target.tmp().join(format!(".java_pid{}", target.inner_pid));
-    match target.check_catches_quit() {
-        _ if socket.exists() => findings.add(Mark::Good, format!("process {pid}: its attach socket is open")),
-        Ok(()) => findings.add(
+    match (
+        AttachSocket::at(&target.attach_socket()),
+        target.check_catches_quit(),
+    ) {
+        (AttachSocket::Open, _) => {
+            findings.add(Mark::Good, format!("process {pid}: its attach socket is open"));
+        }
+        (_, Err(error)) => findings.add(Mark::Bad, error.to_string()),
+        (AttachSocket::Stale, Ok(())) => findings.add(
+            Mark::Warning,
+            format!(
+                "process {pid}: a killed process with that id has left its attach socket, {}; attaching removes it if you may",
+                target.attach_socket().display()
+            ),
+        ),
+        (AttachSocket::Absent, Ok(())) => findings.add(
             Mark::Good,
             format!("process {pid}: can be asked to open its attach socket"),
         ),
-        Err(error) => findings.add(Mark::Bad, error.to_string()),
     }
     match (target.flag("EnableDynamicAgentLoading"), feature) {
         (Some(false), _) => findings.add(

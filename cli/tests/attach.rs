@@ -3,6 +3,7 @@
 use std::env;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 
@@ -99,5 +100,32 @@ fn library_that_cannot_be_loaded_is_a_clear_error() {
             "{}: the JVM was harmed",
             home.display()
         );
+    }
+}
+
+#[test]
+fn a_socket_that_a_killed_process_has_left_is_in_nobodys_way() {
+    let room = tempfile::tempdir().unwrap();
+    let source = room.path().join("Sleeper.java");
+    fs::write(&source, SLEEPER).unwrap();
+    let library = room.path().join("libtrodden.so");
+    fs::write(&library, "no library").unwrap();
+    let trodden = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
+        command.env("TRODDEN_AGENT", &library).args(args).assert()
+    };
+    for home in jdks() {
+        let jvm = Jvm::start(&home, &source, &[]);
+        let pid = jvm.0.id().to_string();
+        let socket = PathBuf::from(format!("/tmp/.java_pid{pid}"));
+        // Nothing listens there once the listener is gone; the file stays.
+        drop(UnixListener::bind(&socket).unwrap());
+        trodden(&["doctor", &pid]).stdout(contains("has left its attach socket"));
+        assert!(socket.exists(), "doctor only looks");
+        // The JVM itself answers.
+        trodden(&["attach", &pid, "status"])
+            .code(1)
+            .stderr(contains("could not load the agent").and(contains("libtrodden.so")));
+        trodden(&["doctor", &pid]).stdout(contains("its attach socket is open"));
     }
 }

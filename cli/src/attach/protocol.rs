@@ -61,6 +61,16 @@ pub enum AttachError {
         /// The socket.
         path: String,
     },
+    /// A process that had this id before has left its socket, and it is not ours to remove.
+    #[error(
+        "process {pid}: {path} is not this JVM's but another user's, whose process had that id; only its owner or root can remove it, and until then no tool can attach"
+    )]
+    StaleSocket {
+        /// Process id.
+        pid: u32,
+        /// The socket.
+        path: String,
+    },
     /// An argument does not fit the protocol.
     #[error(
         "the {what} is {length} bytes long, the attach protocol takes {LONGEST_ARGUMENT}; put options into a file and use --config FILE"
@@ -85,6 +95,31 @@ pub enum AttachError {
         /// The JVM's own words.
         message: String,
     },
+}
+
+/// What is at the place of a JVM's attach socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttachSocket {
+    /// No socket: the JVM opens one when it is asked to.
+    Absent,
+    /// A socket that something listens at, or that we may not connect to.
+    Open,
+    /// A socket that nothing listens at: a process that had the same id was killed.
+    Stale,
+}
+
+impl AttachSocket {
+    /// Looks there. A JVM takes a connection that ends without a request for nothing.
+    pub fn at(path: &Path) -> Self {
+        if !is_socket(path) {
+            return AttachSocket::Absent;
+        }
+        match UnixStream::connect(path) {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => AttachSocket::Stale,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => AttachSocket::Absent,
+            Ok(_) | Err(_) => AttachSocket::Open,
+        }
+    }
 }
 
 /// A JVM that can be attached to.
@@ -158,12 +193,16 @@ impl Jvm {
     }
 
     fn connect(&self, timeout: Duration) -> Result<UnixStream, AttachError> {
-        let path = self
-            .target
-            .tmp()
-            .join(format!(".java_pid{}", self.target.inner_pid));
-        if !is_socket(&path) {
-            self.wake(&path, timeout)?;
+        let path = self.target.attach_socket();
+        // Process ids come again, and a JVM that is killed leaves its socket. The next JVM with that id removes
+        // it when it starts, but not where it is another user's, nor where it looks elsewhere for it.
+        match AttachSocket::at(&path) {
+            AttachSocket::Open => {}
+            AttachSocket::Absent => self.wake(&path, timeout)?,
+            AttachSocket::Stale => {
+                self.remove_stale(&path)?;
+                self.wake(&path, timeout)?;
+            }
         }
         // Anyone may make a file in /tmp: talk only to what the JVM's user, or root, made.
         let owner = fs::symlink_metadata(&path)
@@ -175,7 +214,28 @@ impl Jvm {
                 path: path.display().to_string(),
             });
         }
-        UnixStream::connect(&path).map_err(|e| self.io("cannot connect to the attach socket", e))
+        UnixStream::connect(&path).map_err(|error| match error.kind() {
+            // HotSpot gives its socket to the user that the JVM runs as.
+            io::ErrorKind::PermissionDenied if owner != self.target.uid => self.stale(&path),
+            _ => self.io("cannot connect to the attach socket", error),
+        })
+    }
+
+    /// Removes a socket that nothing listens at.
+    fn remove_stale(&self, path: &Path) -> Result<(), AttachError> {
+        match fs::remove_file(path) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(self.stale(path)),
+            Err(error) => Err(self.io("cannot remove the attach socket of another process", error)),
+        }
+    }
+
+    fn stale(&self, path: &Path) -> AttachError {
+        AttachError::StaleSocket {
+            pid: self.target.pid,
+            path: path.display().to_string(),
+        }
     }
 
     /// Makes the JVM open its socket.

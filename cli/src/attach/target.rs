@@ -199,6 +199,11 @@ impl Target {
         self.outside(Path::new("/tmp"))
     }
 
+    /// Where the JVM's attach socket is, or will be, seen from here.
+    pub fn attach_socket(&self) -> PathBuf {
+        self.tmp().join(format!(".java_pid{}", self.inner_pid))
+    }
+
     /// An absolute path of the process's, seen from here.
     pub fn outside(&self, path: &Path) -> PathBuf {
         let root = Path::new("/proc").join(self.pid.to_string()).join("root");

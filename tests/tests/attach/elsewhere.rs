@@ -3,6 +3,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::Command;
 
@@ -157,6 +158,23 @@ fn closed(room: &Path) -> Result<Command> {
     Ok(command)
 }
 
+/// That user asks for a session with a JVM, by a copy of the program in that folder: where it is built may be
+/// closed to that user.
+fn as_nobody(room: &Path, jvm: &str) -> Result<Command> {
+    fs::set_permissions(room, Permissions::from_mode(0o755))?;
+    let artefacts = artefacts::artefacts()?;
+    let [cli, agent] = ["trodden", "libtrodden.so"].map(|name| room.join(name));
+    fs::copy(&artefacts.cli, &cli)?;
+    fs::copy(&artefacts.agent, &agent)?;
+    let mut command = Command::new(NOBODY[0]);
+    command
+        .args(&NOBODY[1..])
+        .arg(&cli)
+        .args(["attach", jvm, "--for", "1s"])
+        .env("TRODDEN_AGENT", agent);
+    Ok(command)
+}
+
 #[test]
 fn root_attaches_to_any_user() -> Result<()> {
     let tried: Vec<&str> = NOBODY.into_iter().chain(["true"]).collect();
@@ -167,6 +185,16 @@ fn root_attaches_to_any_user() -> Result<()> {
         // Where the project is may be closed to that user.
         let open = classes_in(jdk, "", tempfile::tempdir()?)?;
         let program = Attendee::launch(jdk, open, &NOBODY, &["-cp", ".", "Attendee"])?;
+        // A JVM of root's that had this process id was killed: the program itself may not remove what it left.
+        let socket = format!("/tmp/.java_pid{}", program.pid());
+        let _ = fs::remove_file(&socket);
+        drop(UnixListener::bind(&socket)?);
+        let open = tempfile::tempdir()?;
+        let refused = process::run(&mut as_nobody(open.path(), &program.pid())?, LIMIT)?;
+        assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+        for told in [&*socket, "only its owner or root can remove it"] {
+            assert!(refused.stderr.contains(told), "{told}: {refused:?}");
+        }
         // Neither the agent nor our temporary folder can be read by that user.
         let room = tempfile::tempdir()?;
         let mut command = closed(room.path())?;
@@ -198,19 +226,9 @@ fn a_user_is_refused_at_anothers_jvm() -> Result<()> {
     let jdk = &Jdk::ends()?[0];
     let jar = "attendee-of-root.jar";
     let program = Attendee::launch(jdk, classes(jdk, jar)?, &[], &["-jar", jar])?;
-    // Where it is built may be closed to that user.
-    let room = tempfile::tempdir()?;
-    fs::set_permissions(room.path(), Permissions::from_mode(0o755))?;
-    let artefacts = artefacts::artefacts()?;
-    let cli = room.path().join("trodden");
-    fs::copy(&artefacts.cli, &cli)?;
     for name in [&*program.pid(), "attendee-of-root", jar] {
-        let mut command = Command::new(NOBODY[0]);
-        command
-            .args(&NOBODY[1..])
-            .arg(&cli)
-            .args(["attach", name, "--for", "1s"]);
-        let refused = process::run(&mut command, LIMIT)?;
+        let room = tempfile::tempdir()?;
+        let refused = process::run(&mut as_nobody(room.path(), name)?, LIMIT)?;
         assert_eq!(refused.status.code(), Some(1), "{name}: {refused:?}");
         for told in [
             "user 'root' (id 0)",
