@@ -77,8 +77,8 @@ impl Target {
         Ok(all)
     }
 
-    /// A trial of each target on the oldest and the newest JDK. One for which `ignored` holds, or whose JDK is
-    /// too old, is listed and not run.
+    /// A trial of each target on the oldest and the newest JDK. One for which `ignored` holds, or whose JDK
+    /// is too old, is listed and not run.
     ///
     /// # Errors
     /// As [`all`](Self::all).

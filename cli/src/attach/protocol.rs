@@ -194,8 +194,8 @@ impl Jvm {
 
     fn connect(&self, timeout: Duration) -> Result<UnixStream, AttachError> {
         let path = self.target.attach_socket();
-        // Process ids come again, and a JVM that is killed leaves its socket. The next JVM with that id removes
-        // it when it starts, but not where it is another user's, nor where it looks elsewhere for it.
+        // Process ids come again, and a JVM that is killed leaves its socket. The next JVM with that id
+        // removes it when it starts, but not where it is another user's.
         match AttachSocket::at(&path) {
             AttachSocket::Open => {}
             AttachSocket::Absent => self.wake(&path, timeout)?,

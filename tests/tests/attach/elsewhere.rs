@@ -185,7 +185,7 @@ fn root_attaches_to_any_user() -> Result<()> {
         // Where the project is may be closed to that user.
         let open = classes_in(jdk, "", tempfile::tempdir()?)?;
         let program = Attendee::launch(jdk, open, &NOBODY, &["-cp", ".", "Attendee"])?;
-        // A JVM of root's that had this process id was killed: the program itself may not remove what it left.
+        // A JVM of root's that had this process id was killed: this one may not remove what it left.
         let socket = format!("/tmp/.java_pid{}", program.pid());
         let _ = fs::remove_file(&socket);
         drop(UnixListener::bind(&socket)?);
