@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use common::*;
 use proptest::prelude::*;
-use trodden_profile::{Profile, Subpath, SubpathRun, Subpaths, least_rotation, merge};
+use trodden_profile::{ExactSubpaths, Profile, Subpath, SubpathRun, Subpaths, least_rotation, merge};
 
 /// Of the method with two ifs (four paths): a run of some path's first blocks.
 fn run(path: u64, from: u32, blocks: u32, times: u32) -> SubpathRun {
@@ -77,6 +77,46 @@ fn sums_know_rotations() {
     };
     let sum = merge([&with(vec![cut.clone()]), &with(vec![cut]), &profile(vec![])]).unwrap();
     assert_eq!(sum.subpaths.unwrap().subpaths.len(), 2);
+}
+
+#[test]
+fn many_rounds_follow_from_few_and_some_more() {
+    let straight = [run(0, 0, 5, 2)];
+    let turned = [run(0, 2, 3, 1), run(0, 0, 5, 1), run(0, 0, 2, 1)];
+    let [once, late, ever_less] = [1, 2, 3].map(|path| [run(path, 0, 5, 1)]);
+    // 100 of the first from setting up and 10 in each round; 50 of the second from setting up alone.
+    let few = with(vec![
+        subpath(&straight, 110, 0),
+        subpath(&once, 50, 0),
+        subpath(&ever_less, 30, 0),
+    ]);
+    let more = with(vec![
+        subpath(&turned, 130, 0),
+        subpath(&once, 50, 0),
+        subpath(&late, 20, 0),
+        subpath(&ever_less, 10, 0),
+    ]);
+    let [few, more] = [&few, &more].map(|profile| ExactSubpaths::of(profile).unwrap());
+    let truth = few.extrapolated(1, (3, &more), 100);
+    let sampled = with(vec![
+        subpath(&turned, 1210, 111),
+        subpath(&late, 880, 50),
+        subpath(&once, 60, 5),
+        subpath(&ever_less, 10, 0),
+    ]);
+    let accuracy = truth.accuracy_of(&sampled).unwrap();
+    let rows: Vec<_> = accuracy
+        .hottest
+        .iter()
+        .map(|row| (row.rank, row.estimate, row.exact))
+        .collect();
+    assert_eq!(rows, [(1, 1210, 1100), (2, 880, 990), (3, 60, 50), (4, 10, 0)]);
+    // Of the two that came at least twenty times, the first one's bounds hold its count.
+    assert_eq!((accuracy.often, accuracy.inside, accuracy.right), (2, 1, 4));
+    assert_eq!(accuracy.tenth, 0);
+    // As many rounds as were counted are those.
+    let same = few.extrapolated(1, (3, &more), 3);
+    assert_eq!(same.accuracy_of(&sampled), more.accuracy_of(&sampled));
 }
 
 #[test]

@@ -523,7 +523,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn the_default_footprint_has_room_for_as_many_as_the_papers() {
+    fn sixty_four_kilobytes_have_room_for_as_many_as_the_papers() {
         assert_eq!(capacity(64 << 10), 1792);
         assert_eq!(size_of::<Entry>(), 20);
     }

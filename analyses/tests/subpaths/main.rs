@@ -488,7 +488,11 @@ fn the_odd_even_loop_shows_both_ways_together() {
 
 #[test]
 fn expected_sizes_give_a_distance() {
-    let options = SubpathOptions::default().expecting(10_000_000, 20.0);
+    let papers = SubpathOptions {
+        footprint: 64 << 10,
+        ..SubpathOptions::default()
+    };
+    let options = papers.expecting(10_000_000, 20.0);
     assert_eq!(options.start, 10_000_000 / (1792 * 20)); // OSP's equation 1
     options.check().unwrap();
     let huge = SubpathOptions::default().expecting(1 << 40, 1.0);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{agree, auto, latency, offline, overhead, papers, scale, startup, structural, tables};
+use crate::{agree, auto, latency, offline, overhead, papers, scale, startup, structural, subpaths, tables};
 
 /// Measures Trodden: overhead, accuracy, start-up, rewriting.
 #[derive(Parser)]
@@ -164,6 +164,16 @@ pub enum Action {
         label: String,
         #[command(flatten)]
         structural: structural::Arguments,
+    },
+    /// Holds the hot subpaths of long runs against exact counts
+    Subpaths {
+        #[command(flatten)]
+        jvm: JvmArgs,
+        /// Name of the run's folder, after the date
+        #[arg(long)]
+        label: String,
+        #[command(flatten)]
+        subpaths: subpaths::Arguments,
     },
     /// Measures what skipping costs: the probes of profile=subpaths against prototypes of other ways
     Skipping {

@@ -29,6 +29,7 @@ mod skipping;
 mod startup;
 mod stats;
 mod structural;
+mod subpaths;
 mod svg;
 mod tables;
 mod traces;
@@ -268,6 +269,13 @@ fn perform(cli: Cli) -> Result<String> {
             let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
             let record = start(&label, &plan)?;
             let text = structural::run(&plan, &work, &structural, &trodden, &record)?;
+            Ok(finish(&record, text))
+        }
+        Action::Subpaths { jvm, label, subpaths } => {
+            let workloads = workload::choose(&workspace, &subpaths.workload)?;
+            let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
+            let record = start(&label, &plan)?;
+            let text = subpaths::run(&plan, &workloads, &subpaths, &record)?;
             Ok(finish(&record, text))
         }
         Action::Skipping {

@@ -59,8 +59,8 @@ pub use printable::{is_control, printable, printable_lines};
 pub use profile::{ClassProfile, MethodCounts, Profile, RunInfo, Skipped};
 pub use shapes::{BlockShape, Callee, MethodShape, ShapeHasher};
 pub use subpaths::{
-    KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths, least_rotation,
-    subpath_accuracy,
+    ExactSubpaths, KNOWN_SUBPATH, OFTEN, RankedSubpath, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    least_rotation, subpath_accuracy,
 };
 pub use subtract::{SubtractError, subtract};
 pub use translate::same_paths;

@@ -41,7 +41,7 @@ pub struct SubpathChoices {
 impl Default for SubpathChoices {
     fn default() -> Self {
         SubpathChoices {
-            footprint: 64 << 10,
+            footprint: 1 << 20,
             lengths: SubpathLengths::default(),
             skipping: Skipping::Probes,
             starts: SubpathStarts::Anywhere,
@@ -71,9 +71,9 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "footprint",
         value: "BYTES",
-        default: "64k",
+        default: "1M",
         example: "16k",
-        help: "Most bytes of a thread's sample (16k, 1M)",
+        help: "Most bytes of a thread's sample (64k, 4M)",
         level: Level::Usual,
         set: |o, value| {
             let bytes = parse_bytes(value).filter(|bytes| FOOTPRINTS.contains(bytes));

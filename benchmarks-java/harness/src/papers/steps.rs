@@ -163,8 +163,12 @@ pub fn measure(workspace: &Workspace, paper: Name, quick: bool, arguments: &Argu
                 "--workload",
                 size.subpaths,
             ];
-            words.extend(["--configs", "base", "--config=probes:profile=subpaths"]);
-            words.push("--config=probes-idle:profile=subpaths,distance=2000000000:2000000000");
+            words.extend([
+                "--configs",
+                "base",
+                "--config=probes:profile=subpaths,footprint=64k",
+            ]);
+            words.push("--config=probes-idle:profile=subpaths,footprint=64k,distance=2000000000:2000000000");
             words.extend([
                 "--pairs",
                 size.pairs,

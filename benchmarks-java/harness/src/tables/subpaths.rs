@@ -200,7 +200,8 @@ pub fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     if let Some(lengths) = &arguments.lengths {
         options.lengths = lengths.parse()?;
     }
-    options.footprint = arguments.footprint.unwrap_or(options.footprint);
+    // That of the paper's tables, a sixteenth of the default.
+    options.footprint = arguments.footprint.unwrap_or(64 << 10);
     options.start = arguments.start.unwrap_or(options.start);
     options.floor = arguments.floor.unwrap_or(options.floor);
     options.seed = arguments.seed.unwrap_or(options.seed);

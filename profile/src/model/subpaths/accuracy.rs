@@ -17,6 +17,8 @@ pub struct SubpathAccuracy {
     pub hottest: Vec<RankedSubpath>,
     /// How many of these are among the ten that really are the most frequent (equals of the tenth included).
     pub right: usize,
+    /// Exact count of the tenth; 0 if there are fewer.
+    pub tenth: u64,
     /// Subpaths that are at least [`OFTEN`] times in the sample.
     pub often: u64,
     /// How many of these have an interval that holds the exact count.
@@ -52,50 +54,85 @@ impl RankedSubpath {
     }
 }
 
-/// Compares the subpaths of two profiles of the same program, the first one of exact counts. Those of lengths of which nothing was counted
-/// are left out. `None` if one has no subpaths.
+/// How often each subpath was executed, whatever rotation of it a profile describes.
+#[derive(Clone, Debug, Default)]
+pub struct ExactSubpaths<'p> {
+    counts: HashMap<Vec<Block<'p>>, u64>,
+}
+
+impl<'p> ExactSubpaths<'p> {
+    /// Those of a profile of exact counts; subpaths without all of their blocks are left out. `None` if it has no subpaths.
+    pub fn of(exact: &'p Profile) -> Option<Self> {
+        let mut counts: HashMap<Vec<Block>, u64> = HashMap::new();
+        for subpath in &exact.subpaths.as_ref()?.subpaths {
+            if let Some(key) = canonical(subpath, &exact.classes) {
+                *counts.entry(key).or_default() += subpath.estimate;
+            }
+        }
+        Some(ExactSubpaths { counts })
+    }
+
+    /// What `rounds` rounds of a program would count, from these counts of `few` rounds and those of `more` rounds: each subpath has a
+    /// part that comes once, from setting up, and one that comes in every round. Exact counts take too long for as many rounds as a
+    /// sampled run has. `few` and `more` must differ.
+    pub fn extrapolated(&self, few: u32, (more, others): (u32, &Self), rounds: u32) -> Self {
+        let at = |key: &Vec<Block<'p>>| {
+            let [a, b] = [self, others].map(|known| known.counts.get(key).copied().unwrap_or(0) as f64);
+            let each = (b - a) / (f64::from(more) - f64::from(few));
+            (a + each * (f64::from(rounds) - f64::from(few))).round().max(0.0) as u64
+        };
+        let keys = self.counts.keys().chain(others.counts.keys());
+        ExactSubpaths {
+            counts: keys.map(|key| (key.clone(), at(key))).collect(),
+        }
+    }
+
+    /// How well a profile's estimates agree with these counts. Those of lengths of which nothing was counted are left out. `None` if it
+    /// has no subpaths.
+    pub fn accuracy_of(&self, estimate: &Profile) -> Option<SubpathAccuracy> {
+        let judged = estimate.subpaths.as_ref()?;
+        let mut ranking: Vec<u64> = self.counts.values().copied().collect();
+        ranking.sort_unstable_by_key(|&count| Reverse(count));
+        // Only those that were counted can be compared.
+        let lengths: HashSet<usize> = self.counts.keys().map(Vec::len).collect();
+        let count = |subpath: &Subpath| {
+            let key = canonical(subpath, &estimate.classes)?;
+            self.counts.get(&key).copied()
+        };
+        let mut accuracy = SubpathAccuracy {
+            tenth: ranking.get(HOTTEST - 1).copied().unwrap_or(0),
+            ..SubpathAccuracy::default()
+        };
+        for subpath in judged
+            .ranking()
+            .into_iter()
+            .filter(|s| lengths.contains(&(s.length as usize)))
+        {
+            let known = count(subpath);
+            if accuracy.hottest.len() < HOTTEST {
+                let row = RankedSubpath {
+                    rank: known.map_or(0, |own| 1 + ranking.partition_point(|&other| other > own)),
+                    sampled: subpath.sampled,
+                    estimate: subpath.estimate,
+                    exact: known.unwrap_or(0),
+                    length: subpath.length,
+                };
+                accuracy.right += usize::from((1..=HOTTEST).contains(&row.rank));
+                accuracy.hottest.push(row);
+            }
+            if subpath.sampled >= OFTEN && subpath.missing == 0 {
+                accuracy.often += 1;
+                let held = known.is_some_and(|count| (subpath.low..=subpath.high).contains(&count));
+                accuracy.inside += u64::from(held);
+            }
+        }
+        Some(accuracy)
+    }
+}
+
+/// Compares the subpaths of two profiles of the same program, the first one of exact counts. `None` if one has no subpaths.
 pub fn subpath_accuracy(exact: &Profile, estimate: &Profile) -> Option<SubpathAccuracy> {
-    let truth = exact.subpaths.as_ref()?;
-    let judged = estimate.subpaths.as_ref()?;
-    let mut counts: HashMap<Vec<Block>, u64> = HashMap::new();
-    for subpath in &truth.subpaths {
-        if let Some(key) = canonical(subpath, &exact.classes) {
-            *counts.entry(key).or_default() += subpath.estimate;
-        }
-    }
-    let mut ranking: Vec<u64> = counts.values().copied().collect();
-    ranking.sort_unstable_by_key(|&count| Reverse(count));
-    // Only those that were counted can be compared.
-    let lengths: HashSet<u32> = truth.subpaths.iter().map(|subpath| subpath.length).collect();
-    let count = |subpath: &Subpath| {
-        let key = canonical(subpath, &estimate.classes)?;
-        counts.get(&key).copied()
-    };
-    let mut accuracy = SubpathAccuracy::default();
-    for subpath in judged
-        .ranking()
-        .into_iter()
-        .filter(|s| lengths.contains(&s.length))
-    {
-        let known = count(subpath);
-        if accuracy.hottest.len() < HOTTEST {
-            let row = RankedSubpath {
-                rank: known.map_or(0, |own| 1 + ranking.partition_point(|&other| other > own)),
-                sampled: subpath.sampled,
-                estimate: subpath.estimate,
-                exact: known.unwrap_or(0),
-                length: subpath.length,
-            };
-            accuracy.right += usize::from((1..=HOTTEST).contains(&row.rank));
-            accuracy.hottest.push(row);
-        }
-        if subpath.sampled >= OFTEN && subpath.missing == 0 {
-            accuracy.often += 1;
-            let held = known.is_some_and(|count| (subpath.low..=subpath.high).contains(&count));
-            accuracy.inside += u64::from(held);
-        }
-    }
-    Some(accuracy)
+    ExactSubpaths::of(exact)?.accuracy_of(estimate)
 }
 
 /// The blocks from those of the least rotation on; `None` if not all are known.

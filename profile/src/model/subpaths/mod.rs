@@ -8,7 +8,7 @@ mod codec;
 mod merge;
 mod threshold;
 
-pub use accuracy::{OFTEN, RankedSubpath, SubpathAccuracy, subpath_accuracy};
+pub use accuracy::{ExactSubpaths, OFTEN, RankedSubpath, SubpathAccuracy, subpath_accuracy};
 pub use threshold::KNOWN_SUBPATH;
 
 use crate::model::codec::{Problem, Tag, WriteError};
