@@ -215,7 +215,7 @@ fn check_process(findings: &mut Findings, pid: u32) {
         AttachSocket::at(&target.attach_socket()),
         target.check_catches_quit(),
     ) {
-        (AttachSocket::Open, _) => {
+        (AttachSocket::Open(_), _) => {
             findings.add(Mark::Good, format!("process {pid}: its attach socket is open"));
         }
         (_, Err(error)) => findings.add(Mark::Bad, error.to_string()),

@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Process, Stdio};
 
 use assert_cmd::Command;
+use assert_cmd::assert::Assert;
 use predicates::prelude::*;
 use predicates::str::contains;
+use tempfile::TempDir;
 
 const SLEEPER: &str = "public class Sleeper { public static void main(String[] a) throws Exception {\
     System.out.println(\"ready\"); System.out.flush(); Thread.sleep(86400000); } }";
@@ -61,19 +63,38 @@ impl Drop for Jvm {
     }
 }
 
+/// A folder with the program, and a library that no JVM can load.
+struct Room {
+    source: PathBuf,
+    library: PathBuf,
+    _folder: TempDir,
+}
+
+impl Room {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let [source, library] = ["Sleeper.java", "libtrodden.so"].map(|name| folder.path().join(name));
+        fs::write(&source, SLEEPER).unwrap();
+        fs::write(&library, "no library").unwrap();
+        Room {
+            source,
+            library,
+            _folder: folder,
+        }
+    }
+
+    fn trodden(&self, args: &[&str]) -> Assert {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
+        command.env("TRODDEN_AGENT", &self.library).args(args).assert()
+    }
+}
+
 #[test]
 fn library_that_cannot_be_loaded_is_a_clear_error() {
-    let room = tempfile::tempdir().unwrap();
-    let source = room.path().join("Sleeper.java");
-    fs::write(&source, SLEEPER).unwrap();
-    let library = room.path().join("libtrodden.so");
-    fs::write(&library, "no library").unwrap();
-    let trodden = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
-        command.env("TRODDEN_AGENT", &library).args(args).assert()
-    };
+    let room = Room::new();
+    let trodden = |args: &[&str]| room.trodden(args);
     for home in jdks() {
-        let mut jvm = Jvm::start(&home, &source, &[]);
+        let mut jvm = Jvm::start(&home, &room.source, &[]);
         let pid = jvm.0.id().to_string();
         // Twice: the first opens the attach socket, the second finds it.
         for _ in 0..2 {
@@ -87,7 +108,7 @@ fn library_that_cannot_be_loaded_is_a_clear_error() {
             home.display()
         );
 
-        let mut closed = Jvm::start(&home, &source, &["-XX:+DisableAttachMechanism"]);
+        let mut closed = Jvm::start(&home, &room.source, &["-XX:+DisableAttachMechanism"]);
         let pid = closed.0.id().to_string();
         trodden(&["attach", &pid, "status"])
             .code(1)
@@ -105,17 +126,10 @@ fn library_that_cannot_be_loaded_is_a_clear_error() {
 
 #[test]
 fn a_socket_that_a_killed_process_has_left_is_in_nobodys_way() {
-    let room = tempfile::tempdir().unwrap();
-    let source = room.path().join("Sleeper.java");
-    fs::write(&source, SLEEPER).unwrap();
-    let library = room.path().join("libtrodden.so");
-    fs::write(&library, "no library").unwrap();
-    let trodden = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trodden"));
-        command.env("TRODDEN_AGENT", &library).args(args).assert()
-    };
+    let room = Room::new();
+    let trodden = |args: &[&str]| room.trodden(args);
     for home in jdks() {
-        let jvm = Jvm::start(&home, &source, &[]);
+        let jvm = Jvm::start(&home, &room.source, &[]);
         let pid = jvm.0.id().to_string();
         let socket = PathBuf::from(format!("/tmp/.java_pid{pid}"));
         // Nothing listens there once the listener is gone; the file stays.

@@ -1,12 +1,11 @@
 //! Sampled profiles against exact ones of the same work: the figures 8 and 9 of PEP.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use trodden_profile::facts;
 use trodden_profile::{Accuracy, AccuracyOptions, Profile, compare};
 
-use crate::error::{Error, Result, io};
+use crate::error::{Result, io, load_profile};
 use crate::jvm::Config;
 use crate::record::Record;
 use crate::stats::Spread;
@@ -193,14 +192,7 @@ fn profile(plan: &Plan, jdk: &Jdk, workload: &Workload, config: &Config) -> Resu
     let file = folder.path().join("profile.trodden");
     let launch = plan.launch(jdk, config, workload.include, &file)?;
     launch.run_workload(workload, plan.warmup, plan.iterations)?;
-    load(&file, &workload.name)
-}
-
-fn load(file: &Path, workload: &str) -> Result<Profile> {
-    Profile::load(file).map_err(|source| Error::Profile {
-        workload: workload.to_owned(),
-        source,
-    })
+    load_profile(&file, &workload.name)
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use trodden_profile::Profile;
+
 /// An error of the harness.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -56,4 +58,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Error {
     let path = path.as_ref().to_owned();
     move |source| Error::Io { action, path, source }
+}
+
+/// The profile in a file.
+///
+/// # Errors
+/// If it cannot be read; names the workload.
+pub fn load_profile(file: &Path, workload: &str) -> Result<Profile> {
+    Profile::load(file).map_err(|source| Error::Profile {
+        workload: workload.to_owned(),
+        source,
+    })
 }

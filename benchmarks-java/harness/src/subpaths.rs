@@ -5,11 +5,10 @@
 //! run had would count follows.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use trodden_profile::{ExactSubpaths, Profile, SubpathAccuracy};
 
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result, io, load_profile};
 use crate::jvm::Config;
 use crate::long::{self, Program};
 use crate::record::Record;
@@ -107,7 +106,7 @@ fn measure(program: &Program, exact: &Config, configs: &[Config], arguments: &Ar
             program.jdk.version, config.name
         ));
         let ran = program.run(config, rounds, &[], arguments.processor)?;
-        Ok((load(&ran.profile, name)?, ran.cpu()[0] / 1e9))
+        Ok((load_profile(&ran.profile, name)?, ran.cpu()[0] / 1e9))
     };
     let without = |config: &str| Error::Usage(format!("{name}: '{config}' counts no subpaths"));
     let [few, more] = [0, 1].map(|at| arguments.exact[at]);
@@ -137,13 +136,6 @@ fn rounds(program: &Program, arguments: &Arguments) -> Result<u32> {
     let last = ran.iterations.iter().rev().take(TRIED.1);
     let nanos: f64 = last.map(|i| i.cpu_nanos as f64).sum::<f64>() / TRIED.1 as f64;
     Ok((f64::from(arguments.seconds) * 1e9 / nanos.max(1.0)).ceil() as u32)
-}
-
-fn load(file: &Path, workload: &str) -> Result<Profile> {
-    Profile::load(file).map_err(|source| Error::Profile {
-        workload: workload.to_owned(),
-        source,
-    })
 }
 
 /// One sampled run.

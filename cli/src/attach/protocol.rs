@@ -98,12 +98,12 @@ pub enum AttachError {
 }
 
 /// What is at the place of a JVM's attach socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum AttachSocket {
     /// No socket: the JVM opens one when it is asked to.
     Absent,
-    /// A socket that something listens at, or that we may not connect to.
-    Open,
+    /// A socket that something listens at, with the connection to it, or that we may not connect to.
+    Open(io::Result<UnixStream>),
     /// A socket that nothing listens at: a process that had the same id was killed.
     Stale,
 }
@@ -117,7 +117,7 @@ impl AttachSocket {
         match UnixStream::connect(path) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => AttachSocket::Stale,
             Err(error) if error.kind() == io::ErrorKind::NotFound => AttachSocket::Absent,
-            Ok(_) | Err(_) => AttachSocket::Open,
+            connection => AttachSocket::Open(connection),
         }
     }
 }
@@ -196,14 +196,14 @@ impl Jvm {
         let path = self.target.attach_socket();
         // Process ids come again, and a JVM that is killed leaves its socket. The next JVM with that id
         // removes it when it starts, but not where it is another user's.
-        match AttachSocket::at(&path) {
-            AttachSocket::Open => {}
+        let connection = match AttachSocket::at(&path) {
+            AttachSocket::Open(connection) => connection,
             AttachSocket::Absent => self.wake(&path, timeout)?,
             AttachSocket::Stale => {
                 self.remove_stale(&path)?;
-                self.wake(&path, timeout)?;
+                self.wake(&path, timeout)?
             }
-        }
+        };
         // Anyone may make a file in /tmp: talk only to what the JVM's user, or root, made.
         let owner = fs::symlink_metadata(&path)
             .map_err(|e| self.io("cannot look at the attach socket", e))?
@@ -214,7 +214,7 @@ impl Jvm {
                 path: path.display().to_string(),
             });
         }
-        UnixStream::connect(&path).map_err(|error| match error.kind() {
+        connection.map_err(|error| match error.kind() {
             // HotSpot gives its socket to the user that the JVM runs as.
             io::ErrorKind::PermissionDenied if owner != self.target.uid => self.stale(&path),
             _ => self.io("cannot connect to the attach socket", error),
@@ -238,8 +238,8 @@ impl Jvm {
         }
     }
 
-    /// Makes the JVM open its socket.
-    fn wake(&self, socket: &Path, timeout: Duration) -> Result<(), AttachError> {
+    /// Makes the JVM open its socket, and connects to that.
+    fn wake(&self, socket: &Path, timeout: Duration) -> Result<io::Result<UnixStream>, AttachError> {
         // A JVM that does not catch SIGQUIT yet, or is none, would die of it.
         self.target.check_catches_quit()?;
         self.await_start(timeout / 2);
@@ -262,7 +262,7 @@ impl Jvm {
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(200));
         }
-        Ok(())
+        Ok(UnixStream::connect(socket))
     }
 
     /// Waits until a JVM that is just starting has started. It catches SIGQUIT some milliseconds before that.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use trodden_profile::{BlockExit, EdgeProfile, Profile};
 
-use crate::error::{Error, Result, io};
+use crate::error::{Result, io, load_profile};
 use crate::jvm::Config;
 use crate::record::Record;
 use crate::workload::Workload;
@@ -129,10 +129,7 @@ pub fn run(plan: &Plan, workloads: &[Workload], seconds: u32, record: &Record) -
             let counters = Config::parse("counters")?;
             let launch = plan.launch(jdk, &counters, workload.include, &profile)?;
             launch.run_workload(workload, 0, plan.iterations)?;
-            let loaded = Profile::load(&profile).map_err(|source| Error::Profile {
-                workload: workload.name.clone(),
-                source,
-            })?;
+            let loaded = load_profile(&profile, &workload.name)?;
             let exact = exact(&loaded);
             let counted = counted(plan, jdk, workload, seconds)?;
             for ((class, method), exact) in &exact {

@@ -4,11 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use trodden_profile::Profile;
-
 use super::Name;
 use super::kblpp::SEQUENCES;
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result, io, load_profile};
 use crate::progress;
 use crate::record::Record;
 use crate::workload::{self, Workload};
@@ -329,10 +327,7 @@ fn record_kpaths(trodden: &Path, jdk: &Jdk, workload: &Workload, k: &str, file: 
 /// that a word of four letters makes, which is the hottest one of eleven paths that begins as it ends.
 fn sequences_of(file: &Path, kernel: &str, method: &str) -> Result<Vec<String>> {
     let wrong = |problem: &str| Error::Table(format!("{kernel}: {problem}"));
-    let profile = Profile::load(file).map_err(|source| Error::Profile {
-        workload: kernel.to_owned(),
-        source,
-    })?;
+    let profile = load_profile(file, kernel)?;
     let kpaths = profile
         .kpaths
         .as_ref()

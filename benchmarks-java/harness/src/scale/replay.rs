@@ -13,11 +13,11 @@ use std::process::Command;
 
 use trodden_profile::events::{EventKinds, ThreadInfo};
 use trodden_profile::trace::{PackedChunk, TraceItem, TraceReader, TraceWriter};
-use trodden_profile::{Profile, RunInfo, facts};
+use trodden_profile::{RunInfo, facts};
 
 use super::process::{Cost, measure};
 use super::{named_options, stem};
-use crate::error::{Error, Result, io};
+use crate::error::{Error, Result, io, load_profile};
 use crate::progress;
 use crate::record::Record;
 
@@ -104,10 +104,7 @@ pub fn run(arguments: &Arguments, trodden: &Path, record: &Record) -> Result<Str
             }
             let cost = measure("trodden replay", &mut command)?;
             let words = times * recorded.words;
-            let profile = Profile::load(&output).map_err(|source| Error::Profile {
-                workload: name.clone(),
-                source,
-            })?;
+            let profile = load_profile(&output, &name)?;
             if profile.run.facts.get(facts::EVENTS) != Some(words) {
                 return Err(Error::Program {
                     program: "trodden replay".to_owned(),
