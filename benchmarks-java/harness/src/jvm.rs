@@ -109,6 +109,21 @@ pub struct Launch<'a> {
     pub launcher: &'a [String],
 }
 
+/// How long a workload runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// That many iterations.
+    Iterations(u32),
+    /// As many iterations as are needed for that many seconds of processor time.
+    Seconds(u32),
+}
+
+impl From<u32> for Length {
+    fn from(iterations: u32) -> Length {
+        Length::Iterations(iterations)
+    }
+}
+
 /// A workload's run in a JVM.
 #[derive(Debug)]
 pub struct Ran {
@@ -137,15 +152,27 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// If it fails, hangs, or prints something else.
-    pub fn run_workload(&self, workload: &Workload, warmup: u32, iterations: u32) -> Result<Ran> {
+    pub fn run_workload(&self, workload: &Workload, warmup: u32, length: impl Into<Length>) -> Result<Ran> {
+        let length = length.into();
+        let (option, number) = match length {
+            Length::Iterations(iterations) => ("--iterations", iterations),
+            Length::Seconds(seconds) => ("--seconds", seconds),
+        };
         let mut arguments = workload.arguments.clone();
-        for (option, value) in [("--warmup", warmup), ("--iterations", iterations)] {
+        for (option, value) in [("--warmup", warmup), (option, number)] {
             arguments.push(option.into());
             arguments.push(value.to_string().into());
         }
         let outcome = self.run(&workload.name, &arguments)?;
         let parsed = lines::parse_iterations(&outcome.output)?;
-        if parsed.iter().filter(|i| i.number >= 0).count() == iterations as usize {
+        let measured = parsed.iter().filter(|i| i.number >= 0);
+        let complete = match length {
+            Length::Iterations(iterations) => measured.count() == iterations as usize,
+            Length::Seconds(seconds) => {
+                measured.map(|i| i.cpu_nanos).sum::<u64>() >= u64::from(seconds) * 1_000_000_000
+            }
+        };
+        if complete {
             Ok(Ran {
                 iterations: parsed,
                 outcome,
@@ -153,7 +180,7 @@ impl Launch<'_> {
         } else {
             Err(Error::Program {
                 program: workload.name.clone(),
-                problem: format!("did not print {iterations} iterations"),
+                problem: format!("ended before {option} {number}"),
             })
         }
     }

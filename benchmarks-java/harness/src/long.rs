@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::Plan;
 use crate::error::{Error, Result, io};
-use crate::jvm::{Config, Launch};
+use crate::jvm::{Config, Launch, Length};
 use crate::lines::Iteration;
 use crate::workload::{self, Workload};
 use crate::workspace::{Jdk, Workspace};
@@ -19,13 +19,42 @@ use crate::workspace::{Jdk, Workspace};
 /// # Errors
 /// If an entry is something else, or its workload is unknown.
 pub fn parse(workspace: &Workspace, entries: &[String]) -> Result<Vec<(Workload, u32)>> {
+    parsed(workspace, entries, "NAME:ITERATIONS", positive)
+}
+
+/// The workloads of entries like `xalan:110` or `xalan:300s`, each with its length.
+///
+/// # Errors
+/// If an entry is something else, or its workload is unknown.
+pub fn parse_lengths(workspace: &Workspace, entries: &[String]) -> Result<Vec<(Workload, Length)>> {
+    parsed(
+        workspace,
+        entries,
+        "NAME:ITERATIONS or NAME:SECONDSs",
+        |text| match text.strip_suffix('s') {
+            Some(seconds) => positive(seconds).map(Length::Seconds),
+            None => positive(text).map(Length::Iterations),
+        },
+    )
+}
+
+fn positive(text: &str) -> Option<u32> {
+    text.parse().ok().filter(|count| *count > 0)
+}
+
+fn parsed<L: Copy>(
+    workspace: &Workspace,
+    entries: &[String],
+    shape: &str,
+    length: impl Fn(&str) -> Option<L>,
+) -> Result<Vec<(Workload, L)>> {
     let mut all = Vec::new();
     for entry in entries {
-        let wrong = || Error::Usage(format!("'{entry}' is not NAME:ITERATIONS"));
-        let (name, count) = entry.split_once(':').ok_or_else(wrong)?;
-        let count: u32 = count.parse().ok().filter(|count| *count > 0).ok_or_else(wrong)?;
+        let wrong = || Error::Usage(format!("'{entry}' is not {shape}"));
+        let (name, text) = entry.split_once(':').ok_or_else(wrong)?;
+        let length = length(text).ok_or_else(wrong)?;
         for workload in workload::choose(workspace, &[name.to_owned()])? {
-            all.push((workload, count));
+            all.push((workload, length));
         }
     }
     Ok(all)
@@ -44,21 +73,21 @@ pub struct Program<'a> {
     pub folder: &'a Path,
 }
 
-/// Every program on every JDK, with its number of iterations; profiles go to `folder`.
-pub fn programs<'a>(
+/// Every program on every JDK, with its length; profiles go to `folder`.
+pub fn programs<'a, L: Copy>(
     plan: &'a Plan,
-    work: &'a [(Workload, u32)],
+    work: &'a [(Workload, L)],
     folder: &'a Path,
-) -> impl Iterator<Item = (Program<'a>, u32)> {
+) -> impl Iterator<Item = (Program<'a>, L)> {
     plan.jdks.iter().flat_map(move |jdk| {
-        work.iter().map(move |(workload, iterations)| {
+        work.iter().map(move |(workload, length)| {
             let program = Program {
                 plan,
                 jdk,
                 workload,
                 folder,
             };
-            (program, *iterations)
+            (program, *length)
         })
     })
 }
@@ -83,7 +112,7 @@ impl Program<'_> {
     pub fn run(
         &self,
         config: &Config,
-        iterations: u32,
+        length: impl Into<Length>,
         jvm: &[String],
         processor: Option<u32>,
     ) -> Result<Run> {
@@ -96,7 +125,7 @@ impl Program<'_> {
                 .plan
                 .launch(self.jdk, config, self.workload.include, &profile)?
         };
-        let ran = launch.run_workload(self.workload, 0, iterations)?;
+        let ran = launch.run_workload(self.workload, 0, length)?;
         Ok(Run {
             iterations: ran.iterations,
             elapsed: ran.outcome.elapsed,

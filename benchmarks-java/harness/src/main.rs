@@ -317,7 +317,7 @@ fn perform(cli: Cli) -> Result<String> {
             Ok(finish(&record, text))
         }
         Action::Overhead { jvm, label, overhead } => {
-            let work = long::parse(&workspace, &overhead.work)?;
+            let work = long::parse_lengths(&workspace, &overhead.work)?;
             let plan = Plan::of(&workspace, jvm, 0, 1, true)?;
             let record = start(&label, &plan)?;
             let trodden = workspace::find_trodden(&workspace, overhead.trodden.as_deref())?;

@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
-use crate::jvm::Config;
+use crate::jvm::{Config, Length};
 use crate::long::{self, Run};
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
@@ -20,7 +20,8 @@ use crate::{Plan, progress};
 /// Options of the measurement.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Programs, as NAME:ITERATIONS; a program may be there several times, for short and long runs
+    /// Programs, as NAME:ITERATIONS, or as NAME:SECONDSs for as many iterations as the first run without a
+    /// tool needs for so much processor time; a program may be there several times, for short and long runs
     #[arg(long, value_delimiter = ',', required = true)]
     pub work: Vec<String>,
     /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
@@ -193,7 +194,7 @@ fn ratios((base, base_whole): &Measured, (run, whole): &Measured, marks: &[u32])
 pub fn run(
     plan: &Plan,
     workspace: &Workspace,
-    work: &[(Workload, u32)],
+    work: &[(Workload, Length)],
     arguments: &Arguments,
     trodden: &Path,
     record: &Record,
@@ -211,7 +212,7 @@ pub fn run(
     )?;
     let mut all: Vec<(String, String, Vec<Vec<Ratios>>)> = Vec::new();
     let mut text = String::new();
-    for (program, iterations) in long::programs(plan, work, folder.path()) {
+    for (program, mut length) in long::programs(plan, work, folder.path()) {
         let (jdk, workload) = (program.jdk, program.workload);
         let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
         let mut seconds = Vec::new();
@@ -226,11 +227,13 @@ pub fn run(
                     round + 1
                 ));
                 if config.name == AGAIN && round == 0 {
-                    program.run(config, iterations, &config.jvm, arguments.processor)?;
+                    program.run(config, length, &config.jvm, arguments.processor)?;
                 }
                 let before = of_children()?;
-                let run = program.run(config, iterations, &config.jvm, arguments.processor)?;
+                let run = program.run(config, length, &config.jvm, arguments.processor)?;
                 let whole = of_children()? - before;
+                let iterations = run.iterations.len() as u32;
+                length = Length::Iterations(iterations);
                 for i in &run.iterations {
                     raw.line(&format!(
                         "{},{},{},{round},{},{},{},{}",

@@ -5,11 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.zip.CRC32;
 
 /**
- * Runs an application again and again in one JVM. Usage: {@code DRIVER [INPUT...] [--warmup N] [--iterations
- * N]}.
+ * Runs an application again and again in one JVM. Usage: {@code DRIVER [INPUT...] [--warmup N] [--iterations N |
+ * --seconds S]}; with seconds, as many iterations as are needed for S seconds of processor time.
  *
  * <p>Prints the same line as the kernels' {@code Main}: {@code name iteration nanos cpuNanos checksum}. The
  * checksum is of the application's output, so that runs with and without a profiler can be compared; it must
@@ -44,24 +45,31 @@ abstract class Driver {
     final void drive(String[] args) throws Exception {
         int warmup = 2;
         int iterations = 3;
+        long most = Long.MAX_VALUE;
         List<Path> inputs = new ArrayList<>();
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
                 case "--warmup" -> warmup = Integer.parseInt(args[++i]);
                 case "--iterations" -> iterations = Integer.parseInt(args[++i]);
+                case "--seconds" -> {
+                    most = TimeUnit.SECONDS.toNanos(Integer.parseInt(args[++i]));
+                    iterations = Integer.MAX_VALUE;
+                }
                 default -> inputs.add(Path.of(args[i]));
             }
         }
         prepare(inputs);
         var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         long first = 0;
-        for (int i = -warmup; i < iterations; i++) {
+        long spent = 0;
+        for (int i = -warmup; i < iterations && spent < most; i++) {
             output.reset();
             long cpu = system.getProcessCpuTime();
             long start = System.nanoTime();
             iterate();
             long nanos = System.nanoTime() - start;
             cpu = system.getProcessCpuTime() - cpu;
+            spent += i < 0 ? 0 : cpu;
             long checksum = output.getValue();
             System.out.println(name() + " " + i + " " + nanos + " " + cpu + " " + Long.toHexString(checksum));
             if (i == -warmup) {

@@ -3,9 +3,11 @@ package trodden.kernels;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Runs kernels. Usage: {@code Main [--iterations N] [--warmup N] NAME... | all | --list}.
+ * Runs kernels. Usage: {@code Main [--iterations N | --seconds S] [--warmup N] NAME... | all | --list}; with
+ * seconds, as many iterations of each as are needed for S seconds of processor time.
  *
  * <p>One line per measured iteration: {@code kernel iteration nanos cpuNanos checksum}, where cpuNanos is the CPU
  * time of the whole process during the iteration (compiler and collector threads too). Warm-up iterations have
@@ -22,11 +24,16 @@ public final class Main {
 
     public static void main(String[] args) {
         int iterations = 10;
+        long most = Long.MAX_VALUE;
         int warmup = 5;
         List<Kernel> chosen = new ArrayList<>();
         for (int i = 0; i < args.length; i++) {
             switch (args[i]) {
                 case "--iterations" -> iterations = number(args, ++i);
+                case "--seconds" -> {
+                    most = TimeUnit.SECONDS.toNanos(number(args, ++i));
+                    iterations = Integer.MAX_VALUE;
+                }
                 case "--warmup" -> warmup = number(args, ++i);
                 case "--list" -> KERNELS.forEach(kernel -> System.out.println(kernel.name()));
                 case "all" -> chosen.addAll(KERNELS);
@@ -35,24 +42,26 @@ public final class Main {
         }
         boolean good = true;
         for (Kernel kernel : chosen) {
-            good &= measure(kernel, warmup, iterations);
+            good &= measure(kernel, warmup, iterations, most);
         }
         if (!good) {
             System.exit(1);
         }
     }
 
-    private static boolean measure(Kernel kernel, int warmup, int iterations) {
+    private static boolean measure(Kernel kernel, int warmup, int iterations, long most) {
         var system = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        long[] checksums = new long[warmup + iterations];
-        for (int i = 0; i < checksums.length; i++) {
+        List<Long> checksums = new ArrayList<>();
+        long spent = 0;
+        for (int i = -warmup; i < iterations && spent < most; i++) {
             long cpu = system.getProcessCpuTime();
             long start = System.nanoTime();
-            checksums[i] = kernel.run();
+            long checksum = kernel.run();
             long nanos = System.nanoTime() - start;
             cpu = system.getProcessCpuTime() - cpu;
-            System.out.println(
-                    kernel.name() + " " + (i - warmup) + " " + nanos + " " + cpu + " " + Long.toHexString(checksums[i]));
+            spent += i < 0 ? 0 : cpu;
+            System.out.println(kernel.name() + " " + i + " " + nanos + " " + cpu + " " + Long.toHexString(checksum));
+            checksums.add(checksum);
         }
         long expected = kernel.expected();
         for (long checksum : checksums) {
