@@ -44,6 +44,9 @@ pub struct Arguments {
     pub marks: Vec<u32>,
 }
 
+/// The run without a tool.
+pub const BASE: &str = "base";
+
 /// The tool that goes by what a run before it found.
 const AGAIN: &str = "again";
 
@@ -159,18 +162,21 @@ fn children_ticks(stat: &str) -> Option<u64> {
     Some(fields.get(13)?.parse::<u64>().ok()? + fields.get(14)?.parse::<u64>().ok()?)
 }
 
-/// Ratios of a run to the one without a tool: the whole process, each mark that the latter reached, the
-/// second half.
-struct Ratios {
-    whole: f64,
-    marks: Vec<Option<f64>>,
-    late: f64,
+/// Ratios of a run to the one without a tool.
+pub struct Ratios {
+    /// Of the whole process.
+    pub whole: f64,
+    /// Of each mark that the run without a tool reached.
+    pub marks: Vec<Option<f64>>,
+    /// Of the second half of the iterations.
+    pub late: f64,
 }
 
 /// A run and the processor time of its whole process in seconds.
-type Measured = (Run, f64);
+pub type Measured = (Run, f64);
 
-fn ratios((base, base_whole): &Measured, (run, whole): &Measured, marks: &[u32]) -> Ratios {
+/// The ratios of the second run to the first, which had no tool.
+pub fn ratios((base, base_whole): &Measured, (run, whole): &Measured, marks: &[u32]) -> Ratios {
     let at = |seconds: &u32| {
         let mut sum = 0.0;
         let enough = base.iterations.iter().position(|i| {
@@ -200,7 +206,7 @@ pub fn run(
     record: &Record,
 ) -> Result<String> {
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
-    let base = Config::parse("base")?;
+    let base = Config::parse(BASE)?;
     let mut configs = vec![base];
     for name in &arguments.tool {
         configs.push(tool(workspace, trodden, name, folder.path())?);

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod contexts;
+mod costs;
 mod edges;
 mod growth;
 mod kpaths;
@@ -52,6 +53,8 @@ pub enum Table {
         #[arg(required = true)]
         profiles: Vec<String>,
     },
+    /// What tools cost: the programs of several runs of `overhead` in one table
+    Costs(costs::Arguments),
     /// How a store's cost grows with its size: results of the store's example `store-growth`
     Growth(growth::Arguments),
     /// Register updates that a run executes, unguided and guided
@@ -80,6 +83,7 @@ pub fn print(table: Table) -> Result<()> {
         Table::Bounded(arguments) => bounded::run(arguments),
         Table::Contexts(arguments) => contexts::run(arguments),
         Table::Subpaths(arguments) => subpaths::run(arguments),
+        Table::Costs(arguments) => costs::run(&arguments),
         Table::Growth(arguments) => growth::run(&arguments),
         Table::SubpathsOverhead { folders } => runs::overhead(&folders).map(|text| print!("{text}")),
         Table::Resident { files } => runs::resident(&files).map(|text| print!("{text}")),

@@ -42,7 +42,7 @@ pub(super) fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-fn feature(jdk: &str) -> u32 {
+pub(super) fn feature(jdk: &str) -> u32 {
     jdk.split('.').next().and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
