@@ -135,14 +135,20 @@ impl Program<'_> {
 }
 
 impl Run {
+    /// Processor time in nanoseconds: of each iteration.
+    pub fn each(&self) -> Vec<f64> {
+        self.iterations.iter().map(|i| i.cpu_nanos as f64).collect()
+    }
+
     /// Processor time in nanoseconds: of all iterations, and of the second half of them.
     pub fn cpu(&self) -> [f64; 2] {
-        let sum = |part: &[Iteration]| part.iter().map(|i| i.cpu_nanos as f64).sum();
-        [
-            sum(&self.iterations),
-            sum(&self.iterations[self.iterations.len() / 2..]),
-        ]
+        halves(&self.each())
     }
+}
+
+/// The sum of all iterations, and of the second half of them.
+pub fn halves(iterations: &[f64]) -> [f64; 2] {
+    [iterations, &iterations[iterations.len() / 2..]].map(|part| part.iter().sum())
 }
 
 /// What a `trodden` command says as JSON.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, io};
 use crate::jvm::{Config, Length};
-use crate::long::{self, Run};
+use crate::long;
 use crate::record::Record;
 use crate::stats::{Spread, geometric_mean};
 use crate::workload::Workload;
@@ -172,24 +172,29 @@ pub struct Ratios {
     pub late: f64,
 }
 
-/// A run and the processor time of its whole process in seconds.
-pub type Measured = (Run, f64);
+/// The processor time of a run.
+#[derive(Debug)]
+pub struct Measured {
+    /// Of each iteration, in nanoseconds.
+    pub iterations: Vec<f64>,
+    /// Of the whole process, in seconds.
+    pub whole: f64,
+}
 
 /// The ratios of the second run to the first, which had no tool.
-pub fn ratios((base, base_whole): &Measured, (run, whole): &Measured, marks: &[u32]) -> Ratios {
+pub fn ratios(base: &Measured, run: &Measured, marks: &[u32]) -> Ratios {
     let at = |seconds: &u32| {
         let mut sum = 0.0;
-        let enough = base.iterations.iter().position(|i| {
-            sum += i.cpu_nanos as f64;
+        let enough = base.iterations.iter().position(|nanos| {
+            sum += nanos;
             sum >= f64::from(*seconds) * 1e9
         })?;
-        let other: f64 = run.iterations[..=enough].iter().map(|i| i.cpu_nanos as f64).sum();
-        Some(other / sum)
+        Some(run.iterations.get(..=enough)?.iter().sum::<f64>() / sum)
     };
     Ratios {
-        whole: whole / base_whole,
+        whole: run.whole / base.whole,
         marks: marks.iter().map(at).collect(),
-        late: run.cpu()[1] / base.cpu()[1],
+        late: long::halves(&run.iterations)[1] / long::halves(&base.iterations)[1],
     }
 }
 
@@ -223,7 +228,7 @@ pub fn run(
         let mut of_program: Vec<Vec<Ratios>> = configs.iter().map(|_| Vec::new()).collect();
         let mut seconds = Vec::new();
         for round in 0..arguments.rounds {
-            let mut plain: Option<Measured> = None;
+            let mut plain = None;
             for (config, of_tool) in configs.iter().zip(&mut of_program) {
                 progress(&format!(
                     "{} {} {} {}",
@@ -253,15 +258,18 @@ pub fn run(
                     config.name,
                     run.elapsed.as_secs_f64()
                 ))?;
-                let measured = (run, whole);
+                let measured = Measured {
+                    iterations: run.each(),
+                    whole,
+                };
+                let result = run.iterations.first().map(|i| i.checksum.clone());
                 match &plain {
                     None => {
                         seconds.push(whole);
-                        plain = Some(measured);
+                        plain = Some((measured, result));
                     }
-                    Some(plain) => {
-                        let sum = |run: &Run| run.iterations.first().map(|i| i.checksum.clone());
-                        if sum(&plain.0) != sum(&measured.0) {
+                    Some((plain, expected)) => {
+                        if *expected != result {
                             return Err(Error::Program {
                                 program: workload.name.clone(),
                                 problem: format!("results differ under {}", config.name),
@@ -331,23 +339,12 @@ fn summary(all: &[(String, String, Vec<Vec<Ratios>>)], tools: &[Config], marks: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lines::Iteration;
-    use std::time::Duration;
 
     fn measured(cpu: &[u64], whole: f64) -> Measured {
-        let iteration = |seconds: &u64| Iteration {
-            workload: "w".into(),
-            number: 0,
-            nanos: 1,
-            cpu_nanos: seconds * 1_000_000_000,
-            checksum: "0".into(),
-        };
-        let run = Run {
-            iterations: cpu.iter().map(iteration).collect(),
-            elapsed: Duration::ZERO,
-            profile: PathBuf::new(),
-        };
-        (run, whole)
+        Measured {
+            iterations: cpu.iter().map(|seconds| *seconds as f64 * 1e9).collect(),
+            whole,
+        }
     }
 
     #[test]

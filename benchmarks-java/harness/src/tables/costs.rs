@@ -5,11 +5,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::runs::{distinct, feature, field, read};
-use crate::lines::Iteration;
-use crate::long::Run;
 use crate::overhead::{BASE, Measured, Ratios, ratios};
 use crate::stats::{Spread, geometric_mean};
 
@@ -129,24 +126,18 @@ fn add(programs: &mut Vec<Program>, folder: &Path, marks: &[u32]) -> Result<Vec<
     let mut runs: BTreeMap<[String; 4], Measured> = BTreeMap::new();
     let mut order = Vec::new();
     for row in read(&folder.join("whole.csv"))? {
-        let run = Run {
+        let key = key(&row)?;
+        order.push(key.clone());
+        let measured = Measured {
             iterations: Vec::new(),
-            elapsed: Duration::from_secs_f64(field(&row, "elapsed_seconds")?.parse()?),
-            profile: PathBuf::new(),
+            whole: field(&row, "cpu_seconds")?.parse()?,
         };
-        order.push(key(&row)?);
-        runs.insert(key(&row)?, (run, field(&row, "cpu_seconds")?.parse()?));
+        runs.insert(key, measured);
     }
     for row in read(&folder.join("raw.csv"))? {
         // A run that was cut off is not in the other file.
-        if let Some((run, _)) = runs.get_mut(&key(&row)?) {
-            run.iterations.push(Iteration {
-                workload: field(&row, "app")?.to_owned(),
-                number: field(&row, "iteration")?.parse()?,
-                nanos: field(&row, "nanos")?.parse()?,
-                cpu_nanos: field(&row, "cpu_nanos")?.parse()?,
-                checksum: field(&row, "checksum")?.to_owned(),
-            });
+        if let Some(run) = runs.get_mut(&key(&row)?) {
+            run.iterations.push(field(&row, "cpu_nanos")?.parse()?);
         }
     }
     for key in &order {
@@ -168,7 +159,7 @@ fn add(programs: &mut Vec<Program>, folder: &Path, marks: &[u32]) -> Result<Vec<
             .get(&base)
             .ok_or_else(|| format!("{}: no run of {name} without a tool", folder.display()))?;
         if tool == BASE {
-            programs[at].alone.push(base.1);
+            programs[at].alone.push(base.whole);
         } else {
             let of = programs[at].tools.entry(tool.clone()).or_default();
             of.push(ratios(base, &runs[key], marks));
