@@ -57,6 +57,17 @@ pub fn remaining(window: i32, ended: u64) -> i32 {
     window.saturating_sub(ended).max(0)
 }
 
+/// What a span has seen of a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// What was left of its window before.
+    pub left: i32,
+    /// Paths that ended in it, by the switch.
+    pub ended: u64,
+    /// Nothing was left, and nothing has been counted since the span ended.
+    pub closed: bool,
+}
+
 /// What a span says.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
@@ -124,22 +135,16 @@ impl Graph {
         false
     }
 
-    /// Takes in a span, before which so much was `left` of its window of that length, and in which so many
-    /// paths `ended`. Returns what is left of it now: nothing if it was filled before and its turn has not
-    /// come.
+    /// Takes in a span, and what was seen of the graph, with windows of that length. Returns what is left of
+    /// its window now: nothing if it was filled before and its turn has not come.
     ///
     /// A window that was still open when the span began had counted everything. One that was closed says in
     /// which proportion paths occur; for how many there were, the rates in the spans at both ends of that
     /// time stand for half of it each. Whatever happens in bursts, with spans at random times the sum is
     /// right on average; rates over several spans, or counted on only while paths end, would tell too little
     /// of what comes in bursts.
-    pub fn end_span(
-        &mut self,
-        blocks: &ThreadBlocks,
-        (left, mut ended): (i32, u64),
-        span: Span,
-        window: i32,
-    ) -> i32 {
+    pub fn end_span(&mut self, blocks: &ThreadBlocks, seen: Seen, span: Span, window: i32) -> i32 {
+        let Seen { left, mut ended, .. } = seen;
         let closed = left == 0;
         let due = !closed || self.is_due();
         let harvested = due && (closed || left != window || ended > 0);
@@ -150,8 +155,9 @@ impl Graph {
         if let Some(counters) = &counters {
             let total = counters.iter().sum::<u64>();
             let counted = total.wrapping_sub(std::mem::replace(&mut self.total, total));
-            if closed {
-                // Threads that race take one off the switch together: counters know better.
+            if seen.closed {
+                // Threads that race take one off the switch together: counters know better, unless they have
+                // counted beyond the span.
                 ended = ended.max(counted.saturating_sub(allowed));
             }
             self.allowed = remaining as u64;
@@ -318,6 +324,14 @@ mod tests {
         (blocks, Graph::new(slot, slots, 0.0), count)
     }
 
+    fn seen(left: i32, ended: u64) -> Seen {
+        Seen {
+            left,
+            ended,
+            closed: left == 0,
+        }
+    }
+
     fn total(graph: &Graph) -> f64 {
         graph.estimated().map(|(_, count)| count).sum()
     }
@@ -331,14 +345,17 @@ mod tests {
             end,
             length: Some(0.1),
         };
-        assert_eq!(graph.end_span(&blocks, (WINDOW, 0), span(0.0), WINDOW), WINDOW);
+        assert_eq!(
+            graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW),
+            WINDOW
+        );
         // Its window is filled, and it ends in the middle of a span.
         count(100);
         count(100);
-        let left = graph.end_span(&blocks, (0, 100), span(1.0), WINDOW);
+        let left = graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
         assert_eq!(left, 0, "closed: the span has used it up");
         for second in 2..=10 {
-            graph.end_span(&blocks, (0, 0), span(f64::from(second)), WINDOW);
+            graph.end_span(&blocks, seen(0, 0), span(f64::from(second)), WINDOW);
         }
         graph.settle(&blocks, 0, 10.0);
         assert_eq!(total(&graph), 500.0);
@@ -357,9 +374,33 @@ mod tests {
                 end: f64::from(second),
                 length: Some(0.1),
             };
-            assert_eq!(graph.end_span(&blocks, (97, 0), span, WINDOW), WINDOW);
+            assert_eq!(graph.end_span(&blocks, seen(97, 0), span, WINDOW), WINDOW);
         }
         assert_eq!(total(&graph), 150.0);
+    }
+
+    /// In a span of a tenth of a second 1,000 paths ended. 5,000 were counted: in the span, by threads that
+    /// race, or beyond it, if one of them has written over what closed it.
+    #[test]
+    fn what_is_counted_beyond_a_span_is_no_rate() {
+        for (closed, rate) in [(true, 50_000.0), (false, 10_000.0)] {
+            let (blocks, mut graph, count) = graph(2);
+            let span = |end| Span {
+                end,
+                length: Some(0.1),
+            };
+            graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+            count(100);
+            graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
+            count(5_000);
+            let late = Seen {
+                closed,
+                ..seen(0, 1_000)
+            };
+            graph.end_span(&blocks, late, span(2.0), WINDOW);
+            // Half a second of none, two times half a second of 1,000, half a second of that rate.
+            assert_eq!(total(&graph), 1_000.0 + rate / 2.0);
+        }
     }
 
     /// A span of which the length is not known leaves the rate as it was.
@@ -367,9 +408,9 @@ mod tests {
     fn spans_of_unknown_length_say_nothing() {
         let (blocks, mut graph, count) = graph(2);
         let span = |end, length| Span { end, length };
-        graph.end_span(&blocks, (WINDOW, 50), span(0.0, Some(0.1)), WINDOW);
+        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0, Some(0.1)), WINDOW);
         count(200);
-        graph.end_span(&blocks, (0, 5_000), span(1.0, None), WINDOW);
+        graph.end_span(&blocks, seen(0, 5_000), span(1.0, None), WINDOW);
         assert_eq!(total(&graph), 500.0);
     }
 }

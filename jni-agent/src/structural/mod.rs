@@ -33,7 +33,7 @@ use crate::sampling::clock::spent;
 use crate::threads::blocks::{Switches, ThreadBlocks};
 use crate::threads::shim::Shim;
 pub use graph::key;
-use graph::{Graph, Span, remaining};
+use graph::{Graph, Seen, Span, remaining};
 use program::ProgramTime;
 
 /// How long at a tick no graph is limited.
@@ -65,10 +65,17 @@ struct Awake {
     ended: u64,
 }
 
+/// A switch above this has its limit lifted.
+const LIFTED: i32 = i32::MAX / 2;
+
 /// How many paths ended in a span whose graph's switch was this before it, and is that now. A thread that was
-/// counting when the limit was lifted may have written what was left of the window over it.
+/// counting when the limit was lifted may have written what was left of the window over it. Where the last
+/// span's lifted limit still stood, it was left alone: it counted on from there.
 fn ended(before: i32, now: i32) -> u64 {
-    let lifted = if now > i32::MAX / 2 { i32::MAX } else { before };
+    let lifted = match before <= LIFTED && now > LIFTED {
+        true => i32::MAX,
+        false => before,
+    };
     lifted.saturating_sub(now).max(0) as u64
 }
 
@@ -141,7 +148,13 @@ impl Windows {
         let span = self.span(switches, window);
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
-            let left = graph.end_span(&host.blocks, (awake.left, awake.ended), span, window);
+            let seen = Seen {
+                left: awake.left,
+                ended: awake.ended,
+                // Before the counters are read: a thread that was just counting may have gone on.
+                closed: awake.left == 0 && switches.close(awake.slot),
+            };
+            let left = graph.end_span(&host.blocks, seen, span, window);
             if awake.left == 0 && left > 0 {
                 switches.set(awake.slot, left);
             }
@@ -174,7 +187,11 @@ impl Windows {
         let before = self.time.now();
         for awake in &mut self.awake {
             awake.left = switches.get(awake.slot);
-            switches.set(awake.slot, i32::MAX);
+            // One that a thread has written over what closed it: setting it now, and being written over again,
+            // would make all that it has counted since seem to have ended in this span.
+            if awake.left <= LIFTED {
+                switches.set(awake.slot, i32::MAX);
+            }
         }
         let begin = self.time.now();
         let mut end = begin;
@@ -344,7 +361,7 @@ impl Windows {
 
 #[cfg(test)]
 mod tests {
-    use super::ended;
+    use super::{LIFTED, ended};
 
     #[test]
     fn what_a_racing_thread_writes_over_a_lifted_limit_is_no_path_end() {
@@ -354,5 +371,13 @@ mod tests {
         assert_eq!(ended(57, 50), 7);
         // The switch was read in between.
         assert_eq!(ended(57, 58), 0);
+    }
+
+    /// A thread had written over what closed the last span: two million path ends since are not this one's.
+    #[test]
+    fn a_span_begins_where_the_last_one_was_not_closed() {
+        let before = i32::MAX - 2_000_000;
+        assert_eq!(ended(before, before - 300), 300);
+        assert_eq!(ended(LIFTED + 10, LIFTED - 20), 30);
     }
 }

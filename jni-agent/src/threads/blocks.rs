@@ -80,6 +80,16 @@ impl Switches {
     pub fn set(self, slot: CounterSlot, state: i32) {
         self.at(slot).store(state, Ordering::Relaxed);
     }
+
+    /// Closes a switch that was closed before, if a thread has written its own number over that. Was it still
+    /// closed?
+    pub fn close(self, slot: CounterSlot) -> bool {
+        let closed = self.get(slot) == 0;
+        if !closed {
+            self.set(slot, 0);
+        }
+        closed
+    }
 }
 
 /// Address and size of the shim's index of threads.
