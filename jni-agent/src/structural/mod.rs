@@ -187,8 +187,8 @@ impl Windows {
         let before = self.time.now();
         for awake in &mut self.awake {
             awake.left = switches.get(awake.slot);
-            // One that a thread has written over what closed it: setting it now, and being written over again,
-            // would make all that it has counted since seem to have ended in this span.
+            // A thread has written over what closed it. If it were set now and written over again, all that
+            // it has counted since would seem to have ended in this span.
             if awake.left <= LIFTED {
                 switches.set(awake.slot, i32::MAX);
             }
