@@ -41,8 +41,12 @@ pub struct Graph {
     at: f64,
     /// Path ends per second in the last span, if there was one.
     rate: Option<f64>,
-    /// Path ends since the counters were read, as rates say: more than were counted.
-    mass: f64,
+    /// What was counted when the estimate last grew by what was counted.
+    last: Vec<u64>,
+    /// Was its window open after the last span?
+    opened: bool,
+    /// So much of what the last span stands for is in the estimate already.
+    taken: f64,
     windows: u64,
     /// Windows filled, and path ends, since it got its probes.
     recent: u32,
@@ -71,7 +75,9 @@ pub struct Seen {
 /// What a span says.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// When it ended.
+    /// When it was about to begin.
+    pub begin: f64,
+    /// When it had ended.
     pub end: f64,
     /// Its length without what counting took; none if that is not known well enough.
     pub length: Option<f64>,
@@ -94,7 +100,9 @@ impl Graph {
             allowed: 0,
             at: now,
             rate: None,
-            mass: 0.0,
+            last: Vec::new(),
+            opened: false,
+            taken: 0.0,
             windows: 0,
             recent: 0,
             recent_ends: 0.0,
@@ -135,26 +143,44 @@ impl Graph {
         false
     }
 
+    /// A span is about to begin, and so much is `left` of the graph's window. If it was open after the last
+    /// span and has been filled, it shows which paths that span's rate stands for.
+    pub fn begin_span(&mut self, blocks: &ThreadBlocks, left: impl FnOnce() -> i32, now: f64) {
+        let opened = std::mem::take(&mut self.opened);
+        let Some(rate) = self.rate.filter(|_| opened) else {
+            return;
+        };
+        if left() != 0 {
+            return;
+        }
+        self.taken = rate / 2.0 * (now - self.at).max(0.0);
+        let counters = self.read(blocks);
+        self.total = counters.iter().sum();
+        self.allowed = 0;
+        self.harvest(counters, Some(self.taken));
+    }
+
     /// Takes in a span, and what was seen of the graph, with windows of that length. Returns what is left of
     /// its window now: nothing if it was filled before and its turn has not come.
     ///
-    /// A window that was still open when the span began had counted everything. One that was closed says in
-    /// which proportion paths occur; for how many there were, the rates in the spans at both ends of that
-    /// time stand for half of it each. Whatever happens in bursts, with spans at random times the sum is
-    /// right on average; rates over several spans, or counted on only while paths end, would tell too little
-    /// of what comes in bursts.
+    /// A window that was still open when the span began had counted everything. Of the time in which it was
+    /// closed only so much is known: the span before it stands for one half of it, the span after it for the
+    /// other, each with its rate and with the paths that it has counted (or the window after it). With spans
+    /// at random times the sum is right on average, whatever happens in bursts; rates over several spans, or
+    /// counted on only while paths end, would tell too little of that.
     pub fn end_span(&mut self, blocks: &ThreadBlocks, seen: Seen, span: Span, window: i32) -> i32 {
         let Seen { left, mut ended, .. } = seen;
         let closed = left == 0;
-        let due = !closed || self.is_due();
-        let harvested = due && (closed || left != window || ended > 0);
+        let due = !closed || (span.length.is_some() && self.is_due());
         let remaining = if due { remaining(window, ended) } else { 0 };
         let allowed = self.allowed;
         self.allowed += remaining as u64;
-        let counters = (harvested || ended > 0).then(|| self.read(blocks));
+        let read = ended > 0 || (!closed && left != window);
+        let counters = read.then(|| self.read(blocks));
+        let mut counted = 0;
         if let Some(counters) = &counters {
             let total = counters.iter().sum::<u64>();
-            let counted = total.wrapping_sub(std::mem::replace(&mut self.total, total));
+            counted = total.wrapping_sub(std::mem::replace(&mut self.total, total));
             if seen.closed {
                 // Threads that race take one off the switch together: counters know better, unless they have
                 // counted beyond the span.
@@ -162,18 +188,34 @@ impl Graph {
             }
             self.allowed = remaining as u64;
         }
-        let before = self.rate;
-        if let Some(length) = span.length {
-            self.rate = Some(ended as f64 / length);
-        }
-        let seconds = (span.end - self.at).max(0.0);
+        let seconds = (span.begin - self.at).max(0.0);
+        let known = match (closed, span.length) {
+            // Nothing but that as many paths ended, sometime: that is left to the next span.
+            (true, None) => return remaining,
+            (true, Some(length)) => {
+                let rate = ended as f64 / length;
+                let before = self.rate.replace(rate);
+                // Before its first span there are no rates: what was counted is all that is known.
+                before.map(|before| {
+                    self.spread(before / 2.0 * seconds - self.taken);
+                    rate / 2.0 * seconds + ended as f64
+                })
+            }
+            // All that ended since the last span has been counted.
+            (false, None) => {
+                self.rate = Some(counted as f64 / (span.end - self.at).max(1e-6));
+                None
+            }
+            (false, Some(length)) => {
+                self.rate = Some(ended as f64 / length);
+                None
+            }
+        };
         self.at = span.end;
-        // Before its first span there are no rates: what was counted is all that is known.
-        if let (true, Some(before), Some(now)) = (closed, before, self.rate) {
-            self.mass += (before + now) / 2.0 * seconds;
-        }
-        if let (true, Some(counters)) = (harvested, counters) {
-            self.harvest(counters, closed && before.is_some());
+        self.taken = 0.0;
+        self.opened = remaining > 0;
+        if let Some(counters) = counters {
+            self.harvest(counters, known);
         }
         if closed && due {
             self.windows += 1;
@@ -187,37 +229,43 @@ impl Graph {
     pub fn settle(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
         let seconds = (now - self.at).max(0.0);
         self.at = now;
-        let closed = left == 0;
-        if let (true, Some(rate)) = (closed, self.rate) {
-            self.mass += rate * seconds;
-        }
+        let taken = std::mem::take(&mut self.taken);
+        self.opened &= left != 0;
+        let rate = self.rate.filter(|_| left == 0);
         let counters = self.read(blocks);
         self.total = counters.iter().sum();
-        self.harvest(counters, closed && self.rate.is_some());
+        self.harvest(counters, rate.map(|rate| rate * seconds - taken));
     }
 
     fn read(&self, blocks: &ThreadBlocks) -> Vec<u64> {
         blocks.sums(self.slot..self.slot.plus(self.paths))
     }
 
-    /// Adds what was counted since the last time to the estimate: as it is, or in proportion, for the `mass`.
-    fn harvest(&mut self, counters: Vec<u64>, by_mass: bool) {
+    /// Adds what was counted since the last time to the estimate: as it is, or so many path `ends` in its
+    /// proportions. If nothing was, in those of the last time.
+    fn harvest(&mut self, counters: Vec<u64>, ends: Option<f64>) {
         self.counted.resize(counters.len(), 0);
-        self.estimated.resize(counters.len(), 0.0);
-        let ended = |(now, before): (&u64, &u64)| now.wrapping_sub(*before);
-        let all: u64 = counters.iter().zip(&self.counted).map(ended).sum();
-        if all == 0 {
-            // What rates say of it is kept until something is counted that shows which paths it was.
+        let new = counters.iter().zip(&self.counted);
+        let new: Vec<u64> = new.map(|(now, before)| now.wrapping_sub(*before)).collect();
+        let all: u64 = new.iter().sum();
+        if all > 0 {
+            self.counted = counters;
+            self.last = new;
+        }
+        self.spread(ends.unwrap_or(all as f64));
+    }
+
+    /// Adds so many path ends to the estimate, in the proportions of what was counted last.
+    fn spread(&mut self, ends: f64) {
+        self.estimated.resize(self.counted.len(), 0.0);
+        let all: u64 = self.last.iter().sum();
+        if all == 0 || ends <= 0.0 {
             return;
         }
-        let known = if by_mass { 0.0 } else { all as f64 };
-        let weight = (self.mass + known) / all as f64;
-        for ((sum, now), before) in self.estimated.iter_mut().zip(&counters).zip(&self.counted) {
-            *sum += now.wrapping_sub(*before) as f64 * weight;
+        for (sum, &count) in self.estimated.iter_mut().zip(&self.last) {
+            *sum += count as f64 * ends / all as f64;
         }
-        self.counted = counters;
-        self.recent_ends += all as f64 * weight;
-        self.mass = 0.0;
+        self.recent_ends += ends;
     }
 
     /// What is counted by hash.
@@ -244,7 +292,9 @@ impl Graph {
         self.armed = true;
         self.at = now;
         self.rate = None;
-        self.mass = 0.0;
+        self.last.clear();
+        self.opened = false;
+        self.taken = 0.0;
         self.recent = 0;
         self.recent_ends = 0.0;
         self.wait = None;
@@ -304,7 +354,7 @@ impl Graph {
         self.baseline = self.counted.clone();
         self.hashed_baseline = self.hashed.clone();
         self.estimated.clear();
-        self.mass = 0.0;
+        self.taken = 0.0;
         self.windows = 0;
         self.at = now;
     }
@@ -324,6 +374,15 @@ mod tests {
         (blocks, Graph::new(slot, slots, 0.0), count)
     }
 
+    /// A span of a tenth of a second.
+    fn span(end: f64) -> Span {
+        Span {
+            begin: end - 0.1,
+            end,
+            length: Some(0.1),
+        }
+    }
+
     fn seen(left: i32, ended: u64) -> Seen {
         Seen {
             left,
@@ -341,10 +400,6 @@ mod tests {
     #[test]
     fn bursts_count_as_often_as_spans_hit_them() {
         let (blocks, mut graph, count) = graph(2);
-        let span = |end: f64| Span {
-            end,
-            length: Some(0.1),
-        };
         assert_eq!(
             graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW),
             WINDOW
@@ -355,14 +410,12 @@ mod tests {
         let left = graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
         assert_eq!(left, 0, "closed: the span has used it up");
         for second in 2..=10 {
-            graph.end_span(&blocks, seen(0, 0), span(f64::from(second)), WINDOW);
+            let second = f64::from(second);
+            graph.begin_span(&blocks, || 0, second - 0.1);
+            graph.end_span(&blocks, seen(0, 0), span(second), WINDOW);
         }
         graph.settle(&blocks, 0, 10.0);
-        assert_eq!(total(&graph), 500.0);
-        // What comes after the last path end is kept until one shows which path it was.
-        count(1);
-        graph.settle(&blocks, 0, 10.0);
-        assert_eq!(total(&graph), 1_000.0);
+        assert!((total(&graph) - 1_000.0).abs() < 1e-6, "{}", total(&graph));
     }
 
     #[test]
@@ -370,10 +423,7 @@ mod tests {
         let (blocks, mut graph, count) = graph(2);
         for second in 0..50 {
             count(3);
-            let span = Span {
-                end: f64::from(second),
-                length: Some(0.1),
-            };
+            let span = span(f64::from(second));
             assert_eq!(graph.end_span(&blocks, seen(97, 0), span, WINDOW), WINDOW);
         }
         assert_eq!(total(&graph), 150.0);
@@ -385,10 +435,6 @@ mod tests {
     fn what_is_counted_beyond_a_span_is_no_rate() {
         for (closed, rate) in [(true, 50_000.0), (false, 10_000.0)] {
             let (blocks, mut graph, count) = graph(2);
-            let span = |end| Span {
-                end,
-                length: Some(0.1),
-            };
             graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
             count(100);
             graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
@@ -398,8 +444,10 @@ mod tests {
                 ..seen(0, 1_000)
             };
             graph.end_span(&blocks, late, span(2.0), WINDOW);
-            // Half a second of none, two times half a second of 1,000, half a second of that rate.
-            assert_eq!(total(&graph), 1_000.0 + rate / 2.0);
+            graph.settle(&blocks, 0, 2.0);
+            // Two spans, half of 0.9 s of none, two times half of 0.9 s of 1,000, and one of that rate.
+            let expected = 100.0 + 0.1 * rate + 900.0 + 0.45 * rate;
+            assert!((total(&graph) - expected).abs() < 1e-6, "{}", total(&graph));
         }
     }
 
@@ -407,10 +455,34 @@ mod tests {
     #[test]
     fn spans_of_unknown_length_say_nothing() {
         let (blocks, mut graph, count) = graph(2);
-        let span = |end, length| Span { end, length };
-        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0, Some(0.1)), WINDOW);
+        graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
         count(200);
-        graph.end_span(&blocks, seen(0, 5_000), span(1.0, None), WINDOW);
+        let unknown = Span {
+            length: None,
+            ..span(1.0)
+        };
+        graph.end_span(&blocks, seen(0, 5_000), unknown, WINDOW);
+        graph.settle(&blocks, 0, 1.0);
         assert_eq!(total(&graph), 500.0);
+    }
+    /// For two seconds a path ends 10,000 times a second, then another one ten times: each span's rate stands
+    /// for the paths that it has counted, in the time before it and behind it.
+    #[test]
+    fn rates_stand_for_the_paths_of_their_own_spans() {
+        let blocks = ThreadBlocks::new();
+        let block = blocks.reserve().expect("memory for a block");
+        let slot = CounterSlot(20);
+        let mut graph = Graph::new(slot, 2, 0.0);
+        graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
+        block.count_for_test(slot.0, 1_100);
+        graph.end_span(&blocks, seen(0, 1_000), span(1.0), WINDOW);
+        graph.begin_span(&blocks, || 0, 1.9);
+        block.count_for_test(slot.0, 1_000);
+        graph.end_span(&blocks, seen(0, 1_000), span(2.0), WINDOW);
+        graph.begin_span(&blocks, || 0, 2.9);
+        block.count_for_test(slot.0 + 1, 1);
+        assert_eq!(graph.end_span(&blocks, seen(0, 1), span(3.0), WINDOW), WINDOW - 1);
+        let estimated: Vec<(u64, f64)> = graph.estimated().map(|(path, n)| (path, n.round())).collect();
+        assert_eq!(estimated, [(0, 20_000.0), (1, 6.0)]);
     }
 }

@@ -145,7 +145,11 @@ impl Windows {
         if self.changed || self.spans.is_multiple_of(WAKING) {
             self.wake(switches, window);
         }
-        let span = self.span(switches, window);
+        for awake in &self.awake {
+            let graph = &mut self.graphs[awake.graph];
+            graph.begin_span(&host.blocks, || switches.get(awake.slot), now);
+        }
+        let span = self.span(switches, window, now);
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
             let seen = Seen {
@@ -183,7 +187,7 @@ impl Windows {
 
     /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
     /// graph as for the first.
-    fn span(&mut self, switches: Switches, window: i32) -> Span {
+    fn span(&mut self, switches: Switches, window: i32, about: f64) -> Span {
         let before = self.time.now();
         for awake in &mut self.awake {
             awake.left = switches.get(awake.slot);
@@ -218,6 +222,7 @@ impl Windows {
         let delay = seen as f64 * delay::per_path_end();
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= CERTAIN * inner;
         Span {
+            begin: about,
             end: after,
             length: is_known.then_some((length - delay).max(length * OWN)),
         }
