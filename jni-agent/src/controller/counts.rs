@@ -18,7 +18,7 @@ use crate::sampling::PathCounts;
 use crate::structural::Windows;
 use crate::threads::shim::Shim;
 
-/// All counts at one moment. Resets of the profile do not change them.
+/// All counts at one moment. Resets of the profile do not change exact ones; estimates begin anew.
 pub struct Snapshot {
     /// When.
     pub at: Instant,

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use trodden_instrumenter::CounterSlot;
 
+use super::LIFTED;
 use crate::threads::blocks::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
 const ENOUGH: u32 = 10;
-/// A graph's window is opened, and its counters are read, at every tick at first, and at every second one
-/// after so many windows, then at every third, up to a limit. Its rate is seen at every tick all the same.
+/// A graph's window is opened at every tick at first, and at every second one after so many windows, then at
+/// every third, up to a limit. What ends in spans is seen at every tick all the same.
 const EASE: u32 = 8;
 const SELDOM: u32 = 64;
 
@@ -41,7 +42,7 @@ pub struct Graph {
     at: f64,
     /// Path ends per second in the last span, if there was one.
     rate: Option<f64>,
-    /// What was counted when the estimate last grew by what was counted.
+    /// What the last span that counted something has counted, with the window after it.
     last: Vec<u64>,
     /// Was its window open after the last span?
     opened: bool,
@@ -51,7 +52,7 @@ pub struct Graph {
     /// Windows filled, and path ends, since it got its probes.
     recent: u32,
     recent_ends: f64,
-    /// Ticks until its window is opened again; none if that was not decided yet.
+    /// Ticks with spans of known length until its window is opened again; none if that was not decided yet.
     wait: Option<u32>,
 }
 
@@ -132,7 +133,7 @@ impl Graph {
         self.awake
     }
 
-    /// Its window is closed: is it to be opened at this tick? Asked at each one.
+    /// Its window is closed: is it to be opened at this tick? Asked at each one with a span of known length.
     fn is_due(&mut self) -> bool {
         let wait = self.wait.get_or_insert((self.recent / EASE).min(SELDOM));
         if *wait == 0 {
@@ -144,49 +145,48 @@ impl Graph {
     }
 
     /// A span is about to begin, and so much is `left` of the graph's window. If it was open after the last
-    /// span and has been filled, it shows which paths that span's rate stands for.
-    pub fn begin_span(&mut self, blocks: &ThreadBlocks, left: impl FnOnce() -> i32, now: f64) {
+    /// span and has been filled, it shows, with that span, which paths that span's rate stands for.
+    pub fn begin_span(&mut self, blocks: &ThreadBlocks, left: i32, now: f64) {
         let opened = std::mem::take(&mut self.opened);
-        let Some(rate) = self.rate.filter(|_| opened) else {
-            return;
-        };
-        if left() != 0 {
-            return;
+        let Some(rate) = self.rate else { return };
+        if left > LIFTED {
+            // A thread has written over what closed it: until now all has been counted.
+            self.settle(blocks, left, now);
+        } else if opened && left == 0 {
+            self.taken = rate / 2.0 * (now - self.at).max(0.0);
+            self.window(blocks, self.taken);
         }
-        self.taken = rate / 2.0 * (now - self.at).max(0.0);
-        let counters = self.read(blocks);
-        self.total = counters.iter().sum();
-        self.allowed = 0;
-        self.harvest(counters, Some(self.taken));
     }
 
     /// Takes in a span, and what was seen of the graph, with windows of that length. Returns what is left of
     /// its window now: nothing if it was filled before and its turn has not come.
     ///
-    /// A window that was still open when the span began had counted everything. Of the time in which it was
-    /// closed only so much is known: the span before it stands for one half of it, the span after it for the
-    /// other, each with its rate and with the paths that it has counted (or the window after it). With spans
-    /// at random times the sum is right on average, whatever happens in bursts; rates over several spans, or
-    /// counted on only while paths end, would tell too little of that.
+    /// A window that was still open when the span began had counted everything (but where a thread that was
+    /// interrupted while it counted has opened it again: what came before is left out). Of the time in which
+    /// it was closed only so much is known: the span before it stands for one half of it, the span after it
+    /// for the other, each with its rate and with the paths that it has counted, and a window that was filled
+    /// right after it. With spans at random times the sum is right on average, whatever happens in bursts;
+    /// rates over several spans, or counted on only while paths end, would tell too little of that.
     pub fn end_span(&mut self, blocks: &ThreadBlocks, seen: Seen, span: Span, window: i32) -> i32 {
         let Seen { left, mut ended, .. } = seen;
         let closed = left == 0;
         let due = !closed || (span.length.is_some() && self.is_due());
         let remaining = if due { remaining(window, ended) } else { 0 };
-        let allowed = self.allowed;
-        self.allowed += remaining as u64;
-        let read = ended > 0 || (!closed && left != window);
-        let counters = read.then(|| self.read(blocks));
-        let mut counted = 0;
-        if let Some(counters) = &counters {
-            let total = counters.iter().sum::<u64>();
-            counted = total.wrapping_sub(std::mem::replace(&mut self.total, total));
-            if seen.closed {
-                // Threads that race take one off the switch together: counters know better, unless they have
-                // counted beyond the span.
-                ended = ended.max(counted.saturating_sub(allowed));
-            }
+        let (before, allowed) = (self.total, self.allowed);
+        let read = ended > 0 || if closed { due } else { left != window };
+        let counters = read.then(|| self.take(blocks, remaining));
+        if !read && !closed {
             self.allowed = remaining as u64;
+        }
+        let counted = self.total.wrapping_sub(before);
+        if read {
+            // A thread that was interrupted while it counted may have written a number from long ago.
+            ended = ended.min(counted);
+        }
+        if seen.closed && self.rate.is_some() {
+            // Threads that race take one off the switch together: counters know better, unless they have
+            // counted beyond the span.
+            ended = ended.max(counted.saturating_sub(allowed));
         }
         let seconds = (span.begin - self.at).max(0.0);
         let known = match (closed, span.length) {
@@ -203,7 +203,8 @@ impl Graph {
             }
             // All that ended since the last span has been counted.
             (false, None) => {
-                self.rate = Some(counted as f64 / (span.end - self.at).max(1e-6));
+                let rate = counted as f64 / (span.end - self.at).max(1e-6);
+                self.rate = self.rate.map(|_| rate);
                 None
             }
             (false, Some(length)) => {
@@ -217,7 +218,7 @@ impl Graph {
         if let Some(counters) = counters {
             self.harvest(counters, known);
         }
-        if closed && due {
+        if (closed && due) || left > LIFTED {
             self.windows += 1;
             self.recent += 1;
         }
@@ -230,11 +231,35 @@ impl Graph {
         let seconds = (now - self.at).max(0.0);
         self.at = now;
         let taken = std::mem::take(&mut self.taken);
-        self.opened &= left != 0;
         let rate = self.rate.filter(|_| left == 0);
+        let missing = rate.map(|rate| rate * seconds - taken);
+        match missing {
+            Some(missing) if std::mem::take(&mut self.opened) => self.window(blocks, missing),
+            _ => {
+                let counters = self.take(blocks, left);
+                self.harvest(counters, missing);
+            }
+        }
+    }
+
+    /// Takes in what was counted in a window that was open after a span, and has been filled: with the span,
+    /// it stands for so many path ends.
+    fn window(&mut self, blocks: &ThreadBlocks, ends: f64) {
+        let counters = self.take(blocks, 0);
+        let new = self.since(counters);
+        self.last.resize(new.len(), 0);
+        for (sum, count) in self.last.iter_mut().zip(new) {
+            *sum += count;
+        }
+        self.spread(ends);
+    }
+
+    /// Reads the counters. Until the next span, so much is left of the window.
+    fn take(&mut self, blocks: &ThreadBlocks, left: i32) -> Vec<u64> {
         let counters = self.read(blocks);
         self.total = counters.iter().sum();
-        self.harvest(counters, rate.map(|rate| rate * seconds - taken));
+        self.allowed = left.max(0) as u64;
+        counters
     }
 
     fn read(&self, blocks: &ThreadBlocks) -> Vec<u64> {
@@ -244,15 +269,21 @@ impl Graph {
     /// Adds what was counted since the last time to the estimate: as it is, or so many path `ends` in its
     /// proportions. If nothing was, in those of the last time.
     fn harvest(&mut self, counters: Vec<u64>, ends: Option<f64>) {
-        self.counted.resize(counters.len(), 0);
-        let new = counters.iter().zip(&self.counted);
-        let new: Vec<u64> = new.map(|(now, before)| now.wrapping_sub(*before)).collect();
+        let new = self.since(counters);
         let all: u64 = new.iter().sum();
         if all > 0 {
-            self.counted = counters;
             self.last = new;
         }
         self.spread(ends.unwrap_or(all as f64));
+    }
+
+    /// What was counted since the last time.
+    fn since(&mut self, counters: Vec<u64>) -> Vec<u64> {
+        self.counted.resize(counters.len(), 0);
+        let new = counters.iter().zip(&self.counted);
+        let new = new.map(|(now, before)| now.wrapping_sub(*before)).collect();
+        self.counted = counters;
+        new
     }
 
     /// Adds so many path ends to the estimate, in the proportions of what was counted last.
@@ -286,8 +317,7 @@ impl Graph {
     /// Has its probes again. What was counted meanwhile, by activations from before, is left out.
     pub fn arm(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() {
-            self.counted = self.read(blocks);
-            self.total = self.counted.iter().sum();
+            self.counted = self.take(blocks, 0);
         }
         self.armed = true;
         self.at = now;
@@ -348,8 +378,7 @@ impl Graph {
     /// Forgets all counts.
     pub fn reset(&mut self, blocks: &ThreadBlocks, now: f64) {
         if self.is_dense() && !self.counted.is_empty() {
-            self.counted = self.read(blocks);
-            self.total = self.counted.iter().sum();
+            self.counted = self.take(blocks, 0);
         }
         self.baseline = self.counted.clone();
         self.hashed_baseline = self.hashed.clone();
@@ -391,6 +420,12 @@ mod tests {
         }
     }
 
+    /// Estimates, in tenths.
+    fn tenths(graph: &Graph) -> Vec<(u64, u64)> {
+        let tenths = |(path, count): (u64, f64)| (path, (count * 10.0).round() as u64);
+        graph.estimated().map(tenths).collect()
+    }
+
     fn total(graph: &Graph) -> f64 {
         graph.estimated().map(|(_, count)| count).sum()
     }
@@ -411,7 +446,7 @@ mod tests {
         assert_eq!(left, 0, "closed: the span has used it up");
         for second in 2..=10 {
             let second = f64::from(second);
-            graph.begin_span(&blocks, || 0, second - 0.1);
+            graph.begin_span(&blocks, 0, second - 0.1);
             graph.end_span(&blocks, seen(0, 0), span(second), WINDOW);
         }
         graph.settle(&blocks, 0, 10.0);
@@ -451,19 +486,20 @@ mod tests {
         }
     }
 
-    /// A span of which the length is not known leaves the rate as it was.
+    /// A span of which the length is not known leaves the rate of a closed graph as it was.
     #[test]
     fn spans_of_unknown_length_say_nothing() {
         let (blocks, mut graph, count) = graph(2);
+        count(50);
         graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
-        count(200);
+        count(150);
         let unknown = Span {
             length: None,
             ..span(1.0)
         };
         graph.end_span(&blocks, seen(0, 5_000), unknown, WINDOW);
         graph.settle(&blocks, 0, 1.0);
-        assert_eq!(total(&graph), 500.0);
+        assert_eq!(total(&graph), 550.0);
     }
     /// For two seconds a path ends 10,000 times a second, then another one ten times: each span's rate stands
     /// for the paths that it has counted, in the time before it and behind it.
@@ -476,13 +512,98 @@ mod tests {
         graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
         block.count_for_test(slot.0, 1_100);
         graph.end_span(&blocks, seen(0, 1_000), span(1.0), WINDOW);
-        graph.begin_span(&blocks, || 0, 1.9);
+        graph.begin_span(&blocks, 0, 1.9);
         block.count_for_test(slot.0, 1_000);
         graph.end_span(&blocks, seen(0, 1_000), span(2.0), WINDOW);
-        graph.begin_span(&blocks, || 0, 2.9);
+        graph.begin_span(&blocks, 0, 2.9);
         block.count_for_test(slot.0 + 1, 1);
         assert_eq!(graph.end_span(&blocks, seen(0, 1), span(3.0), WINDOW), WINDOW - 1);
-        let estimated: Vec<(u64, f64)> = graph.estimated().map(|(path, n)| (path, n.round())).collect();
-        assert_eq!(estimated, [(0, 20_000.0), (1, 6.0)]);
+        assert_eq!(tenths(&graph), [(0, 200_000), (1, 55)]);
+    }
+
+    /// A graph's first window is filled before its first span, and nothing follows.
+    #[test]
+    fn what_comes_before_all_spans_is_counted() {
+        let (blocks, mut graph, count) = graph(2);
+        count(100);
+        assert_eq!(graph.end_span(&blocks, seen(0, 0), span(1.0), WINDOW), WINDOW);
+        graph.end_span(&blocks, seen(WINDOW, 0), span(2.0), WINDOW);
+        assert_eq!(tenths(&graph), [(0, 1_000)]);
+        // That it had been counted was no part of the span.
+        graph.settle(&blocks, 0, 10.0);
+        assert_eq!(tenths(&graph), [(0, 1_000)]);
+    }
+
+    /// In a span one path ends 40 times, 400 times a second, and another one 60 times right after it. The
+    /// next span sees nothing.
+    #[test]
+    fn a_window_after_a_span_shows_what_that_spans_rate_stands_for() {
+        let blocks = ThreadBlocks::new();
+        let block = blocks.reserve().expect("memory for a block");
+        // Whether there was a dump in between, and whether the next span's length was known.
+        let run = |slot: u32, dump: bool, known: bool| {
+            let mut graph = Graph::new(CounterSlot(slot), 2, 0.0);
+            let span = |graph: &mut Graph, ended: u64, end: f64, known: bool| {
+                let span = Span {
+                    length: known.then_some(0.1),
+                    ..span(end)
+                };
+                graph.end_span(&blocks, seen(0, ended), span, WINDOW)
+            };
+            block.count_for_test(slot, 100);
+            span(&mut graph, 0, 0.0, true);
+            block.count_for_test(slot, 100);
+            graph.begin_span(&blocks, 0, 0.9);
+            block.count_for_test(slot, 40);
+            assert_eq!(span(&mut graph, 40, 1.0, true), 60);
+            assert_eq!(
+                tenths(&graph),
+                [(0, 3_200)],
+                "100 before, 40 in it, half of 0.9 s before it"
+            );
+            block.count_for_test(slot + 1, 60);
+            if dump {
+                graph.settle(&blocks, 0, 1.45);
+            }
+            graph.begin_span(&blocks, 0, 1.9);
+            span(&mut graph, 0, 2.0, known);
+            if !known {
+                graph.begin_span(&blocks, 0, 2.9);
+                span(&mut graph, 0, 3.0, true);
+            }
+            tenths(&graph)
+        };
+        // Half of 0.9 s: 180.
+        assert_eq!(run(20, false, true), [(0, 3_920), (1, 1_080)]);
+        // Half of 1.9 s: 380.
+        assert_eq!(run(30, false, false), [(0, 4_720), (1, 2_280)]);
+        // All of 0.45 s, and half of as much: 270.
+        assert_eq!(run(40, true, true), [(0, 4_280), (1, 1_620)]);
+    }
+
+    /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that
+    /// is all there were, and those of the span show what its rate stands for.
+    #[test]
+    fn a_graph_that_a_thread_has_reopened_has_counted_all() {
+        let blocks = ThreadBlocks::new();
+        let block = blocks.reserve().expect("memory for a block");
+        let mut graph = Graph::new(CounterSlot(20), 2, 0.0);
+        block.count_for_test(20, 100);
+        graph.end_span(&blocks, seen(0, 0), span(0.0), WINDOW);
+        block.count_for_test(20, 2_000);
+        let left = i32::MAX - 1_900;
+        graph.begin_span(&blocks, left, 0.9);
+        block.count_for_test(21, 200);
+        // A thread that was interrupted has written what the switch was a million path ends ago.
+        assert_eq!(
+            graph.end_span(&blocks, seen(left, 1_000_000), span(1.0), WINDOW),
+            0
+        );
+        assert_eq!(tenths(&graph), [(0, 21_000), (1, 2_000)]);
+        graph.begin_span(&blocks, 0, 1.9);
+        graph.end_span(&blocks, seen(0, 0), span(2.0), WINDOW);
+        // 2,000 a second for half of 0.9 s.
+        assert_eq!(tenths(&graph), [(0, 21_000), (1, 11_000)]);
+        assert_eq!(graph.windows(), 3);
     }
 }

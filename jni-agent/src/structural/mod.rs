@@ -8,7 +8,9 @@
 //! clock, as long as the method has its probes. A window says in which *proportion* a graph's paths occur;
 //! how many there are altogether it does not, since it is closed as soon as it is full. For that, no graph is
 //! limited in the first [`SPAN`] of a tick (which begins at a random time of its interval): what ends in it,
-//! over its length, is the graph's rate. A window that is not full at the next tick saw all there was.
+//! over its length, is the graph's rate. It stands for half of the time until the next span and since the one
+//! before, with the paths that were counted in it and in the window after it. A window that is not full at
+//! the next tick saw all there was.
 //!
 //! Graphs whose windows were filled often are opened less often. When enough windows of all graphs of a
 //! method are full, the controller (`controller/`) takes its probes out.
@@ -147,9 +149,9 @@ impl Windows {
         }
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
-            graph.begin_span(&host.blocks, || switches.get(awake.slot), now);
+            graph.begin_span(&host.blocks, switches.get(awake.slot), now);
         }
-        let span = self.span(switches, window, now);
+        let span = self.span(switches, window);
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
             let seen = Seen {
@@ -187,7 +189,7 @@ impl Windows {
 
     /// Both passes over the switches do nothing else, and in the same order: the span is as long for the last
     /// graph as for the first.
-    fn span(&mut self, switches: Switches, window: i32, about: f64) -> Span {
+    fn span(&mut self, switches: Switches, window: i32) -> Span {
         let before = self.time.now();
         for awake in &mut self.awake {
             awake.left = switches.get(awake.slot);
@@ -206,7 +208,6 @@ impl Windows {
                 break;
             }
         }
-        let mut seen = 0;
         for awake in &mut self.awake {
             awake.ended = ended(awake.left, switches.get(awake.slot));
             let left = match awake.left {
@@ -214,15 +215,17 @@ impl Windows {
                 _ => remaining(window, awake.ended),
             };
             switches.set(awake.slot, left);
-            seen += awake.ended;
         }
         let after = self.time.now();
         let (inner, outer) = (end - begin, after - before);
         let length = (inner + outer) / 2.0;
+        // No more can have been counted in it, whatever a thread that was interrupted has written.
+        let most = (outer / delay::per_path_end()) as u64;
+        let seen: u64 = self.awake.iter().map(|awake| awake.ended.min(most)).sum();
         let delay = seen as f64 * delay::per_path_end();
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= CERTAIN * inner;
         Span {
-            begin: about,
+            begin: before,
             end: after,
             length: is_known.then_some((length - delay).max(length * OWN)),
         }

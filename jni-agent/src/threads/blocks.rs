@@ -566,6 +566,7 @@ mod tests {
         switches.set(CounterSlot(last), -1);
         assert_eq!(blocks.switches().unwrap().get(CounterSlot(last)), -1);
         assert_eq!(switches.get(CounterSlot(last - 1)), 0);
+        assert!(!switches.close(CounterSlot(last)) && switches.close(CounterSlot(last)));
     }
 
     #[test]
