@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use trodden_instrumenter::CounterSlot;
 
-use super::LIFTED;
 use crate::threads::blocks::ThreadBlocks;
 
 /// Windows after which a graph's distribution is known.
@@ -13,6 +12,9 @@ const ENOUGH: u32 = 10;
 /// every third, up to a limit. What ends in spans is seen at every tick all the same.
 const EASE: u32 = 8;
 const SELDOM: u32 = 64;
+
+/// A switch above this has its limit lifted.
+pub const LIFTED: i32 = i32::MAX / 2;
 
 /// A path of a method's structure graphs in one number: the graph in the upper half.
 pub fn key(graph: usize, path: u64) -> u64 {
@@ -63,7 +65,7 @@ pub fn remaining(window: i32, ended: u64) -> i32 {
 }
 
 /// What a span has seen of a graph.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// What was left of its window before.
     pub left: i32,
@@ -395,12 +397,13 @@ mod tests {
 
     const WINDOW: i32 = 100;
 
-    fn graph(slots: u32) -> (ThreadBlocks, Graph, impl Fn(u64)) {
+    /// A graph of two paths, and what counts one of them so many times.
+    fn graph() -> (ThreadBlocks, Graph, impl Fn(u32, u64)) {
         let blocks = ThreadBlocks::new();
         let block = blocks.reserve().expect("memory for a block");
         let slot = CounterSlot(20);
-        let count = move |times: u64| block.count_for_test(slot.0, times);
-        (blocks, Graph::new(slot, slots, 0.0), count)
+        let count = move |path: u32, times: u64| block.count_for_test(slot.0 + path, times);
+        (blocks, Graph::new(slot, 2, 0.0), count)
     }
 
     /// A span of a tenth of a second.
@@ -434,14 +437,14 @@ mod tests {
     /// stands for half a second before it and half a second behind.
     #[test]
     fn bursts_count_as_often_as_spans_hit_them() {
-        let (blocks, mut graph, count) = graph(2);
+        let (blocks, mut graph, count) = graph();
         assert_eq!(
             graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW),
             WINDOW
         );
         // Its window is filled, and it ends in the middle of a span.
-        count(100);
-        count(100);
+        count(0, 100);
+        count(0, 100);
         let left = graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
         assert_eq!(left, 0, "closed: the span has used it up");
         for second in 2..=10 {
@@ -455,9 +458,9 @@ mod tests {
 
     #[test]
     fn windows_that_stay_open_count_everything() {
-        let (blocks, mut graph, count) = graph(2);
+        let (blocks, mut graph, count) = graph();
         for second in 0..50 {
-            count(3);
+            count(0, 3);
             let span = span(f64::from(second));
             assert_eq!(graph.end_span(&blocks, seen(97, 0), span, WINDOW), WINDOW);
         }
@@ -469,11 +472,11 @@ mod tests {
     #[test]
     fn what_is_counted_beyond_a_span_is_no_rate() {
         for (closed, rate) in [(true, 50_000.0), (false, 10_000.0)] {
-            let (blocks, mut graph, count) = graph(2);
+            let (blocks, mut graph, count) = graph();
             graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
-            count(100);
+            count(0, 100);
             graph.end_span(&blocks, seen(0, 100), span(1.0), WINDOW);
-            count(5_000);
+            count(0, 5_000);
             let late = Seen {
                 closed,
                 ..seen(0, 1_000)
@@ -489,10 +492,10 @@ mod tests {
     /// A span of which the length is not known leaves the rate of a closed graph as it was.
     #[test]
     fn spans_of_unknown_length_say_nothing() {
-        let (blocks, mut graph, count) = graph(2);
-        count(50);
+        let (blocks, mut graph, count) = graph();
+        count(0, 50);
         graph.end_span(&blocks, seen(WINDOW, 50), span(0.0), WINDOW);
-        count(150);
+        count(0, 150);
         let unknown = Span {
             length: None,
             ..span(1.0)
@@ -501,22 +504,20 @@ mod tests {
         graph.settle(&blocks, 0, 1.0);
         assert_eq!(total(&graph), 550.0);
     }
+
     /// For two seconds a path ends 10,000 times a second, then another one ten times: each span's rate stands
     /// for the paths that it has counted, in the time before it and behind it.
     #[test]
     fn rates_stand_for_the_paths_of_their_own_spans() {
-        let blocks = ThreadBlocks::new();
-        let block = blocks.reserve().expect("memory for a block");
-        let slot = CounterSlot(20);
-        let mut graph = Graph::new(slot, 2, 0.0);
+        let (blocks, mut graph, count) = graph();
         graph.end_span(&blocks, seen(WINDOW, 0), span(0.0), WINDOW);
-        block.count_for_test(slot.0, 1_100);
+        count(0, 1_100);
         graph.end_span(&blocks, seen(0, 1_000), span(1.0), WINDOW);
         graph.begin_span(&blocks, 0, 1.9);
-        block.count_for_test(slot.0, 1_000);
+        count(0, 1_000);
         graph.end_span(&blocks, seen(0, 1_000), span(2.0), WINDOW);
         graph.begin_span(&blocks, 0, 2.9);
-        block.count_for_test(slot.0 + 1, 1);
+        count(1, 1);
         assert_eq!(graph.end_span(&blocks, seen(0, 1), span(3.0), WINDOW), WINDOW - 1);
         assert_eq!(tenths(&graph), [(0, 200_000), (1, 55)]);
     }
@@ -524,8 +525,8 @@ mod tests {
     /// A graph's first window is filled before its first span, and nothing follows.
     #[test]
     fn what_comes_before_all_spans_is_counted() {
-        let (blocks, mut graph, count) = graph(2);
-        count(100);
+        let (blocks, mut graph, count) = graph();
+        count(0, 100);
         assert_eq!(graph.end_span(&blocks, seen(0, 0), span(1.0), WINDOW), WINDOW);
         graph.end_span(&blocks, seen(WINDOW, 0), span(2.0), WINDOW);
         assert_eq!(tenths(&graph), [(0, 1_000)]);
@@ -538,11 +539,9 @@ mod tests {
     /// next span sees nothing.
     #[test]
     fn a_window_after_a_span_shows_what_that_spans_rate_stands_for() {
-        let blocks = ThreadBlocks::new();
-        let block = blocks.reserve().expect("memory for a block");
         // Whether there was a dump in between, and whether the next span's length was known.
-        let run = |slot: u32, dump: bool, known: bool| {
-            let mut graph = Graph::new(CounterSlot(slot), 2, 0.0);
+        let run = |dump: bool, known: bool| {
+            let (blocks, mut graph, count) = graph();
             let span = |graph: &mut Graph, ended: u64, end: f64, known: bool| {
                 let span = Span {
                     length: known.then_some(0.1),
@@ -550,18 +549,18 @@ mod tests {
                 };
                 graph.end_span(&blocks, seen(0, ended), span, WINDOW)
             };
-            block.count_for_test(slot, 100);
+            count(0, 100);
             span(&mut graph, 0, 0.0, true);
-            block.count_for_test(slot, 100);
+            count(0, 100);
             graph.begin_span(&blocks, 0, 0.9);
-            block.count_for_test(slot, 40);
+            count(0, 40);
             assert_eq!(span(&mut graph, 40, 1.0, true), 60);
             assert_eq!(
                 tenths(&graph),
                 [(0, 3_200)],
                 "100 before, 40 in it, half of 0.9 s before it"
             );
-            block.count_for_test(slot + 1, 60);
+            count(1, 60);
             if dump {
                 graph.settle(&blocks, 0, 1.45);
             }
@@ -574,26 +573,24 @@ mod tests {
             tenths(&graph)
         };
         // Half of 0.9 s: 180.
-        assert_eq!(run(20, false, true), [(0, 3_920), (1, 1_080)]);
+        assert_eq!(run(false, true), [(0, 3_920), (1, 1_080)]);
         // Half of 1.9 s: 380.
-        assert_eq!(run(30, false, false), [(0, 4_720), (1, 2_280)]);
+        assert_eq!(run(false, false), [(0, 4_720), (1, 2_280)]);
         // All of 0.45 s, and half of as much: 270.
-        assert_eq!(run(40, true, true), [(0, 4_280), (1, 1_620)]);
+        assert_eq!(run(true, true), [(0, 4_280), (1, 1_620)]);
     }
 
     /// Two thousand path ends were counted before a thread's writing over what closed a graph was seen: that
     /// is all there were, and those of the span show what its rate stands for.
     #[test]
     fn a_graph_that_a_thread_has_reopened_has_counted_all() {
-        let blocks = ThreadBlocks::new();
-        let block = blocks.reserve().expect("memory for a block");
-        let mut graph = Graph::new(CounterSlot(20), 2, 0.0);
-        block.count_for_test(20, 100);
+        let (blocks, mut graph, count) = graph();
+        count(0, 100);
         graph.end_span(&blocks, seen(0, 0), span(0.0), WINDOW);
-        block.count_for_test(20, 2_000);
+        count(0, 2_000);
         let left = i32::MAX - 1_900;
         graph.begin_span(&blocks, left, 0.9);
-        block.count_for_test(21, 200);
+        count(1, 200);
         // A thread that was interrupted has written what the switch was a million path ends ago.
         assert_eq!(
             graph.end_span(&blocks, seen(left, 1_000_000), span(1.0), WINDOW),

@@ -35,7 +35,7 @@ use crate::sampling::clock::spent;
 use crate::threads::blocks::{Switches, ThreadBlocks};
 use crate::threads::shim::Shim;
 pub use graph::key;
-use graph::{Graph, Seen, Span, remaining};
+use graph::{Graph, LIFTED, Seen, Span, remaining};
 use program::ProgramTime;
 
 /// How long at a tick no graph is limited.
@@ -61,14 +61,8 @@ const REST: f64 = 0.01;
 struct Awake {
     graph: usize,
     slot: CounterSlot,
-    /// Its switch before.
-    left: i32,
-    /// Paths that ended in it.
-    ended: u64,
+    seen: Seen,
 }
-
-/// A switch above this has its limit lifted.
-const LIFTED: i32 = i32::MAX / 2;
 
 /// How many paths ended in a span whose graph's switch was this before it, and is that now. A thread that was
 /// counting when the limit was lifted may have written what was left of the window over it. Where the last
@@ -154,14 +148,14 @@ impl Windows {
         let span = self.span(switches, window);
         for awake in &self.awake {
             let graph = &mut self.graphs[awake.graph];
+            let was_closed = awake.seen.left == 0;
             let seen = Seen {
-                left: awake.left,
-                ended: awake.ended,
                 // Before the counters are read: a thread that was just counting may have gone on.
-                closed: awake.left == 0 && switches.close(awake.slot),
+                closed: was_closed && switches.close(awake.slot),
+                ..awake.seen
             };
             let left = graph.end_span(&host.blocks, seen, span, window);
-            if awake.left == 0 && left > 0 {
+            if was_closed && left > 0 {
                 switches.set(awake.slot, left);
             }
         }
@@ -180,8 +174,7 @@ impl Windows {
                 self.awake.push(Awake {
                     graph: index,
                     slot: graph.slot(),
-                    left: 0,
-                    ended: 0,
+                    seen: Seen::default(),
                 });
             }
         }
@@ -192,10 +185,10 @@ impl Windows {
     fn span(&mut self, switches: Switches, window: i32) -> Span {
         let before = self.time.now();
         for awake in &mut self.awake {
-            awake.left = switches.get(awake.slot);
-            // A thread has written over what closed it. If it were set now and written over again, all that
-            // it has counted since would seem to have ended in this span.
-            if awake.left <= LIFTED {
+            awake.seen.left = switches.get(awake.slot);
+            // Where a thread has written over what closed it, it stays: if it were set now and written over
+            // again, all that was counted since would seem to have ended in this span.
+            if awake.seen.left <= LIFTED {
                 switches.set(awake.slot, i32::MAX);
             }
         }
@@ -209,10 +202,10 @@ impl Windows {
             }
         }
         for awake in &mut self.awake {
-            awake.ended = ended(awake.left, switches.get(awake.slot));
-            let left = match awake.left {
+            awake.seen.ended = ended(awake.seen.left, switches.get(awake.slot));
+            let left = match awake.seen.left {
                 0 => 0,
-                _ => remaining(window, awake.ended),
+                _ => remaining(window, awake.seen.ended),
             };
             switches.set(awake.slot, left);
         }
@@ -220,9 +213,10 @@ impl Windows {
         let (inner, outer) = (end - begin, after - before);
         let length = (inner + outer) / 2.0;
         // No more can have been counted in it, whatever a thread that was interrupted has written.
-        let most = (outer / delay::per_path_end()) as u64;
-        let seen: u64 = self.awake.iter().map(|awake| awake.ended.min(most)).sum();
-        let delay = seen as f64 * delay::per_path_end();
+        let per_end = delay::per_path_end();
+        let most = (outer / per_end) as u64;
+        let seen: u64 = self.awake.iter().map(|awake| awake.seen.ended.min(most)).sum();
+        let delay = seen as f64 * per_end;
         let is_known = inner >= SPAN.as_secs_f64() / 4.0 && outer <= CERTAIN * inner;
         Span {
             begin: before,
