@@ -191,6 +191,9 @@ struct Branch {
     /// What *taken* and *not taken* mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcomes: Option<[Option<String>; 2]>,
+    /// CPU time of the paths with each outcome, in the order of `edges` or `cases`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outcome_time: Vec<OutcomeTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -200,6 +203,15 @@ struct Branch {
     reason: Option<&'static str>,
 }
 
+/// CPU time of an outcome, with its share of the method's.
+#[derive(Serialize)]
+struct OutcomeTime {
+    outcome: String,
+    samples: f64,
+    share: f64,
+    interval: [f64; 2],
+}
+
 #[derive(Serialize)]
 struct Switch {
     bci: u32,
@@ -207,6 +219,9 @@ struct Switch {
     cases: Vec<Case>,
     #[serde(skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
+    /// CPU time of the paths with each outcome, in the order of `edges` or `cases`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outcome_time: Vec<OutcomeTime>,
     #[serde(skip_serializing_if = "Option::is_none")]
     compiler_made: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -433,6 +448,26 @@ fn edge(graph: Key, block: usize, index: usize) -> String {
     edge_key(graph, edge).to_string()
 }
 
+/// The times of a branch's or switch's outcomes; of those that no counted path has none.
+fn outcome_times(method: &MethodView, view: &BranchView) -> Vec<OutcomeTime> {
+    let labels = method.map.blocks[view.block].labels.iter().enumerate();
+    let times = labels.filter_map(|(index, label)| {
+        let edge = EdgeRef {
+            from: BlockId::new(view.block),
+            index: index as u32,
+        };
+        let time = method.time_of(edge)?;
+        let known = method.decisions().outcome(view.block, index);
+        Some(OutcomeTime {
+            outcome: known.unwrap_or_else(|| words::decision(label)),
+            samples: time.samples,
+            share: time.share,
+            interval: time.interval,
+        })
+    });
+    times.collect()
+}
+
 fn branch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Branch> {
     let decision = method.decisions().of(view.block);
     let Fork::Branch { taken, not_taken } = view.fork else {
@@ -446,6 +481,7 @@ fn branch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Branch> 
         edges: [0, 1].map(|index| edge(graph, view.block, index)),
         condition: decision.and_then(Decision::phrase),
         outcomes: decision.map(|_| [0, 1].map(|edge| method.decisions().outcome(view.block, edge))),
+        outcome_time: outcome_times(method, view),
         compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
         reason: view.unknown(),
@@ -473,6 +509,7 @@ fn switch(method: &MethodView, graph: Key, view: &BranchView) -> Option<Switch> 
             })
             .collect(),
         condition: decision.and_then(Decision::phrase),
+        outcome_time: outcome_times(method, view),
         compiler_made: decision.and_then(|d| d.made).map(CompilerMade::name),
         undercounted: view.undercounted,
         reason: view.unknown(),

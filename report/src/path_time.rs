@@ -36,7 +36,22 @@ pub struct TimeView {
     pub divided: CpuTime,
 }
 
-/// A path's part of its method's time.
+impl TimeView {
+    /// The time of groups of the method's paths.
+    pub(crate) fn of_groups(&self, division: &Division, groups: &Groups) -> Vec<PathTime> {
+        let placed = self
+            .blocks
+            .iter()
+            .fold(CpuTime::default(), |sum, &time| sum.plus(time));
+        let unplaced = CpuTime {
+            samples: self.divided.samples.saturating_sub(placed.samples),
+            ns: self.divided.ns.saturating_sub(placed.ns),
+        };
+        divide(&self.blocks, unplaced, division, groups).groups
+    }
+}
+
+/// The part of a method's time that a path has, or all paths that follow an edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathTime {
     /// Nanoseconds, certain ones and its part of divided ones.
@@ -147,7 +162,7 @@ impl<'p> Times<'p> {
             }
         }
         let share = |time: CpuTime| time.ns as f64 / self.total.ns.max(1) as f64;
-        let divided = divide(&blocks, unplaced, division);
+        let divided = divide(&blocks, unplaced, division, &Groups::single(division.paths));
         let view = TimeView {
             own: time.all.own,
             near,
@@ -159,7 +174,7 @@ impl<'p> Times<'p> {
             blocks,
             unplaced: divided.unplaced,
         };
-        Some((view, divided.paths))
+        Some((view, divided.groups))
     }
 }
 
@@ -235,11 +250,12 @@ impl Division {
         }
     }
 
-    /// Between which bounds a path's part of a block's time lies.
-    fn bounds(&self, block: usize, part: f64) -> (f64, f64) {
+    /// Between which bounds the part of a block's time lies that some of the paths through it have. `whole`: these are all
+    /// of them.
+    fn bounds(&self, block: usize, part: f64, whole: bool) -> (f64, f64) {
         match self.readings.get(block) {
             Some(&all) => share_interval((part * all as f64).round() as u64, all),
-            None if self.of_block(block).len() == 1 => (1.0, 1.0),
+            None if whole => (1.0, 1.0),
             None => (0.0, 1.0),
         }
     }
@@ -273,33 +289,66 @@ pub(crate) fn in_parts(all: u64, parts: &[(u32, f64)]) -> impl Iterator<Item = (
 }
 
 struct Divided {
-    paths: Vec<PathTime>,
+    groups: Vec<PathTime>,
     unplaced: CpuTime,
 }
 
-/// Divides the time of blocks among the paths through them.
-fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division) -> Divided {
+/// Groups of paths whose time is wanted: each path on its own, or those that follow an edge.
+pub(crate) struct Groups {
+    /// Per path: the groups that it belongs to.
+    pub of_path: Vec<Vec<u32>>,
+    /// Number of groups.
+    pub count: usize,
+}
+
+impl Groups {
+    /// Each path on its own.
+    fn single(paths: usize) -> Self {
+        Groups {
+            of_path: (0..paths as u32).map(|path| vec![path]).collect(),
+            count: paths,
+        }
+    }
+}
+
+/// Divides the time of blocks among groups of the paths through them.
+fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division, groups: &Groups) -> Divided {
     let all = blocks.iter().fold(unplaced, |sum, &time| sum.plus(time));
-    let mut paths = vec![PathTime::default(); division.paths];
+    let mut times = vec![PathTime::default(); groups.count];
     let mut unplaced = unplaced;
-    for (block, &time) in blocks.iter().enumerate() {
+    // Of the block at hand, per group: its part, and how many of the paths through the block are in it.
+    let mut parts_of = vec![(0.0, 0); groups.count];
+    let mut touched = Vec::new();
+    for (block, &time) in blocks.iter().enumerate().filter(|(_, time)| !time.is_none()) {
         let parts = division.of_block(block);
         if parts.is_empty() {
             unplaced = unplaced.plus(time);
         }
         for &(path, part) in parts {
-            let path = &mut paths[path as usize];
-            path.ns += time.ns as f64 * part;
-            path.samples += time.samples as f64 * part;
-            let (least, most) = division.bounds(block, part);
-            path.certain += time.ns as f64 * least;
-            path.most += time.ns as f64 * most;
+            for &group in &groups.of_path[path as usize] {
+                let sum = &mut parts_of[group as usize];
+                if sum.1 == 0 {
+                    touched.push(group as usize);
+                }
+                *sum = (sum.0 + part, sum.1 + 1);
+            }
+        }
+        for group in touched.drain(..) {
+            let (part, paths) = std::mem::take(&mut parts_of[group]);
+            // Parts add up to one, but for rounding.
+            let part = f64::min(part, 1.0);
+            let (least, most) = division.bounds(block, part, paths == parts.len());
+            let of_group = &mut times[group];
+            of_group.ns += time.ns as f64 * part;
+            of_group.samples += time.samples as f64 * part;
+            of_group.certain += time.ns as f64 * least;
+            of_group.most += time.ns as f64 * most;
         }
     }
-    let share = |ns: f64| ns / all.ns.max(1) as f64;
+    let share = |ns: f64| f64::min(ns / all.ns.max(1) as f64, 1.0);
     // Samples may stand for unequal times: bounds are of the share of the time, with the error of so many samples.
     let samples = |share: f64| (share * all.samples as f64).round() as u64;
-    for time in &mut paths {
+    for time in &mut times {
         time.share = share(time.ns);
         time.certain = share(time.certain);
         time.most = share(time.most + unplaced.ns as f64);
@@ -308,7 +357,10 @@ fn divide(blocks: &[CpuTime], unplaced: CpuTime, division: &Division) -> Divided
             share_interval(samples(time.most), all.samples).1,
         ];
     }
-    Divided { paths, unplaced }
+    Divided {
+        groups: times,
+        unplaced,
+    }
 }
 
 #[cfg(test)]
@@ -338,13 +390,13 @@ mod tests {
     fn diamond(blocks: &[CpuTime; 4], known: [bool; 4], unplaced: CpuTime) -> Divided {
         let (left, right) = ([block(0), block(1), block(3)], [block(0), block(2), block(3)]);
         let division = Division::new(4, &[way(&left, None, 90), way(&right, None, 10)], &known);
-        divide(blocks, unplaced, &division)
+        divide(blocks, unplaced, &division, &Groups::single(2))
     }
 
     #[test]
     fn what_is_certain_and_what_is_divided() {
         let found = diamond(&[time(100), time(50), time(800), time(50)], [true; 4], time(0));
-        let [left, right] = found.paths[..] else { panic!() };
+        let [left, right] = found.groups[..] else { panic!() };
         // 50 + 0.9 · 150 and 800 + 0.1 · 150 of 1,000.
         assert!((left.share - 0.185).abs() < 1e-9, "{left:?}");
         assert!((right.share - 0.815).abs() < 1e-9, "{right:?}");
@@ -361,7 +413,7 @@ mod tests {
         // Block 2 lies in a loop that is not counted, and ten samples have no place.
         let known = [true, true, false, true];
         let found = diamond(&[time(0), time(30), time(60), time(0)], known, time(10));
-        let [left, right] = found.paths[..] else { panic!() };
+        let [left, right] = found.groups[..] else { panic!() };
         assert_eq!((left.share, right.share), (0.3, 0.0));
         assert_eq!(found.unplaced, time(70));
         assert!(
@@ -380,8 +432,13 @@ mod tests {
             way(&right[..1], Some(block(2)), 1),
         ];
         let division = Division::of_readings(4, &ways);
-        let found = divide(&[time(10), time(20), time(70), time(900)], time(0), &division);
-        let [left, right, earlier] = found.paths[..] else {
+        let found = divide(
+            &[time(10), time(20), time(70), time(900)],
+            time(0),
+            &division,
+            &Groups::single(3),
+        );
+        let [left, right, earlier] = found.groups[..] else {
             panic!()
         };
         assert!((left.share - 0.225).abs() < 1e-9 && (right.share - 0.675).abs() < 1e-9);
@@ -395,9 +452,38 @@ mod tests {
     }
 
     #[test]
+    fn what_two_paths_share_is_certain_for_both_together() {
+        // 0 → 1 → 3 → 4 or 6, and 0 → 2 → 3: two paths come by 1, and share its time and that of no other.
+        let ways = [
+            [0, 1, 3, 4].map(block),
+            [0, 1, 3, 6].map(block),
+            [0, 2, 3, 5].map(block),
+        ];
+        let ways = [
+            way(&ways[0], None, 1),
+            way(&ways[1], None, 1),
+            way(&ways[2], None, 98),
+        ];
+        let division = Division::new(7, &ways, &[true; 7]);
+        let blocks = [0, 450, 100, 400, 5, 40, 5].map(time);
+        let by_first = Groups {
+            of_path: vec![vec![0], vec![0], vec![1]],
+            count: 2,
+        };
+        let found = divide(&blocks, time(0), &division, &by_first);
+        let [left, right] = found.groups[..] else { panic!() };
+        assert!((left.certain - 0.46).abs() < 1e-9, "{left:?}");
+        assert!((left.share - 0.468).abs() < 1e-9, "{left:?}");
+        assert!(left.interval[0] > 0.42 && left.interval[1] < 0.89, "{left:?}");
+        assert!((right.certain - 0.14).abs() < 1e-9, "{right:?}");
+        let alone = divide(&blocks, time(0), &division, &Groups::single(3));
+        assert!(alone.groups[0].certain < 0.01, "{:?}", alone.groups[0]);
+    }
+
+    #[test]
     fn no_path_no_time() {
         let division = Division::new(1, &[way(&[block(0)], None, 0)], &[true]);
-        let found = divide(&[time(5)], time(0), &division);
-        assert_eq!((found.paths[0].share, found.unplaced), (0.0, time(5)));
+        let found = divide(&[time(5)], time(0), &division, &Groups::single(1));
+        assert_eq!((found.groups[0].share, found.unplaced), (0.0, time(5)));
     }
 }

@@ -7,6 +7,7 @@ use trodden_profile::MethodMap;
 
 use crate::decisions::Decisions;
 use crate::overview;
+use crate::path_time::PathTime;
 use crate::section::{Extent, SECTIONS};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
 use crate::words::{self, decision_short, percent, place, thousands};
@@ -275,10 +276,14 @@ impl Page {
 
     fn branch(&mut self, method: &MethodView, branch: &BranchView) {
         let text = branch_words(method, branch);
-        match method.decisions().of(branch.block).is_none() && matches!(branch.fork, Fork::Branch { .. }) {
-            // In columns: spaces are kept.
-            true => self.line(&format!("     {text}")),
-            false => self.wrapped(5, &text),
+        // In columns: spaces are kept.
+        let columns = method.decisions().of(branch.block).is_none()
+            && method.time.is_none()
+            && matches!(branch.fork, Fork::Branch { .. });
+        if columns {
+            self.line(&format!("     {text}"));
+        } else {
+            self.wrapped(5, &text);
         }
     }
 
@@ -330,10 +335,15 @@ pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
         };
         // The positive outcome first, whichever way the compiler turned the jump.
         outcomes.sort_by_key(|outcome| outcome.negative);
-        let counts = outcomes
-            .iter()
-            .map(|o| format!("{} {}{}", o.text, words::count(o.count), share(o.count)));
-        let counts = counts.collect::<Vec<_>>().join(", ");
+        let between = match outcomes.iter().any(|o| o.time.is_some()) {
+            true => "; ",
+            false => ", ",
+        };
+        let counts = outcomes.iter().map(|o| {
+            let time = outcome_time(o.time.as_ref());
+            format!("{} {}{}{time}", o.text, words::count(o.count), share(o.count))
+        });
+        let counts = counts.collect::<Vec<_>>().join(between);
         let never = if total == Some(0) { " never reached:" } else { "" };
         let asked = decision.phrase().unwrap_or_default();
         return format!("{:<10} {asked}{never}  {counts}{low}", place(branch.at));
@@ -345,21 +355,35 @@ pub(crate) fn branch_words(method: &MethodView, branch: &BranchView) -> String {
                 (Some(taken), Some(total)) => format!("{} taken", percent(taken as f64 / total as f64)),
                 _ => "share not known".to_owned(),
             };
+            let times = branch.outcomes(method).into_iter().filter_map(|o| {
+                let time = o.time.as_ref().map(words::time_of_outcome)?;
+                Some(format!("; {} {time}", o.text))
+            });
             format!(
-                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}",
+                "{:<15} taken {:>13}  not taken {:>13}  {bias}{low}{}",
                 place(branch.at),
                 words::count(*taken),
-                words::count(*not_taken)
+                words::count(*not_taken),
+                times.collect::<String>()
             )
         }
         Fork::Switch(cases) => {
             let text: Vec<String> = cases
                 .iter()
-                .map(|c| format!("{} {}", decision_short(&c.label), words::count(c.count)))
+                .zip(branch.outcomes(method))
+                .map(|(c, o)| {
+                    let time = outcome_time(o.time.as_ref());
+                    format!("{} {}{time}", decision_short(&c.label), words::count(c.count))
+                })
                 .collect();
             format!("{:<16} {}{low}", place(branch.at), text.join("; "))
         }
     }
+}
+
+/// What is said of an outcome's time behind its count.
+fn outcome_time(time: Option<&PathTime>) -> String {
+    time.map_or_else(String::new, |time| format!(", {}", words::time_of_outcome(time)))
 }
 
 /// `7 → 8–9 not taken → 12`; with decisions in the source's terms `7 · 8–9 hit != null → no · 12`.

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd};
@@ -15,7 +15,7 @@ use trodden_profile::{
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::memory::{self, RememberedView};
-use crate::path_time::{Division, Names, PathTime, Through, TimeView, Times, measured};
+use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
 use crate::source::{SourceText, Sources, below};
@@ -118,6 +118,8 @@ pub struct MethodView<'p> {
     /// Where source text is found.
     sources: Rc<Sources>,
     decisions: OnceCell<Decisions>,
+    /// Per edge out of a branch or switch: the time of the paths that follow it.
+    edge_times: OnceCell<HashMap<EdgeRef, PathTime>>,
 }
 
 /// One path, or a prefix of one.
@@ -185,7 +187,7 @@ pub struct BranchView {
 }
 
 /// One outcome of a decision, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct OutcomeView {
     /// `yes`, `again`, `case "GET"`; `taken` where that is all that is known.
     pub text: String,
@@ -195,6 +197,8 @@ pub struct OutcomeView {
     pub count: Option<u64>,
     /// Where it leads.
     pub target: Place,
+    /// The part of the method's time that the paths with this outcome have, if that has samples.
+    pub time: Option<PathTime>,
 }
 
 impl BranchView {
@@ -219,6 +223,7 @@ impl BranchView {
                 negative: decisions.is_negative(method.map, edge),
                 count: method.edge_count(edge),
                 target: place(method.map, method.map.blocks[to.index()].start),
+                time: method.time_of(edge),
             }
         };
         targets.iter().enumerate().map(outcome).collect()
@@ -441,6 +446,7 @@ impl<'p> MethodView<'p> {
             readings: false,
             sources,
             decisions: OnceCell::new(),
+            edge_times: OnceCell::new(),
         };
         let damage = damage(map);
         let whole = counts.paths.iter().map(|(&number, &count)| (None, number, count));
@@ -602,6 +608,39 @@ impl<'p> MethodView<'p> {
         for (path, time) in self.paths.iter_mut().chain(&mut self.partial).zip(of_paths) {
             path.time = Some(time);
         }
+    }
+
+    /// The part of its time that the paths have which follow an edge out of a branch or switch; none without samples, or if
+    /// no path is known to follow it.
+    pub fn time_of(&self, edge: EdgeRef) -> Option<PathTime> {
+        self.edge_times
+            .get_or_init(|| self.times_of_edges())
+            .get(&edge)
+            .copied()
+    }
+
+    fn times_of_edges(&self) -> HashMap<EdgeRef, PathTime> {
+        let Some(time) = &self.time else {
+            return HashMap::new();
+        };
+        let mut edges: Vec<EdgeRef> = Vec::new();
+        let mut numbers: HashMap<EdgeRef, u32> = HashMap::new();
+        let mut number = |edge| {
+            *numbers.entry(edge).or_insert_with(|| {
+                edges.push(edge);
+                edges.len() as u32 - 1
+            })
+        };
+        let of_path: Vec<Vec<u32>> = self
+            .all_paths()
+            .map(|path| path.decided(self.map).map(&mut number).collect())
+            .collect();
+        let groups = Groups {
+            of_path,
+            count: edges.len(),
+        };
+        let times = time.of_groups(&self.division(), &groups);
+        edges.into_iter().zip(times).collect()
     }
 
     /// How often a block ran; none if the probes do not tell ([`MethodMap::known_blocks`]).

@@ -81,6 +81,11 @@ pub(crate) fn time_of_path(time: &PathTime) -> String {
     )
 }
 
+/// An outcome's part of its method's time: `44.7 % of the time (43–54 %)`.
+pub(crate) fn time_of_outcome(time: &PathTime) -> String {
+    format!("{} of the time ({})", percent(time.share), range(time.interval))
+}
+
 /// The beginning, if it is too long.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {

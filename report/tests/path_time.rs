@@ -80,3 +80,92 @@ fn without_samples_there_is_no_time() {
     assert!(report.findings().iter().all(|f| f.kind != FindingKind::SlowPath));
     assert!(!report.text(false).contains("CPU time"));
 }
+
+/// Two flags: the first is set in 2 % of the calls, and leads to slow code whichever way the second one goes; so the time
+/// is in two paths, neither of which has much of it for certain.
+fn audited() -> Profile {
+    use common::cpu::{frame, row, samples, time};
+    use common::{Method, class, run};
+    use trodden_profile::BlockExit::{Branch, Goto, Return};
+    use trodden_profile::{Condition, ConditionKind, CpuFrameKind, MethodConditions, Outcome};
+    let order = Method::new("order", "()V")
+        .block(&[5], Branch, &[2, 1])
+        .block(&[6], Goto, &[2])
+        .block(&[8], Branch, &[4, 3])
+        .block(&[9], Goto, &[4])
+        .block(&[11], Return, &[])
+        .count(&[0, 1, 2, 4], 1_800)
+        .count(&[0, 1, 2, 3, 4], 200)
+        .count(&[0, 2, 4], 97_900)
+        .count(&[0, 2, 3, 4], 100);
+    let rows = [
+        row(None, 0, Some(1), time(100)),
+        row(None, 0, Some(5), time(450)),
+        row(None, 0, Some(9), time(350)),
+        row(None, 0, Some(13), time(20)),
+        row(None, 0, Some(17), time(80)),
+    ];
+    let frames = vec![frame("demo/Shop", "order", "()V", CpuFrameKind::Java)];
+    let condition = |block, text: &str| Condition {
+        block,
+        kind: ConditionKind::If,
+        text: Some(text.to_owned()),
+        outcomes: vec![Outcome::No, Outcome::Yes],
+        made: None,
+    };
+    let conditions = MethodConditions {
+        conditions: vec![condition(0, "user.audited()"), condition(2, "user.vip()")],
+        ..MethodConditions::default()
+    };
+    Profile {
+        run: run(true),
+        classes: vec![class("demo/Shop", Some("Shop.java"), vec![order])],
+        cpu: Some(samples(frames, &rows)),
+        conditions: [((0, 0), conditions)].into(),
+        ..Profile::default()
+    }
+}
+
+#[test]
+fn the_time_of_an_outcome_is_known_where_that_of_its_paths_is_not() {
+    let profile = audited();
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let method = &json["methods"][0];
+    for path in method["paths"].as_array().unwrap() {
+        let least = path["time"]["interval"][0].as_f64().unwrap();
+        assert!(least < 0.2, "{path}");
+    }
+    let branch = &method["branches"][0];
+    assert_eq!(branch["condition"], "user.audited()");
+    let outcomes = branch["outcome_time"].as_array().unwrap();
+    // In the order of the edges: the branch is taken if the flag is not set.
+    assert_eq!(
+        (&outcomes[0]["outcome"], &outcomes[1]["outcome"]),
+        (&"no".into(), &"yes".into())
+    );
+    let number = |value: &Value| value.as_f64().unwrap();
+    // Certain are 450; of 530 it has 2 %, of 20 two thirds.
+    assert!(
+        (number(&outcomes[1]["share"]) - 0.473_9).abs() < 1e-3,
+        "{outcomes:?}"
+    );
+    assert!(
+        (number(&outcomes[1]["interval"][0]) - 0.419).abs() < 1e-2,
+        "{outcomes:?}"
+    );
+    let sum = number(&outcomes[0]["share"]) + number(&outcomes[1]["share"]);
+    assert!((sum - 1.0).abs() < 1e-9, "{outcomes:?}");
+    let all = ReportOptions {
+        all: true,
+        ..ReportOptions::default()
+    };
+    let text = Report::new(&profile, &all).unwrap().text(false);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains(
+            "line 5 user.audited() yes 2,000 (2.0 %), 47.4 % of the time (42–100 %); no 98,000 (98.0 %)"
+        ),
+        "{text}"
+    );
+}
