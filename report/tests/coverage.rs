@@ -225,7 +225,7 @@ fn known_classes_and_loaded_ones() {
 
 /// `profile=coverage`: blocks and ways are known, paths are not, and nothing pretends to know them.
 #[test]
-fn marks_tell_which_way_was_never_gone() {
+fn marks_say_which_outcome_was_never_taken() {
     let mut profile = profile_of(choices().map(), MethodCounts::default());
     profile.run.exact = false;
     profile.run.probe = "coverage".to_owned();
@@ -248,9 +248,18 @@ fn marks_tell_which_way_was_never_gone() {
     assert_eq!(sums.methods, Ratio { covered: 1, total: 1 });
     let text = coverage.text(20, false);
     assert!(!text.contains("paths"), "{text}");
-    assert_eq!(text.matches("→ never").count(), 2, "{text}");
+    assert_eq!(text.matches("the branch was never taken").count(), 1, "{text}");
+    assert_eq!(text.matches("the branch was always taken").count(), 1, "{text}");
     let json: serde_json::Value = serde_json::from_str(&coverage.json().unwrap()).unwrap();
     assert!(json["totals"]["paths"].is_null() && json["methods"][0]["covered_paths"].is_null());
-    assert_eq!(json["methods"][0]["branches"]["covered"], 4);
+    assert_eq!(json["methods"][0]["totals"]["branches"]["covered"], 4);
+    let outcomes = |at: usize| {
+        let branch = &json["methods"][0]["branches"][at];
+        assert!(branch["condition"].is_null() && branch["line"].is_u64() && branch["bci"].is_u64());
+        (branch["yes"].as_bool(), branch["no"].as_bool())
+    };
+    assert_eq!(outcomes(0), (Some(false), Some(true)));
+    assert_eq!(outcomes(1), (Some(true), Some(false)));
+    assert_eq!(outcomes(2), (Some(true), Some(true)));
     assert!(json["methods"][0]["nearest"].is_null());
 }

@@ -266,7 +266,7 @@ fn pages_lead_from_packages_to_source() -> Result<()> {
     assert!(row(75).contains("class=\"never\""), "{}", row(75));
     // check() was called with values of both kinds, day() never with 90.
     assert!(
-        row(33).contains("class=\"partly\"") && row(33).contains("never case 90"),
+        row(33).contains("class=\"partly\"") && row(33).contains("never went to case 90"),
         "{}",
         row(33)
     );

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use super::{BranchCoverage, MethodCoverage};
+use super::MethodCoverage;
 
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,11 +81,8 @@ impl Counters {
             counters.unknown_prime_paths += unknown;
             *classes.entry(method.class()).or_default() |= method.ran();
             let measured = method.measured();
-            for BranchCoverage { outcomes, .. } in &measured.branches {
-                let ratio = outcomes
-                    .iter()
-                    .fold(Ratio::default(), |sum, &n| sum + Ratio::one(n > 0));
-                counters.branches = counters.branches + ratio;
+            for branch in &measured.branches {
+                counters.branches = counters.branches + branch.ratio();
             }
             let package = method.class().rsplit_once('/').map_or("", |(package, _)| package);
             let file = method.source_file().unwrap_or(method.class());

@@ -39,18 +39,12 @@ impl Sums {
         let covered = sums.instructions.covered > 0;
         sums.methods = Ratio::one(covered);
         sums.complexity = Ratio::one(covered);
-        for BranchCoverage { outcomes, .. } in &measured.branches {
-            let taken = outcomes.iter().filter(|&&count| count > 0).count() as u64;
-            let all = outcomes.len() as u64;
-            sums.branches = sums.branches
-                + Ratio {
-                    covered: taken,
-                    total: all,
-                };
+        for ratio in measured.branches.iter().map(BranchCoverage::ratio) {
+            sums.branches = sums.branches + ratio;
             sums.complexity = sums.complexity
                 + Ratio {
-                    covered: taken.saturating_sub(1),
-                    total: all.saturating_sub(1),
+                    covered: ratio.covered.saturating_sub(1),
+                    total: ratio.total.saturating_sub(1),
                 };
         }
         let file = method.source_file().unwrap_or_default().to_owned();

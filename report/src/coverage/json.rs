@@ -4,8 +4,11 @@
 use serde::Serialize;
 use trodden_profile::{Key, MethodMap, Place, printable_lines};
 
-use super::{Counters, Coverage, CoverageError, MethodCoverage, Nearest, Ratio, criteria, text};
-use crate::decisions::Decisions;
+use super::{
+    BranchCoverage, Counters, Coverage, CoverageError, MethodCoverage, Nearest, OutcomeCoverage, Ratio, criteria,
+    text,
+};
+use crate::decisions::{Decision, Decisions};
 use crate::json::{Path, path};
 use crate::view::PathView;
 use crate::words;
@@ -38,11 +41,45 @@ struct Totals {
     prime_paths: Option<Part>,
 }
 
-/// So many of so many.
+/// A part of a whole.
 #[derive(Serialize)]
 pub(super) struct Part {
     covered: u64,
     total: u64,
+}
+
+/// Sums of one method.
+#[derive(Serialize)]
+struct MethodTotals {
+    /// Null if it is not known which paths ran.
+    paths: Option<Part>,
+    branches: Part,
+    lines: Part,
+}
+
+/// A branch or switch of the source.
+#[derive(Serialize)]
+struct Branch {
+    line: Option<u32>,
+    bci: u32,
+    /// Null if it is not known.
+    condition: Option<String>,
+    #[serde(flatten)]
+    outcomes: Outcomes,
+}
+
+/// Which outcomes were taken.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Outcomes {
+    Condition { yes: bool, no: bool },
+    Switch { outcomes: Vec<Case> },
+}
+
+#[derive(Serialize)]
+struct Case {
+    label: String,
+    taken: bool,
 }
 
 #[derive(Serialize)]
@@ -56,8 +93,9 @@ struct Method<'a> {
     possible_paths: u64,
     /// Null if it is not known which paths ran.
     covered_paths: Option<u64>,
-    branches: Part,
-    lines: Part,
+    ran: bool,
+    totals: MethodTotals,
+    branches: Vec<Branch>,
     paths: Vec<Path>,
     nearest: Option<NearestPath>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,8 +191,13 @@ fn method(method: &MethodCoverage) -> Method<'_> {
         line: method.lines().keys().next().copied(),
         possible_paths: map.num_paths(),
         covered_paths: method.has_paths.then_some(method.paths.covered),
-        branches: sums.branches.into(),
-        lines: sums.lines.into(),
+        ran: method.ran(),
+        totals: MethodTotals {
+            paths: method.has_paths.then(|| method.paths.into()),
+            branches: sums.branches.into(),
+            lines: sums.lines.into(),
+        },
+        branches: method.branches().iter().map(|one| branch(method, one)).collect(),
         paths: counts
             .filter_map(|(&number, &count)| view(number, count))
             .collect(),
@@ -163,6 +206,33 @@ fn method(method: &MethodCoverage) -> Method<'_> {
             .map(|found| nearest(map, graph, &method.decisions, &found)),
         mcdc: criteria::decisions(method),
         prime_paths: criteria::primes(method),
+    }
+}
+
+fn branch(method: &MethodCoverage, branch: &BranchCoverage) -> Branch {
+    let decision = method.decisions.of(branch.block);
+    let taken = |yes: bool| {
+        let mut outcomes = branch.outcomes.iter();
+        outcomes.any(|outcome| method.is_yes(outcome) == yes && outcome.count > 0)
+    };
+    let case = |outcome: &OutcomeCoverage| Case {
+        label: method.label(outcome),
+        taken: outcome.count > 0,
+    };
+    Branch {
+        line: branch.line,
+        bci: method.map().blocks[branch.block].last,
+        condition: decision.and_then(Decision::phrase),
+        outcomes: if method.is_switch(branch) {
+            Outcomes::Switch {
+                outcomes: branch.outcomes.iter().map(case).collect(),
+            }
+        } else {
+            Outcomes::Condition {
+                yes: taken(true),
+                no: taken(false),
+            }
+        },
     }
 }
 

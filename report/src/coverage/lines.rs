@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Add;
 
-use trodden_numbering::{BlockId, FlowGraph};
+use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
 use trodden_profile::{BlockExit, CompilerMade, ConditionKind, MethodConditions, Outcome};
 
 use super::{MethodCoverage, Ratio};
@@ -98,8 +98,25 @@ pub struct BranchCoverage {
     pub block: usize,
     /// Its line.
     pub line: Option<u32>,
-    /// How often each outcome was taken, in successor order.
-    pub outcomes: Vec<u64>,
+    /// Its outcomes, in successor order.
+    pub outcomes: Vec<OutcomeCoverage>,
+}
+
+/// One outcome of a branch or switch of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutcomeCoverage {
+    /// Executions.
+    pub count: u64,
+    /// The edges that are this outcome; several where a `switch` over strings compares with one after the other.
+    pub edges: Vec<EdgeRef>,
+}
+
+impl BranchCoverage {
+    /// Outcomes that were taken, of all.
+    pub fn ratio(&self) -> Ratio {
+        let outcomes = self.outcomes.iter();
+        outcomes.fold(Ratio::default(), |sum, outcome| sum + Ratio::one(outcome.count > 0))
+    }
 }
 
 /// One source line of one method.
@@ -144,6 +161,13 @@ struct Piece {
     only_jumps: bool,
 }
 
+fn edge_of(block: usize, index: usize) -> EdgeRef {
+    EdgeRef {
+        from: BlockId::new(block),
+        index: index as u32,
+    }
+}
+
 impl MethodCoverage {
     /// Its branches, in the order of their blocks.
     pub fn branches(&self) -> Vec<BranchCoverage> {
@@ -157,11 +181,16 @@ impl MethodCoverage {
             // That no case fits is no outcome where the source lists all cases.
             let of_source = targets
                 .zip(outcomes)
-                .filter(|(to, _)| !self.made.no_match.contains(&to.index()));
+                .enumerate()
+                .filter(|(_, (to, _))| !self.made.no_match.contains(&to.index()));
+            let outcome = |(edge, (_, &count)): (usize, (&BlockId, &u64))| OutcomeCoverage {
+                count,
+                edges: vec![edge_of(block, edge)],
+            };
             BranchCoverage {
                 block,
                 line: map.line(map.blocks[block].last),
-                outcomes: of_source.map(|(_, &count)| count).collect(),
+                outcomes: of_source.map(outcome).collect(),
             }
         };
         let (mut own, mut copies) = (Vec::new(), Vec::new());
@@ -189,7 +218,7 @@ impl MethodCoverage {
             // Where several branches of a line are copied, it is not known which stands for which.
             if let (Some(of), None) = (same.next(), same.next()) {
                 let sums = of.outcomes.iter_mut().zip(&copy.outcomes);
-                sums.for_each(|(sum, &count)| *sum = sum.saturating_add(count));
+                sums.for_each(|(sum, of_copy)| sum.count = sum.count.saturating_add(of_copy.count));
             }
         }
         // Of what was inlined it is not known which of its branches went where.
@@ -197,6 +226,30 @@ impl MethodCoverage {
             |branch: &BranchCoverage| branch.line.is_none_or(|line| !self.elsewhere.contains_key(&line));
         own.retain(|branch| branch.outcomes.len() > 1 && known(branch));
         own
+    }
+
+    /// A `switch`, or one of Kotlin's `when`: its outcomes are cases.
+    pub(super) fn is_switch(&self, branch: &BranchCoverage) -> bool {
+        let decision = self.decisions.of(branch.block);
+        self.map().blocks[branch.block].exit == BlockExit::Switch
+            || decision.is_some_and(|decision| decision.kind == ConditionKind::Switch)
+    }
+
+    /// Of an outcome of a condition: is it the one that is taken when the condition holds? Where the condition is not
+    /// known, the one that jumps.
+    pub(super) fn is_yes(&self, outcome: &OutcomeCoverage) -> bool {
+        let mut edges = outcome.edges.iter();
+        edges.all(|&edge| !self.decisions.is_negative(self.map(), edge))
+    }
+
+    /// An outcome of a `switch`: `case "GET"`, `default`.
+    pub(super) fn label(&self, outcome: &OutcomeCoverage) -> String {
+        let label = |&edge: &EdgeRef| self.decisions.outcome_or_label(self.map(), edge);
+        let labels: Vec<String> = outcome.edges.iter().map(label).collect();
+        match labels.is_empty() {
+            true => "default".to_owned(),
+            false => labels.join(", ").replace(", case ", ", "),
+        }
     }
 
     /// Lines that were inlined into it: the class that they come from, the line there, and how often it ran here.
@@ -242,23 +295,30 @@ impl MethodCoverage {
         if map.blocks.get(block)?.exit != BlockExit::Switch || !ways(block).any(is_comparison) {
             return None;
         }
-        let mut outcomes: BTreeMap<usize, u64> = BTreeMap::new();
-        // A case may begin with a jump to where another one is, too.
-        let mut add = |to: usize, count: u64| {
+        let mut outcomes: BTreeMap<usize, OutcomeCoverage> = BTreeMap::new();
+        // A case may begin with a jump to where another one is, too. What no comparison leads to is the default.
+        let mut add = |to: usize, count: u64, case: Option<EdgeRef>| {
             let jumps = map.blocks[to].exit == BlockExit::Goto && map.blocks[to].start == map.blocks[to].last;
             let to = if jumps { ways(to).next().unwrap_or(to) } else { to };
-            *outcomes.entry(to).or_default() += count;
+            let none = OutcomeCoverage {
+                count: 0,
+                edges: Vec::new(),
+            };
+            let outcome = outcomes.entry(to).or_insert(none);
+            outcome.count += count;
+            outcome.edges.extend(case);
         };
         let mut open: Vec<(usize, u64)> = ways(block).zip(counts(block)).collect();
         while let Some((at, count)) = open.pop() {
             if !is_comparison(at) {
-                add(at, count);
+                add(at, count, None);
             } else if compared.insert(at) {
                 let case = self.made.compares[&at];
                 for (edge, way) in ways(at).zip(counts(at)).enumerate() {
-                    match edge == case {
-                        true => add(way.0, way.1),
-                        false => open.push(way),
+                    if edge == case {
+                        add(way.0, way.1, Some(edge_of(at, edge)));
+                    } else {
+                        open.push(way);
                     }
                 }
             }
@@ -286,7 +346,7 @@ impl MethodCoverage {
             if let Some((to, _)) = taken(branch.block)
                 && let (Some(nothing), Some(&sum)) = (branch.outcomes.first_mut(), sums.get(&to))
             {
-                *nothing = sum;
+                nothing.count = sum;
             }
         }
     }
@@ -336,7 +396,8 @@ impl MethodCoverage {
         self.add_elsewhere(&mut lines);
         for branch in branches {
             if let Some(line) = branch.line.and_then(|number| lines.get_mut(&number)) {
-                line.branches.push(branch.outcomes.clone());
+                line.branches
+                    .push(branch.outcomes.iter().map(|outcome| outcome.count).collect());
             }
         }
         lines

@@ -1,20 +1,21 @@
-//! Coverage without paths for a terminal: which way each decision never went.
+//! Coverage without paths for a terminal: which outcomes of decisions were never taken.
 
 use std::cmp::Reverse;
 
-use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
-use trodden_profile::Place;
+use maud::{Markup, html};
+use trodden_profile::{ConditionKind, Place};
 
 use super::text::of;
-use super::{BranchCoverage, Coverage, MethodCoverage, Ratio};
+use super::{BranchCoverage, Coverage, MethodCoverage, OutcomeCoverage, Ratio};
+use crate::decisions::Decision;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
 use crate::words::{self, place, thousands};
 
-/// Ways of one method that are told.
-const MOST_WAYS: usize = 5;
+/// Decisions of one method that are listed.
+const MAX_DECISIONS: usize = 5;
 
-/// The methods that lack most, with the ways that were not gone.
-pub(super) fn lacking_ways(page: &mut Page, coverage: &Coverage, top: usize) {
+/// The methods that lack most, with the outcomes that were never taken.
+pub(super) fn lacking_outcomes(page: &mut Page, coverage: &Coverage, top: usize) {
     let missing = lacking(coverage);
     if !missing.is_empty() {
         page.line("");
@@ -47,11 +48,10 @@ pub(super) fn lacking(coverage: &Coverage) -> Vec<((Ratio, Ratio), &MethodCovera
 
 fn sums(method: &MethodCoverage) -> (Ratio, Ratio) {
     let measured = method.measured();
-    let ways = measured.branches.iter().flat_map(|branch| &branch.outcomes);
+    let branches = measured.branches.iter().map(BranchCoverage::ratio);
     let sum = |sum: Ratio, one: Ratio| sum + one;
     (
-        ways.map(|&count| Ratio::one(count > 0))
-            .fold(Ratio::default(), sum),
+        branches.fold(Ratio::default(), sum),
         measured
             .lines
             .values()
@@ -74,93 +74,105 @@ fn one(page: &mut Page, method: &MethodCoverage, branches: Ratio, lines: Ratio) 
         page.wrapped(6, "did not run");
         return;
     }
-    let all = never_gone(method);
-    for never in all.iter().take(MOST_WAYS) {
+    let all = never_taken(method);
+    for never in all.iter().take(MAX_DECISIONS) {
         let text = page.styled(DECISION, &never.text_with_place());
         page.line(&format!("      {text}"));
     }
-    if all.len() > MOST_WAYS {
+    if all.len() > MAX_DECISIONS {
         page.line(&format!(
             "      and {} more",
-            thousands((all.len() - MOST_WAYS) as u64)
+            thousands((all.len() - MAX_DECISIONS) as u64)
         ));
     }
 }
 
-/// A decision that never went some of its ways.
+/// A decision of which some outcomes were never taken.
 pub(super) struct Never {
     /// Where it is.
     pub at: Place,
-    /// What is decided, in the source's words, if that is known.
-    asked: Option<String>,
-    /// The ways, or how many they are; nothing if it was never decided at all.
-    ways: Option<String>,
+    /// The condition in the source's terms, if it is known.
+    pub condition: Option<String>,
+    /// What never happened, behind the condition: `was never true`.
+    pub what: String,
+    /// Some other outcome was taken.
+    decided: bool,
 }
 
 impl Never {
-    /// `age < 12 → never yes`.
+    /// ``` `age < 12` was never true ```; ``` `for (x : xs)` never had an element ```.
     pub fn text(&self) -> String {
-        let ways = match &self.ways {
-            Some(ways) => format!("never {ways}"),
-            None => "never decided".to_owned(),
-        };
-        match &self.asked {
-            Some(asked) => format!("{asked} → {ways}"),
-            None => ways,
+        match &self.condition {
+            Some(condition) => format!("`{condition}` {}", self.what),
+            None => format!("the branch {}", self.what),
         }
     }
 
-    /// `line 4: age < 12 → never yes`.
+    /// The same for a page.
+    pub fn markup(&self) -> Markup {
+        html! {
+            @match &self.condition {
+                Some(condition) => { code { (condition) } }
+                None => { "the branch" }
+            }
+            " " (self.what)
+        }
+    }
+
+    /// ``` line 4: `age < 12` was never true ```.
     pub fn text_with_place(&self) -> String {
-        match &self.asked {
-            Some(_) => format!("{}: {}", place(self.at), self.text()),
-            None => format!("{} → {}", place(self.at), self.text()),
-        }
+        format!("{}: {}", place(self.at), self.text())
     }
 }
 
-/// The ways that decisions of a method never went, of those that were decided at all.
-pub(super) fn never_gone(method: &MethodCoverage) -> Vec<Never> {
-    let all = all_never_gone(method);
-    all.filter(|never| never.ways.is_some()).collect()
+/// The decisions of a method of which some outcomes were taken, and others never.
+pub(super) fn never_taken(method: &MethodCoverage) -> Vec<Never> {
+    let all = all_never_taken(method);
+    all.filter(|never| never.decided).collect()
 }
 
-/// The same, with decisions that were not reached.
-pub(super) fn all_never_gone(method: &MethodCoverage) -> impl Iterator<Item = Never> {
+/// As [`never_taken`], with decisions that were not reached.
+pub(super) fn all_never_taken(method: &MethodCoverage) -> impl Iterator<Item = Never> {
     let branches = method.branches().into_iter();
     branches.filter_map(|branch| never(method, &branch))
 }
 
-/// Nothing if it went every way.
+/// None if every outcome was taken.
 fn never(method: &MethodCoverage, branch: &BranchCoverage) -> Option<Never> {
     let map = method.map();
-    let missed: Vec<usize> = (0..branch.outcomes.len())
-        .filter(|&at| branch.outcomes[at] == 0)
-        .collect();
+    let missed: Vec<&OutcomeCoverage> = branch.outcomes.iter().filter(|o| o.count == 0).collect();
     if missed.is_empty() {
         return None;
     }
-    let from = BlockId::new(branch.block);
-    let at = crate::view::place(map, map.blocks[branch.block].last);
-    let reached = missed.len() < branch.outcomes.len();
-    let ways = match map.graph.successors(from).len() == branch.outcomes.len() {
-        true => {
-            let way = |&index: &usize| {
-                let edge = EdgeRef {
-                    from,
-                    index: index as u32,
-                };
-                method.decisions.outcome_or_label(map, edge)
-            };
-            missed.iter().map(way).collect::<Vec<_>>().join(", ")
+    let decided = missed.len() < branch.outcomes.len();
+    let what = match missed[..] {
+        _ if !decided => "was never reached".to_owned(),
+        [one] if !method.is_switch(branch) => never_so(method, branch, one).to_owned(),
+        _ => {
+            let labels: Vec<String> = missed.iter().map(|outcome| method.label(outcome)).collect();
+            format!("never went to {}", labels.join(" or "))
         }
-        // Ways that the source does not have are left out, and which is which is not known any more.
-        false => format!("{} of {} ways", missed.len(), branch.outcomes.len()),
     };
-    let asked = method.decisions.asked(map, branch.block);
+    let decision = method.decisions.of(branch.block);
     Some(Never {
-        at,
-        asked: (asked != place(at)).then_some(asked),
-        ways: reached.then_some(ways),
+        at: crate::view::place(map, map.blocks[branch.block].last),
+        condition: decision.and_then(Decision::phrase),
+        what,
+        decided,
     })
+}
+
+/// That the outcome of a condition was never taken: behind the condition, as a statement about it.
+fn never_so(method: &MethodCoverage, branch: &BranchCoverage, outcome: &OutcomeCoverage) -> &'static str {
+    let decision = method.decisions.of(branch.block);
+    let known = decision.is_some_and(|decision| decision.text.is_some());
+    let elements = known && decision.is_some_and(|decision| decision.kind == ConditionKind::ForEach);
+    match (method.is_yes(outcome), known, elements) {
+        (true, _, true) => "never had an element",
+        (false, _, true) => "never came to its end",
+        (true, true, false) => "was never true",
+        (false, true, false) => "was never false",
+        (true, false, false) => "was never taken",
+        (false, false, false) => "was always taken",
+    }
 }

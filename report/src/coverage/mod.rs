@@ -41,7 +41,7 @@ use trodden_profile::{
 pub use crate::criteria::{ConditionCoverage, DecisionCoverage, PrimePath, PrimePaths};
 pub use builds::newest_build;
 pub use counters::{Counters, Ratio};
-pub use lines::{BranchCoverage, Line};
+pub use lines::{BranchCoverage, Line, OutcomeCoverage};
 pub use nearest::{Flip, Nearest, nearest};
 pub(crate) use section::Kind;
 pub use site::SiteFile;

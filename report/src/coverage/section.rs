@@ -101,7 +101,7 @@ fn section(coverage: &Coverage, top: usize) -> Markup {
 fn one(method: &MethodCoverage) -> Markup {
     let map = method.map();
     let sums = Counters::of([method], u64::MAX);
-    let never = marks::never_gone(method);
+    let never = marks::never_taken(method);
     html! {
         details {
             summary {
@@ -109,7 +109,7 @@ fn one(method: &MethodCoverage) -> Markup {
                 span.badge { (text::of(sums.branches)) " branches, " (text::of(sums.lines)) " lines" }
             }
             @if !method.ran() { p.note { "Did not run." } }
-            @if !never.is_empty() { ul { @for way in &never { li { (way.text_with_place()) } } } }
+            @if !never.is_empty() { ul { @for never in &never { li { (words::place(never.at)) ": " (never.markup()) } } } }
         }
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn all(page: &mut Page, coverage: &Coverage, top: usize) {
     sums(page, coverage);
     match coverage.has_paths() {
         true => lacking_paths(page, coverage, top),
-        false => marks::lacking_ways(page, coverage, top),
+        false => marks::lacking_outcomes(page, coverage, top),
     }
     criteria::lacking(page, coverage, top);
     notes(page, coverage);

@@ -35,7 +35,7 @@ pub(super) fn page(coverage: &Coverage, package: &Package, class: &Class) -> Str
     frame(coverage, &dotted(simple(class.name)), "../", &trail, &content)
 }
 
-/// Its name, and the ways that its decisions never went.
+/// Its name, and the outcomes of its decisions that were never taken.
 fn one(package: &Package, method: &MethodCoverage) -> Markup {
     let first = method.lines().keys().next().copied();
     html! {
@@ -44,13 +44,14 @@ fn one(package: &Package, method: &MethodCoverage) -> Markup {
             None => { code { (signature(method)) } }
         }
         @if !method.ran() { " " span.badge.never { "did not run" } }
-        @let never = marks::never_gone(method);
+        @let never = marks::never_taken(method);
         @if !never.is_empty() {
-            ul.ways { @for way in &never { li {
-                @match package.place_of(method, way.at.line) {
-                    Some(place) => { a href=(place) { (words::place(way.at)) } ": " (way.text()) }
-                    None => { (way.text_with_place()) }
+            ul.ways { @for one in &never { li {
+                @match package.place_of(method, one.at.line) {
+                    Some(place) => { a href=(place) { (words::place(one.at)) } }
+                    None => { (words::place(one.at)) }
                 }
+                ": " (one.markup())
             } } }
         }
     }

@@ -13,8 +13,8 @@ use crate::words::{self, dotted, percent, thousands};
 
 /// Methods in the list of the worst.
 const WORST: usize = 30;
-/// Ways of each that are told there.
-const WAYS: usize = 4;
+/// Decisions of each that are listed there.
+const MAX_DECISIONS: usize = 4;
 /// Methods that are named per reason.
 const NAMED: usize = 50;
 
@@ -62,7 +62,7 @@ fn sums(coverage: &Coverage) -> Markup {
         (
             "branches",
             sums.branches,
-            "ways that decisions of the source can go",
+            "outcomes of the source's decisions",
         ),
         ("lines", sums.lines, "lines with code"),
         ("methods", sums.methods, ""),
@@ -77,7 +77,7 @@ fn sums(coverage: &Coverage) -> Markup {
                     (sum("paths", sums.paths, &format!("of each method at most {}", thousands(coverage.cap()))))
                 }
             } }
-            p.note { span.key.ran { "ran" } " " span.key.partly { "ran in part, or a decision never went one way" } " "
+            p.note { span.key.ran { "ran" } " " span.key.partly { "ran in part, or an outcome of a decision was never taken" } " "
                 span.key.never { "did not run" } }
         }
     }
@@ -105,10 +105,10 @@ fn worst(packages: &[Package]) -> Markup {
     html! {
         section #worst {
             h2 { "Worst first" }
-            @if all.is_empty() { p { "Everything ran, every way." } }
+            @if all.is_empty() { p { "Every line ran, and every outcome was taken." } }
             @else {
                 p.note { "Methods by the number of branches and lines that did not run; "
-                    (thousands(all.len() as u64)) " lack something." }
+                    (thousands(all.len() as u64)) " have some." }
                 ol.worst { @for (counters, package, method) in all.iter().take(WORST) {
                     li { (one(counters, package, method)) }
                 } }
@@ -118,7 +118,7 @@ fn worst(packages: &[Package]) -> Markup {
 }
 
 fn one(counters: &Counters, package: &Package, method: &MethodCoverage) -> Markup {
-    let never = marks::never_gone(method);
+    let never = marks::never_taken(method);
     let name = format!("{}.{}", dotted(simple(method.class())), signature(method));
     let link = |line| {
         package
@@ -143,13 +143,16 @@ fn one(counters: &Counters, package: &Package, method: &MethodCoverage) -> Marku
         }
         @if !never.is_empty() {
             ul.ways {
-                @for way in never.iter().take(WAYS) { li {
-                    @match link(way.at.line) {
-                        Some(link) => { a href=(link) { (words::place(way.at)) } ": " (way.text()) }
-                        None => { (way.text_with_place()) }
+                @for one in never.iter().take(MAX_DECISIONS) { li {
+                    @match link(one.at.line) {
+                        Some(link) => { a href=(link) { (words::place(one.at)) } }
+                        None => { (words::place(one.at)) }
                     }
+                    ": " (one.markup())
                 } }
-                @if never.len() > WAYS { li.soft { "and " (thousands((never.len() - WAYS) as u64)) " more decisions" } }
+                @if never.len() > MAX_DECISIONS {
+                    li.soft { "and " (thousands((never.len() - MAX_DECISIONS) as u64)) " more decisions" }
+                }
             }
         }
     }
@@ -195,7 +198,7 @@ fn notes(coverage: &Coverage) -> Markup {
         @if !reasons.is_empty() {
             section.skipped {
                 h2 { "In no sum" }
-                p.note { "Nobody knows whether these ran." }
+                p.note { "It is not known whether these ran." }
                 @for (reason, methods) in &reasons { details {
                     summary { (reason) " " span.badge { (thousands(methods.len() as u64)) } }
                     ul { @for method in methods.iter().take(NAMED) { li { code { (method) } } } }
@@ -205,8 +208,8 @@ fn notes(coverage: &Coverage) -> Markup {
         }
         @if let Some(missing) = words::not_counted(&coverage.run) { p.note { (missing) } }
         @if others > 0 {
-            p.note { (thousands(others)) " classes were loaded with other bytes than " code { "--classes" } " has: changed by another agent, or \
-                built anew since. What is told of them is about the loaded ones." }
+            p.note { (thousands(others)) " classes differ from the class files that " code { "--classes" } " names: another agent changed them, or \
+                they were built again after the run. Their figures are those of the classes that ran." }
         }
     }
 }

@@ -226,7 +226,7 @@ fn frame(coverage: &Coverage, title: &str, up: &str, trail: &[(&str, &str)], con
 /// The columns that every table of sums has behind its names.
 fn heads(coverage: &Coverage) -> Markup {
     html! {
-        th scope="col" { "Branches" } th.num scope="col" { "not gone" }
+        th scope="col" { "Branches" } th.num scope="col" { "not taken" }
         th scope="col" { "Lines" } th.num scope="col" { "not run" }
         @if coverage.has_paths() { th.num scope="col" { "Paths not run" } }
     }

@@ -1,4 +1,4 @@
-//! The page of a source file: each line with whether it ran, and what its decisions never did.
+//! The page of a source file: each line with whether it ran, and which outcomes of its decisions were never taken.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ struct Marked {
     missed: bool,
     count: u64,
     branches: Ratio,
-    /// What its decisions never did.
-    never: Vec<String>,
+    /// Which outcomes of its decisions were never taken.
+    never: Vec<Markup>,
 }
 
 impl Marked {
@@ -69,12 +69,12 @@ pub(super) fn page(coverage: &Coverage, package: &Package, file: &File, sources:
         section {
             p { (share(covered)) " of " (thousands(covered.total)) " lines ran, " (share(branches)) " of "
                 (thousands(branches.total)) " branches." }
-            @if without { p.note { "The source was not found. " code { "--sources PLACE" } " names a folder or a " code { "-sources.jar" } " that has it." } }
+            @if without { p.note { "The source was not found. Name its folder or " code { "-sources.jar" } " by " code { "--sources PLACE" } "." } }
             @if last > text.len() && !without {
-                p.warning { "Code stands at line " (last) ", but this source has " (text.len()) " lines: it is not the one that was compiled." }
+                p.warning { "The class has code in line " (last) ", but this source has " (text.len()) " lines: it is not the one that was compiled." }
             }
             div.scroll { table.code {
-                thead.unseen { tr { th { "Line" } @if coverage.has_paths() { th { "Times" } } th { "Source, and what never happened" } } }
+                thead.unseen { tr { th { "Line" } @if coverage.has_paths() { th { "Times" } } th { "Source, and outcomes that were never taken" } } }
                 tbody { @for number in numbers {
                     (row(coverage, number, text_of(number), lines.get(&number)))
                 } }
@@ -109,9 +109,9 @@ fn lines(file: &File) -> BTreeMap<u32, Marked> {
         for (number, line) in method.lines() {
             lines.entry(number).or_default().add(&line);
         }
-        for never in marks::all_never_gone(method) {
+        for never in marks::all_never_taken(method) {
             if let Some(line) = never.at.line.and_then(|number| lines.get_mut(&number)) {
-                line.never.push(never.text());
+                line.never.push(never.markup());
             }
         }
     }
