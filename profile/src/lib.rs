@@ -30,18 +30,18 @@ pub use model::facts;
 pub use model::structural;
 pub use model::{
     Accuracy, AccuracyOptions, Alike, BURST_GROUPS, BlockExit, BlockInfo, BlockShape, BranchCounts,
-    BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, CompilerMade, Condition, ConditionKind, Conditions,
-    ContextNode, ContextRow, ContextTree, Contexts, CounterLayout, Covered, CpuFailure, CpuFrame,
-    CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, EdgeLabel, EdgeProfile, EndKind,
-    ExactSubpaths, FORMAT_VERSION, ForestNode, ForestProblem, InlinedCode, KNOWN_SUBPATH, KPaths,
-    KPathsOverlap, Key, Known, LeftAlone, LevelOverlap, LineEntry, LoadError, MapsWriter, Memory, MemoryRun,
-    MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodCovered, MethodMap, MethodOverlap,
-    MethodShape, MethodTime, OFTEN, Observation, Outcome, PathDescription, PathForest, PhiOutOfRange, Place,
-    PlaceTime, Problem, Profile, RankedSubpath, ReadError, Remembered, RunInfo, SaveError, ShapeHasher,
-    Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths, SubtractError, TestCounts, TestMethod,
-    WriteError, alike, check_conditions, compare, edge_key, flow, is_control, kpaths_overlap, least_rotation,
-    merge, path_key, printable, printable_lines, same_paths, share_interval, share_interval_of,
-    subpath_accuracy, subtract,
+    BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, CodeCopy, CodeRange, CompilerMade, Condition,
+    ConditionKind, Conditions, ContextNode, ContextRow, ContextTree, Contexts, CounterLayout, Covered,
+    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, EdgeLabel,
+    EdgeProfile, EndKind, ExactSubpaths, FORMAT_VERSION, ForestNode, ForestProblem, InlinedCode,
+    KNOWN_SUBPATH, KPaths, KPathsOverlap, Key, Known, LeftAlone, LevelOverlap, LineEntry, LoadError,
+    MapsWriter, Memory, MemoryRun, MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodCovered,
+    MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN, Observation, Outcome, PathDescription,
+    PathForest, PhiOutOfRange, Place, PlaceTime, Problem, Profile, RankedSubpath, ReadError, Remembered,
+    RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
+    SubtractError, TestCounts, TestMethod, WriteError, alike, check_conditions, compare, edge_key, flow,
+    is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines, same_paths,
+    share_interval, share_interval_of, subpath_accuracy, subtract,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

@@ -6,18 +6,29 @@ use common::conditions::any_conditions;
 use common::*;
 use proptest::prelude::*;
 use trodden_profile::{
-    CompilerMade, Condition, ConditionKind, MapsWriter, MethodConditions, Outcome, Profile, merge,
+    CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, MapsWriter, MethodConditions, Outcome,
+    Profile, merge,
 };
 
 fn with_conditions() -> impl Strategy<Value = Profile> {
     let of_first = |profile: Profile| {
         let map = profile.classes[0].map.methods[0].clone();
-        (Just(profile), any_conditions(&map))
+        (Just(profile), any_conditions(&map), any::<bool>())
     };
     let one = any_class("a/A").prop_filter("has a method", |class| !class.map.methods.is_empty());
     one.prop_map(|class| profile(vec![class]))
         .prop_flat_map(of_first)
-        .prop_map(|(mut profile, of)| {
+        .prop_map(|(mut profile, mut of, ranges)| {
+            let end = profile.classes[0].map.methods[0].code_length;
+            if ranges && end > 1 {
+                of.left_out = vec![CodeRange { start: 0, end: 1 }];
+                of.copies = vec![CodeCopy {
+                    start: end - 1,
+                    of: 0,
+                    length: 1,
+                }];
+                of.restarts = vec![0];
+            }
             profile.conditions.insert((0, 0), of);
             profile
         })
@@ -85,7 +96,20 @@ fn conditions_that_do_not_fit_are_refused() {
     };
     assert!(good().to_bytes().is_ok());
     type Spoil = fn(&mut Profile);
-    let spoil: [(&str, Spoil); 4] = [
+    let spoil: [(&str, Spoil); 7] = [
+        ("not of its code", |p| {
+            p.conditions.get_mut(&(0, 0)).unwrap().left_out = vec![CodeRange { start: 1, end: 9999 }];
+        }),
+        ("not of its code", |p| {
+            p.conditions.get_mut(&(0, 0)).unwrap().copies = vec![CodeCopy {
+                start: 1,
+                of: 1,
+                length: 1,
+            }];
+        }),
+        ("not of its blocks", |p| {
+            p.conditions.get_mut(&(0, 0)).unwrap().restarts = vec![99];
+        }),
         ("which is not there", |p| {
             let of = p.conditions[&(0, 0)].clone();
             p.conditions.insert((0, 9), of);

@@ -1,19 +1,22 @@
 //! What a method's branches decide, in the source's terms where these are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use trodden_numbering::EdgeRef;
+use trodden_numbering::{EdgeRef, StartKind};
 use trodden_profile::{
-    CompilerMade, ConditionKind, EdgeLabel, MethodConditions, MethodMap, Outcome, printable,
+    CompilerMade, ConditionKind, EdgeLabel, EndKind, MethodConditions, MethodMap, Outcome, PathDescription,
+    Place, printable,
 };
 use trodden_source::text::SourceFile;
 
-use crate::words::{decision_short, place_of};
+use crate::words::{decision_short, end_kind, ends, place, place_of, start_kind, starts};
 
 /// The decisions of one method. Without any, all are shown as what the bytecode does.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     blocks: BTreeMap<u32, Decision>,
+    /// Blocks in which a `switch` over patterns looks for the next case.
+    restarts: BTreeSet<u32>,
 }
 
 /// A decision whose meaning is known, at least in part.
@@ -65,6 +68,7 @@ impl Decisions {
         };
         Decisions {
             blocks: of.conditions.iter().filter_map(decision).collect(),
+            restarts: of.restarts.iter().copied().collect(),
         }
     }
 
@@ -81,6 +85,40 @@ impl Decisions {
     /// Did the compiler make the decision at the end of this block on its own?
     pub fn made(&self, block: usize) -> Option<CompilerMade> {
         self.of(block)?.made
+    }
+
+    /// Where a path starts, in plain words.
+    pub(crate) fn starts(&self, map: &MethodMap, path: &PathDescription) -> String {
+        match self.looks_for_case(map, path.start) {
+            true if path.start_kind == StartKind::Header => next_case(path.start),
+            _ => starts(path.start_kind, path.start),
+        }
+    }
+
+    /// Where a path ends, in plain words.
+    pub(crate) fn ends(&self, map: &MethodMap, path: &PathDescription) -> String {
+        match self.looks_for_case(map, path.end) {
+            true if path.end_kind == EndKind::Header => next_case(path.end),
+            _ => ends(path.end_kind, path.end),
+        }
+    }
+
+    /// The kinds of a path's start and end, for programs: the search for the next case is no loop, but cuts the path.
+    pub(crate) fn kinds(&self, map: &MethodMap, path: &PathDescription) -> (&'static str, &'static str) {
+        let start = match path.start_kind {
+            StartKind::Header if self.looks_for_case(map, path.start) => StartKind::Cut,
+            kind => kind,
+        };
+        let end = match path.end_kind {
+            EndKind::Header if self.looks_for_case(map, path.end) => EndKind::Cut,
+            kind => kind,
+        };
+        (start_kind(start), end_kind(end))
+    }
+
+    fn looks_for_case(&self, map: &MethodMap, at: Place) -> bool {
+        let block = map.block_at(at.bci).map(|block| block.index() as u32);
+        block.is_some_and(|block| self.restarts.contains(&block))
     }
 
     /// Following an edge, in words: `hit != null → no`, `for (x : xs) → again`, `line 24 → yes`; what the bytecode did
@@ -140,6 +178,10 @@ impl Decision {
             (None, Some(place)) => Some(format!("{place} (inlined)")),
         }
     }
+}
+
+fn next_case(at: Place) -> String {
+    format!("next case of the switch, {}", place(at))
 }
 
 fn label(map: &MethodMap, edge: EdgeRef) -> &EdgeLabel {

@@ -134,7 +134,7 @@ fn path_row(
                 span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
             }
             div.route {
-                span.end { (words::starts(d.start_kind, d.start)) }
+                span.end { (view.decisions().starts(view.map, d)) }
                 @if let Some(like) = told.like.filter(|_| told.folded > 0) {
                     span.arrow aria-hidden="true" { "→" }
                     span.fold { (told.folded) " steps as path " (paths[like].number) }
@@ -142,7 +142,7 @@ fn path_row(
                 }
                 @for (stop, &differs) in stops.iter().zip(&told.differs).skip(told.folded) { (hop(view, stop, differs)) }
                 span.arrow aria-hidden="true" { "→" }
-                span.end.differs[told.ends_elsewhere] { (words::ends(d.end_kind, d.end)) }
+                span.end.differs[told.ends_elsewhere] { (view.decisions().ends(view.map, d)) }
             }
         } }
     }
@@ -153,10 +153,10 @@ pub(crate) fn route(view: &MethodView, path: &PathView) -> Markup {
     let d = &path.description;
     html! {
         div.route {
-            span.end { (words::starts(d.start_kind, d.start)) }
+            span.end { (view.decisions().starts(view.map, d)) }
             @for stop in &path.folded(view.decisions()) { (hop(view, stop, false)) }
             span.arrow aria-hidden="true" { "→" }
-            span.end { (words::ends(d.end_kind, d.end)) }
+            span.end { (view.decisions().ends(view.map, d)) }
         }
     }
 }

@@ -404,6 +404,7 @@ fn method_time(view: &TimeView) -> MethodTime {
 
 pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Decisions) -> Path {
     let d: &PathDescription = &view.description;
+    let (start_kind, end_kind) = decisions.kinds(map, d);
     let point = |kind, at: Place| Point {
         kind,
         line: at.line,
@@ -422,8 +423,8 @@ pub(crate) fn path(view: &PathView, map: &MethodMap, graph: Key, decisions: &Dec
             interval: time.interval,
             certain: time.certain,
         }),
-        start: point(words::start_kind(d.start_kind), d.start),
-        end: point(words::end_kind(d.end_kind), d.end),
+        start: point(start_kind, d.start),
+        end: point(end_kind, d.end),
         steps: d
             .steps
             .iter()

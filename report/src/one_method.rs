@@ -10,7 +10,6 @@ use crate::path_time::{Names, PathTime, Times, measured};
 use crate::source::Sources;
 use crate::text::{branch_words, route};
 use crate::view::{BranchView, MethodView, PathView};
-use crate::words;
 
 /// What there is to say about a method.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -73,10 +72,7 @@ impl OneMethod {
         let decisions = method.decisions();
         let path = |(path, prefix): (&PathView, bool)| {
             let d = &path.description;
-            let (starts, ends) = (
-                words::starts(d.start_kind, d.start),
-                words::ends(d.end_kind, d.end),
-            );
+            let (starts, ends) = (decisions.starts(method.map, d), decisions.ends(method.map, d));
             OnePath {
                 number: path.number,
                 prefix,

@@ -260,8 +260,8 @@ impl Page {
             11,
             &format!(
                 "from {} to {}",
-                words::starts(d.start_kind, d.start),
-                words::ends(d.end_kind, d.end)
+                method.decisions().starts(method.map, d),
+                method.decisions().ends(method.map, d)
             ),
         );
         if let Some(time) = &path.time {

@@ -1,5 +1,7 @@
 //! From what the stack holds and how control flows to a method's conditions.
 
+use std::cell::OnceCell;
+
 use trodden_classfile::class::{Class, Method};
 use trodden_classfile::code::Code;
 use trodden_numbering::{BlockId, FlowGraph};
@@ -8,11 +10,12 @@ use trodden_profile::{BlockExit, Condition, ConditionKind, MethodConditions, Met
 use crate::expression::{Id, Name, Node};
 use crate::flow::{Flow, Lines, LoopTest};
 use crate::interpret::{Decision, Interpreted, Relation, Test, interpret};
+use crate::listing::Listing;
 use crate::print::{Dialect, MAX_TEXT, Printer};
 use crate::rules::ClassMarks;
 use crate::switches;
 use crate::variables::Variables;
-use crate::{Classes, rules};
+use crate::{Classes, patterns, rules};
 
 /// A method, with all that is known about it.
 pub struct Known<'m, 'a> {
@@ -36,6 +39,7 @@ pub struct Known<'m, 'a> {
     pub marks: ClassMarks,
     /// Other classes.
     pub classes: &'m dyn Classes,
+    listing: OnceCell<Listing<'m, 'a>>,
 }
 
 /// Recovers the conditions of a method.
@@ -61,6 +65,7 @@ pub fn method<'a>(
         dialect,
         marks,
         classes,
+        listing: OnceCell::new(),
     };
     let mut out = MethodConditions::default();
     for (block, facts) in interpreted.blocks.iter().enumerate() {
@@ -71,11 +76,17 @@ pub fn method<'a>(
         };
         out.conditions.push(condition);
     }
+    patterns::note(&known, &mut out);
     rules::apply(&known, &mut out);
     out
 }
 
 impl<'m, 'a> Known<'m, 'a> {
+    /// Its instructions.
+    pub fn listing(&self) -> &Listing<'m, 'a> {
+        self.listing.get_or_init(|| Listing::new(self.class, self.code))
+    }
+
     /// Writes expressions.
     pub fn printer(&self) -> Printer<'_, 'a> {
         Printer {

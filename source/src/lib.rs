@@ -13,6 +13,8 @@ mod expression;
 mod facts;
 mod flow;
 mod interpret;
+mod listing;
+mod patterns;
 mod print;
 pub mod rules;
 mod switches;
@@ -25,7 +27,8 @@ use rustc_hash::FxHashMap;
 use trodden_classfile::class::Class;
 use trodden_classfile::code::{Code, Marks};
 use trodden_classfile::decode;
-use trodden_classfile::reader::Fault;
+use trodden_classfile::pool::Pool;
+use trodden_classfile::reader::{Fault, Reader};
 use trodden_profile::{ClassMap, MethodConditions};
 
 pub use print::MAX_TEXT;
@@ -46,12 +49,13 @@ impl Classes for NoClasses {
     }
 }
 
-/// The classes in which compilers keep the labels of `switch` over enums, by internal name.
+/// The classes that say what the numbers of a `switch` over enums are, by internal name: those with a table of labels, and
+/// enums that are nested in another class, whose ordinals javac 21 uses at once.
 #[derive(Clone, Debug, Default)]
 pub struct LabelTables(FxHashMap<String, Box<[u8]>>);
 
 impl LabelTables {
-    /// Keeps the bytes of a class if such labels stand there; says whether they do.
+    /// Keeps the bytes of a class if it has such labels; says whether it does.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) -> bool {
         let found = Self::are_in(name, bytes);
         if found {
@@ -60,17 +64,30 @@ impl LabelTables {
         found
     }
 
-    /// Do such labels stand in the class of this name?
+    /// Has the class of this name such labels?
     pub fn are_in(name: &str, bytes: &[u8]) -> bool {
         // javac numbers these classes: `Outer$1`. The name is asked first, as that is cheap.
         let last = name.rsplit('$').next().unwrap_or_default();
         let table: &[u8] = match last {
             "WhenMappings" => b"$EnumSwitchMapping$",
             _ if last.starts_with(|c: char| c.is_ascii_digit()) => b"$SwitchMap$",
-            _ => return false,
+            _ => return last.len() < name.len() && is_enum(bytes),
         };
         bytes.windows(table.len()).any(|part| part == table)
     }
+}
+
+/// Is it the class file of an enum? Only its constant pool is walked over.
+fn is_enum(bytes: &[u8]) -> bool {
+    const ACC_ENUM: u16 = 0x4000;
+    const MAGIC_AND_VERSION: usize = 8;
+    let mut reader = Reader::new(bytes, 0);
+    let flags = reader
+        .bytes(MAGIC_AND_VERSION)
+        .and_then(|_| Pool::read(&mut reader));
+    flags
+        .and_then(|_| reader.u2())
+        .is_ok_and(|flags| flags & ACC_ENUM != 0)
 }
 
 impl Classes for LabelTables {

@@ -6,14 +6,14 @@ use trodden_classfile::class::Class;
 use trodden_classfile::code::{Code, Marks};
 use trodden_classfile::decode;
 use trodden_classfile::opcodes as op;
-use trodden_classfile::pool::Constant;
+use trodden_classfile::reader::get_u2;
 use trodden_profile::{Condition, ConditionKind, EdgeLabel, Outcome};
 
-use crate::bootstrap::Bootstrap;
 use crate::decide::Known;
 use crate::expression::{Id, Name, Node};
 use crate::interpret::Relation;
-use crate::print::{character, simple, string};
+use crate::patterns::PatternSwitch;
+use crate::print::{character, string};
 
 /// Labels that one way of a switch shows at most.
 const MAX_LABELS: usize = 4;
@@ -82,8 +82,8 @@ enum Table {
     Text(Labels),
     /// Numbers that are characters.
     Characters,
-    /// Types by key; the variable that is bound stands at the target.
-    Types(BTreeMap<i32, (String, Vec<u8>)>),
+    /// Patterns.
+    Patterns(PatternSwitch),
     /// Nothing is known.
     Unknown,
 }
@@ -96,29 +96,9 @@ impl Table {
                 Some(c) => character(c),
                 None => key.to_string(),
             }),
-            Table::Types(_) if key == -1 => Some("null".to_owned()),
-            Table::Types(types) => {
-                let (text, class) = types.get(&key)?;
-                let bound = target.and_then(|target| bound(known, target, class));
-                Some(match bound {
-                    Some(name) => format!("{text} {name}"),
-                    None => text.clone(),
-                })
-            }
+            Table::Patterns(patterns) => patterns.label(known, key, target),
             Table::Unknown => None,
         }
-    }
-}
-
-/// The variable that a block binds to what it casts to a class.
-fn bound(known: &Known, block: usize, class: &[u8]) -> Option<String> {
-    let block = &known.map.blocks[block];
-    let named = known.interpreted.named.iter();
-    let mut within = named.filter(|s| (block.start..block.end).contains(&s.pc));
-    let store = within.next()?;
-    match known.interpreted.arena.get(store.value) {
-        Node::Cast(to, _) if to == class => Some(decode(store.name).into_owned()),
-        _ => None,
     }
 }
 
@@ -159,6 +139,24 @@ fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) 
             };
             (Some(subject), Some(labels.map_or(Table::Unknown, Table::Text)))
         }
+        // Enums of the same source file, from javac 21 on: their ordinals.
+        Node::Call {
+            receiver: Some(subject),
+            member,
+            ..
+        } if member.name == b"ordinal" && member.descriptor == b"()I" => {
+            let labels = match member.class == known.class.name {
+                true => ordinals(known.class),
+                false => {
+                    let bytes = known.classes.class(&decode(member.class));
+                    bytes.and_then(|bytes| ordinals(&Class::read(&bytes).ok()?))
+                }
+            };
+            match labels {
+                Some(labels) => (Some(subject), Some(Table::Text(labels))),
+                None => (Some(over), None),
+            }
+        }
         Node::Call {
             receiver: Some(subject),
             member,
@@ -166,13 +164,10 @@ fn labels(known: &Known, block: usize, over: Id) -> (Option<Id>, Option<Table>) 
         } if member.class == b"java/lang/String" && member.name == b"hashCode" => {
             (Some(subject), Some(Table::Unknown))
         }
-        Node::Dynamic { index, arguments, .. } => {
-            let subject = arena.list(arguments).first().copied();
-            match types(known, index) {
-                Some(types) => (subject, Some(Table::Types(types))),
-                None => (subject, Some(Table::Unknown)),
-            }
-        }
+        Node::Dynamic { arguments, .. } => match PatternSwitch::at(known, block) {
+            Some(patterns) => (patterns.subject, Some(Table::Patterns(patterns))),
+            None => (arena.list(arguments).first().copied(), Some(Table::Unknown)),
+        },
         // The second half of a switch over strings: positions of the strings.
         Node::Local {
             name: Name::None,
@@ -350,25 +345,23 @@ fn constants(class: &Class, table: &[u8]) -> Option<Labels> {
     (!labels.is_empty()).then_some(labels)
 }
 
-/// The types of a `switch` over patterns, by position.
-fn types(known: &Known, index: u16) -> Option<BTreeMap<i32, (String, Vec<u8>)>> {
-    const SWITCHES: &[u8] = b"java/lang/runtime/SwitchBootstraps";
-    let (bootstrap, ..) = known.class.pool.dynamic(index)?;
-    let bootstrap = Bootstrap::read(known.class, bootstrap)?;
-    let enums = bootstrap.is(SWITCHES, b"enumSwitch");
-    if !bootstrap.is(SWITCHES, b"typeSwitch") && !enums {
-        return None;
-    }
-    let mut types = BTreeMap::new();
-    for (position, &argument) in bootstrap.arguments.iter().enumerate() {
-        let entry = match known.class.pool.constant(argument) {
-            Some(Constant::Class(name)) => (simple(name), name.to_vec()),
-            Some(Constant::String(name)) if enums => (decode(name).into_owned(), Vec::new()),
-            Some(Constant::String(text)) => (string(&decode(text)), Vec::new()),
-            Some(Constant::Integer(number)) => (number.to_string(), Vec::new()),
-            _ => continue,
-        };
-        types.insert(position as i32, entry);
-    }
-    Some(types)
+/// The constants of an enum by their ordinals: in the order in which its initialiser stores them.
+fn ordinals(class: &Class) -> Option<Labels> {
+    let initialiser = class.methods.iter().find(|method| method.name == b"<clinit>")?;
+    let code = Code::read(initialiser.code.as_ref()?, &class.pool, &mut Marks::default()).ok()?;
+    let stores = code
+        .instructions(0, code.len())
+        .filter(|&(_, opcode)| opcode == op::PUTSTATIC);
+    let fields = stores.filter_map(|(pc, _)| class.pool.member(get_u2(code.bytes, pc as usize + 1)));
+    let constants = fields.filter(|field| {
+        let ty = field
+            .descriptor
+            .strip_prefix(b"L")
+            .and_then(|ty| ty.strip_suffix(b";"));
+        ty == Some(class.name)
+    });
+    let labels: Labels = (0..)
+        .zip(constants.map(|field| decode(field.name).into_owned()))
+        .collect();
+    (class.superclass() == Some(b"java/lang/Enum") && !labels.is_empty()).then_some(labels)
 }

@@ -42,6 +42,7 @@ pub mod javap;
 pub mod jdk;
 pub mod live;
 pub mod obedient;
+pub mod old_javac;
 pub mod pages;
 pub mod process;
 pub mod profile;

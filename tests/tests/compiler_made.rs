@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use trodden_tests::jacoco::{Jacoco, facts};
 use trodden_tests::jdk::Jdk;
-use trodden_tests::{Result, artefacts, build, process};
+use trodden_tests::{Result, artefacts, build, old_javac, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
 
@@ -44,20 +44,33 @@ const KNOWN_OF_ECJ_PATTERNS: &[(&str, &str)] = &[
 /// Of Kotlin.
 const KNOWN_OF_KOTLIN: &[(&str, &str)] = &[];
 
-/// Lines and branches of each method, methods and classes; instructions are what compilers choose.
-fn sums(xml: &str) -> BTreeMap<String, String> {
+/// What of two reports is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Counted {
+    /// Lines and branches.
+    Lines,
+    /// Instructions, too.
+    Instructions,
+}
+
+/// Lines and branches of each method, methods and classes.
+fn sums(xml: &str, counted: Counted) -> BTreeMap<String, String> {
     let wanted = |key: &String| {
+        let kinds = ["BRANCH", "LINE", "METHOD", "COMPLEXITY", "INSTRUCTION"];
+        let kinds = if counted == Counted::Instructions {
+            &kinds
+        } else {
+            &kinds[..4]
+        };
         // Sums over classes follow from these.
-        key.contains("/method ")
-            && ["BRANCH", "LINE", "METHOD", "COMPLEXITY"]
-                .iter()
-                .any(|kind| key.ends_with(kind))
+        key.contains("/method ") && kinds.iter().any(|kind| key.ends_with(kind))
     };
     let branches = |key: &String| key.contains(" line ");
     let all = facts(xml).into_iter();
     all.filter_map(|(key, value)| match () {
         () if wanted(&key) => Some((key, value)),
         // Of a line: did any of it run, and its branches.
+        () if branches(&key) && counted == Counted::Instructions => Some((key, value)),
         () if branches(&key) => {
             let number = |name: &str| {
                 let from = value.find(&format!("{name}=\""))? + name.len() + 2;
@@ -80,6 +93,7 @@ fn differences(
     folder: &Path,
     (class, class_path): (&str, &str),
     known: &[(&str, &str)],
+    counted: Counted,
 ) -> Result<Vec<String>> {
     let jacoco = Jacoco::fetched()?;
     let path = |name: &str| -> PathBuf { folder.join(name) };
@@ -94,7 +108,7 @@ fn differences(
         "-agentpath:{agent}=start,probe=counters,single-path-methods=probe,cut-paths=count,include=made.*,file={}",
         path("made.trodden").display()
     ))?;
-    let theirs = sums(&jacoco.report(jdk, &path("exec"), &path("classes"))?);
+    let theirs = sums(&jacoco.report(jdk, &path("exec"), &path("classes"))?, counted);
     let ours = |more: &[&str]| -> Result<BTreeMap<String, String>> {
         let mut trodden = Command::new(&artefacts::artefacts()?.cli);
         trodden.current_dir(folder);
@@ -106,7 +120,8 @@ fn differences(
             "--classes",
             "classes",
         ]);
-        Ok(sums(&process::run(trodden.args(more), LIMIT)?.success()?.stdout))
+        let xml = process::run(trodden.args(more), LIMIT)?.success()?.stdout;
+        Ok(sums(&xml, counted))
     };
     let found = ours(&[])?;
     assert!(theirs.len() > 50, "{theirs:#?}");
@@ -133,6 +148,7 @@ fn compile(jdk: &Jdk, compiler: Compiler, source: &str, classes: &Path) -> Resul
     let source = Path::new(build::ROOT).join("coverage/made").join(source);
     let mut command = match compiler {
         Compiler::Javac => jdk.command("javac"),
+        Compiler::OldJavac(version) => return old_javac::compile(jdk, version, &source, classes),
         Compiler::Ecj => {
             let mut java = jdk.command("java");
             java.arg("-jar").arg(Jacoco::fetched()?.ecj);
@@ -147,15 +163,21 @@ fn compile(jdk: &Jdk, compiler: Compiler, source: &str, classes: &Path) -> Resul
 #[derive(Clone, Copy, Debug)]
 enum Compiler {
     Javac,
+    OldJavac(&'static str),
     Ecj,
 }
 
-fn as_jacoco(jdk: &Jdk, compiler: Compiler, name: &str, known: &[(&str, &str)]) -> Result<()> {
+fn as_jacoco(
+    jdk: &Jdk,
+    compiler: Compiler,
+    (name, counted): (&str, Counted),
+    known: &[(&str, &str)],
+) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let classes = folder.path().join("classes");
     compile(jdk, compiler, &format!("{name}.java"), &classes)?;
     let (program, class_path) = (format!("made.{name}"), classes.display().to_string());
-    let differ = differences(jdk, folder.path(), (&program, &class_path), known)?;
+    let differ = differences(jdk, folder.path(), (&program, &class_path), known, counted)?;
     assert!(
         differ.is_empty(),
         "{compiler:?}, {}: {differ:#?}",
@@ -167,9 +189,14 @@ fn as_jacoco(jdk: &Jdk, compiler: Compiler, name: &str, known: &[(&str, &str)]) 
 #[test]
 fn what_javac_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for jdk in Jdk::ends()? {
-        as_jacoco(&jdk, Compiler::Javac, "Made", KNOWN)?;
+        as_jacoco(&jdk, Compiler::Javac, ("Made", Counted::Lines), KNOWN)?;
         if jdk.feature >= 21 {
-            as_jacoco(&jdk, Compiler::Javac, "MadePatterns", KNOWN_OF_PATTERNS)?;
+            as_jacoco(
+                &jdk,
+                Compiler::Javac,
+                ("MadePatterns", Counted::Lines),
+                KNOWN_OF_PATTERNS,
+            )?;
         }
     }
     Ok(())
@@ -178,10 +205,31 @@ fn what_javac_makes_is_left_out_as_jacoco_does() -> Result<()> {
 #[test]
 fn what_ecj_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for jdk in Jdk::ends()? {
-        as_jacoco(&jdk, Compiler::Ecj, "Made", KNOWN_OF_ECJ)?;
+        as_jacoco(&jdk, Compiler::Ecj, ("Made", Counted::Lines), KNOWN_OF_ECJ)?;
         if jdk.feature >= 21 {
-            as_jacoco(&jdk, Compiler::Ecj, "MadePatterns", KNOWN_OF_ECJ_PATTERNS)?;
+            as_jacoco(
+                &jdk,
+                Compiler::Ecj,
+                ("MadePatterns", Counted::Lines),
+                KNOWN_OF_ECJ_PATTERNS,
+            )?;
         }
+    }
+    Ok(())
+}
+
+/// Decisions in `finally`, handlers written by hand that look like the compiler's, resources, `switch` over strings and
+/// `assert`: to the instruction, by compilers of several ages.
+#[test]
+fn copies_and_handlers_are_counted_as_jacoco_does() -> Result<()> {
+    let sample = ("MadeFinally", Counted::Instructions);
+    for jdk in Jdk::ends()? {
+        as_jacoco(&jdk, Compiler::Javac, sample, &[])?;
+        as_jacoco(&jdk, Compiler::Ecj, sample, &[])?;
+    }
+    let jdk = &Jdk::ends()?[0];
+    for version in old_javac::VERSIONS {
+        as_jacoco(jdk, Compiler::OldJavac(version), sample, &[])?;
     }
     Ok(())
 }
@@ -197,7 +245,7 @@ fn what_kotlinc_makes_is_left_out_as_jacoco_does() -> Result<()> {
         build::kotlinc(jdk, &build::jars()?, options, &source, &classes)?;
         let class_path = format!("{}:{}", classes.display(), build::kotlin_library()?.display());
         let program = ("made.MadeKotlinKt", class_path.as_str());
-        let differ = differences(jdk, folder.path(), program, KNOWN_OF_KOTLIN)?;
+        let differ = differences(jdk, folder.path(), program, KNOWN_OF_KOTLIN, Counted::Lines)?;
         assert!(differ.is_empty(), "{options:?}: {differ:#?}");
         only_lines_of_the_file(folder.path(), &source)?;
     }

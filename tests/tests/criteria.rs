@@ -189,21 +189,24 @@ fn what_is_not_known_is_said() -> Result<()> {
     for (file, some) in [("paths.trodden", true), ("two.trodden", true)] {
         let text = text(file, &[])?;
         assert_eq!(
-            text.contains("it is not known whether they ran"),
+            text.contains("Whether they ran is not known"),
             some,
             "{file}: {text}"
         );
-        assert!(text.contains("--profile kpaths --k 3 tells"), "{file}: {text}");
+        assert!(
+            text.contains("Record with --profile kpaths --k 3"),
+            "{file}: {text}"
+        );
     }
     let limited = text("two.trodden", &["--prime-path-cap", "20"])?;
     assert!(
-        limited.contains("Methods with more than 20 prime paths, which are in no sum: 2 (such as Criteria#"),
+        limited.contains("Not in the sums: 2 methods with more than 20 prime paths (such as Criteria#"),
         "{limited}"
     );
     let refused = program.trodden(&["coverage", "marks.trodden", "--mcdc"])?;
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        refused.stderr.contains("want every path counted"),
+        refused.stderr.contains("need every path counted"),
         "{}",
         refused.stderr
     );

@@ -13,11 +13,11 @@ use crate::{output, reach, sources};
 /// Shows what ran and what did not: lines, branches and, where paths were counted, paths.
 #[derive(Args)]
 pub struct CoverageCommand {
-    /// Profiles (.trodden), or folders that have some; of several it is shown what ran in any of them.
+    /// Profiles (.trodden), or folders of them; of several, code counts as run if any of them ran it.
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Only runs that ended in this time before now (30d, 12h, 2w), of the newest build: what earlier builds
-    /// ran counts for code that is the same. Wants profiles of --profile coverage; others are left out. Text
+    /// ran counts for code that is the same. Needs profiles of --profile coverage; others are left out. Text
     /// ends with what never ran, by class.
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
@@ -34,20 +34,20 @@ pub struct CoverageCommand {
     /// Text: at most this many methods [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
-    /// Text: the tests that run this line, and which way each went there: Order.java:12. Wants profiles that
-    /// tell tests apart (trodden gate record --keep FOLDER).
+    /// Text: the tests that run this line, and which outcome each took there: Order.java:12. Needs profiles
+    /// of single tests (trodden gate record --keep FOLDER).
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["since", "format", "method"])]
     tests_for: Option<String>,
     /// Sources: a directory, one above several projects, or a -sources.jar; may be repeated [default:
     /// src/main/java and the like, if the current directory has them].
     #[arg(long, value_name = "PLACE")]
     sources: Vec<PathBuf>,
-    /// MC/DC (masking): which outcomes of conditions decided on their own. Wants --probe counters; text and
-    /// JSON tell it.
+    /// MC/DC (masking): which outcomes of conditions decided alone. Needs --probe counters; shown in text and
+    /// JSON.
     #[arg(long)]
     mcdc: bool,
-    /// Prime paths: those without repetition that are part of no longer one, as GCC 15 counts them. Wants
-    /// --profile kpaths where there are loops; text and JSON tell them.
+    /// Prime paths: those without repetition that are part of no longer one, as GCC 15 counts them. Needs
+    /// --profile kpaths where there are loops; shown in text and JSON.
     #[arg(long)]
     prime_paths: bool,
     #[command(flatten)]

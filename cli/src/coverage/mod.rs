@@ -33,7 +33,7 @@ pub struct CoverageArgs {
     /// Classes, or Class#method, that are not.
     #[arg(long, value_name = "PATTERN")]
     exclude: Vec<String>,
-    /// Count what compilers make on their own, too: branches behind assert, switches over strings, try with
+    /// Count what compilers add, too: branches behind assert, switches over strings, try with
     /// resources, copies of finally, records' and enums' methods … JaCoCo leaves the same out.
     #[arg(long)]
     compiler_made: bool,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::codec::wire::Encoder;
 use super::codec::{CLASSES, END, FORMAT_VERSION, MAGIC, RUN, SECTION_TARGET, SKIPPED, Tag, validate, write};
-use super::conditions::codec::{CONDITIONS, put_method};
+use super::conditions::codec::{CONDITIONS, RANGES, put_method, put_ranges};
 use super::conditions::{self, MethodConditions};
 use super::map::ClassMap;
 use super::profile::{ClassProfile, MethodCounts, RunInfo, Skipped};
@@ -22,6 +22,7 @@ pub struct MapsWriter {
     shapes: Stream,
     inlined: Stream,
     conditions: Stream,
+    ranges: Stream,
 }
 
 /// Sections of one tag.
@@ -80,12 +81,11 @@ impl MapsWriter {
         for (method, of) in conditions.iter().enumerate() {
             if *of != MethodConditions::default() {
                 conditions::check_method(map, method, of).map_err(WriteError::Invalid)?;
-                put_method(
-                    &mut self.conditions.plain,
-                    (self.number as u32, method as u32),
-                    of,
-                );
+                let place = (self.number as u32, method as u32);
+                put_method(&mut self.conditions.plain, place, of);
                 self.conditions.end(CONDITIONS)?;
+                put_ranges(&mut self.ranges.plain, place, of);
+                self.ranges.end(RANGES)?;
             }
         }
         self.number += 1;
@@ -107,6 +107,7 @@ impl MapsWriter {
         bytes.extend_from_slice(&self.shapes.finish(shapes::codec::SHAPES)?);
         bytes.extend_from_slice(&self.inlined.finish(inlining::INLINED)?);
         bytes.extend_from_slice(&self.conditions.finish(CONDITIONS)?);
+        bytes.extend_from_slice(&self.ranges.finish(RANGES)?);
         let mut entries = Stream::default();
         for entry in skipped {
             write::skipped(&mut entries.plain, entry);

@@ -33,7 +33,8 @@ pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use by_test::{TestCounts, TestMethod};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
 pub use conditions::{
-    CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome, check_conditions,
+    CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
+    check_conditions,
 };
 pub use contexts::{
     BURST_GROUPS, BurstGroups, ByGroup, ContextNode, ContextRow, ContextTree, Contexts, PhiOutOfRange,

@@ -1,4 +1,4 @@
-//! MC/DC and prime paths of a method, and how text and JSON tell them.
+//! MC/DC and prime paths of a method, in text and JSON.
 
 use std::collections::BTreeSet;
 
@@ -9,11 +9,12 @@ use trodden_profile::MethodMap;
 use super::text::of;
 use super::{ConditionCoverage, Coverage, CoverageOptions, MethodCoverage, PrimePath, PrimePaths, Ratio};
 use crate::criteria::{self, Followed};
+use crate::decisions::Decision;
 use crate::text::{DECISION, HOT, Page, WIDTH, elide};
 use crate::words::{self, place, thousands};
 
-/// Prime paths of one method that text tells.
-const MOST_PRIMES: usize = 5;
+/// Prime paths of one method in text.
+const MAX_PRIMES: usize = 5;
 
 impl MethodCoverage {
     /// Finds what the options ask for.
@@ -50,29 +51,33 @@ impl MethodCoverage {
         (ratio, paths.len() as u64 - ratio.total)
     }
 
-    /// The line of a decision, and its outcomes that never decided on their own: position of the condition,
-    /// words.
+    /// Outcomes of conditions that never decided alone: line, condition, its position in the decision.
     fn undecided(&self) -> Vec<String> {
         let map = self.map();
-        let mut told = Vec::new();
+        let mut all = Vec::new();
         for decision in self.mcdc.iter().flatten() {
             for (at, condition) in decision.conditions.iter().enumerate() {
                 for index in (0..2).filter(|&index| !condition.decided[index]) {
                     let which = match decision.conditions.len() {
                         1 => String::new(),
-                        all => format!("  (condition {} of {all})", at + 1),
+                        count => format!(" (condition {} of {count})", at + 1),
                     };
-                    let outcome = self.decisions.outcome_or_label(map, edge(condition, index));
-                    let asked = self.decisions.asked(map, condition.block);
+                    let edge = edge(condition, index);
+                    let decision = self.decisions.of(condition.block).and_then(Decision::phrase);
+                    let outcome = match (&decision, self.decisions.is_negative(map, edge)) {
+                        (Some(_), false) => "true".to_owned(),
+                        (Some(_), true) => "false".to_owned(),
+                        (None, _) => self.decisions.outcome_or_label(map, edge),
+                    };
                     let line = place(crate::view::place(map, map.blocks[condition.block].last));
-                    told.push(match asked == line {
-                        true => format!("{line} → {outcome}{which}"),
-                        false => format!("{line}: {asked} → {outcome}{which}"),
-                    });
+                    let condition = decision.map_or("the branch".to_owned(), |text| format!("`{text}`"));
+                    all.push(format!(
+                        "{line}: {condition} never decided alone when {outcome}{which}"
+                    ));
                 }
             }
         }
-        told
+        all
     }
 
     /// A prime path in words: `line 75: b != 0 → no, to line 77`.
@@ -136,7 +141,7 @@ pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
     missing.sort_by_key(|(ratio, _)| std::cmp::Reverse(ratio.missed()));
     if !missing.is_empty() {
         page.line("");
-        page.line("Outcomes of conditions that never decided on their own (MC/DC), in methods that ran:");
+        page.line("Conditions that never decided alone (MC/DC), in methods that ran:");
     }
     for (ratio, method) in missing.iter().take(top) {
         title(page, method, *ratio);
@@ -152,7 +157,7 @@ pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
     missing.sort_by_key(|(ratio, _)| std::cmp::Reverse(ratio.missed()));
     if !missing.is_empty() {
         page.line("");
-        page.line("Prime paths that never ran whole, in methods that ran:");
+        page.line("Prime paths that did not run from end to end, in methods that ran:");
     }
     for (ratio, method) in missing.iter().take(top) {
         title(page, method, *ratio);
@@ -160,13 +165,13 @@ pub(super) fn lacking(page: &mut Page, coverage: &Coverage, top: usize) {
             continue;
         };
         let missed: Vec<&PrimePath> = paths.iter().filter(|path| path.covered == Some(false)).collect();
-        for path in missed.iter().take(MOST_PRIMES) {
+        for path in missed.iter().take(MAX_PRIMES) {
             page.wrapped(6, &method.prime_path(path));
         }
-        if missed.len() > MOST_PRIMES {
+        if missed.len() > MAX_PRIMES {
             page.line(&format!(
                 "      and {} more",
-                thousands((missed.len() - MOST_PRIMES) as u64)
+                thousands((missed.len() - MAX_PRIMES) as u64)
             ));
         }
     }
@@ -192,8 +197,8 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
         page.wrapped(
             0,
             &format!(
-                "Methods with more than {cap} prime paths, which are in no sum: {methods} (such as {}). \
-                 --prime-path-cap changes the limit.",
+                "Not in the sums: {methods} methods with more than {cap} prime paths (such as {}). --prime-path-cap \
+                 changes the limit.",
                 named(first)
             ),
         );
@@ -203,8 +208,8 @@ fn not_known(page: &mut Page, coverage: &Coverage) {
         page.wrapped(
             0,
             &format!(
-                "Of {} prime paths it is not known whether they ran, since they go on where loops begin again; they are \
-                 in no sum. A profile of --profile kpaths --k {needs} tells.",
+                "Not in the sums: {} prime paths. Whether they ran is not known, as they continue past the top of a loop. \
+                 Record with --profile kpaths --k {needs} to know it.",
                 thousands(unknown)
             ),
         );
@@ -233,7 +238,7 @@ impl Coverage {
 
 /// A decision of MC/DC, for JSON.
 #[derive(Serialize)]
-pub(super) struct Decision {
+pub(super) struct JsonDecision {
     line: Option<u32>,
     covered: u64,
     total: u64,
@@ -270,7 +275,7 @@ struct Missed {
     text: String,
 }
 
-pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<Decision>> {
+pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<JsonDecision>> {
     let map = method.map();
     let condition = |condition: &ConditionCoverage| {
         let last = map.blocks[condition.block].last;
@@ -289,7 +294,7 @@ pub(super) fn decisions(method: &MethodCoverage) -> Option<Vec<Decision>> {
         }
     };
     let decisions = method.mcdc.as_ref()?.iter();
-    let one = |decision: &super::DecisionCoverage| Decision {
+    let one = |decision: &super::DecisionCoverage| JsonDecision {
         line: decision
             .conditions
             .first()

@@ -5,8 +5,8 @@ use serde::Serialize;
 use trodden_profile::{Key, MethodMap, Place, printable_lines};
 
 use super::{
-    BranchCoverage, Counters, Coverage, CoverageError, MethodCoverage, Nearest, OutcomeCoverage, Ratio, criteria,
-    text,
+    BranchCoverage, Counters, Coverage, CoverageError, MethodCoverage, Nearest, OutcomeCoverage, Ratio,
+    criteria, text,
 };
 use crate::decisions::{Decision, Decisions};
 use crate::json::{Path, path};
@@ -99,7 +99,7 @@ struct Method<'a> {
     paths: Vec<Path>,
     nearest: Option<NearestPath>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mcdc: Option<Vec<criteria::Decision>>,
+    mcdc: Option<Vec<criteria::JsonDecision>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     prime_paths: Option<criteria::Primes>,
 }

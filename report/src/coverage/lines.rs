@@ -1,14 +1,16 @@
 //! Lines and branches of a method, without what the compiler made.
 //!
-//! What is left out is what JaCoCo's filters leave out, so that thresholds carry over: branches and blocks that the source
-//! has not, methods as a whole. Of a `finally` block, whose code stands at every way out, one copy stands for all: what
-//! another one did counts for it.
+//! What is left out is what JaCoCo's filters leave out, so that thresholds carry over: instructions, branches and blocks
+//! that the source does not have, methods as a whole. The copies of a `finally` block are one: what any of them did counts
+//! for the first one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Add;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph};
-use trodden_profile::{BlockExit, CompilerMade, ConditionKind, MethodConditions, Outcome};
+use trodden_profile::{
+    BlockExit, CodeCopy, CodeRange, CompilerMade, ConditionKind, MethodConditions, Outcome,
+};
 
 use super::{MethodCoverage, Ratio};
 
@@ -19,10 +21,10 @@ pub(super) struct Made {
     pub whole: bool,
     /// Blocks, with their branches.
     blocks: BTreeSet<usize>,
-    /// Blocks that repeat what others do.
-    copies: BTreeSet<usize>,
-    /// Branches that repeat what others do, in blocks that do more.
-    copied: BTreeSet<usize>,
+    /// Instructions.
+    left_out: Vec<CodeRange>,
+    /// Instructions that repeat others.
+    copies: Vec<CodeCopy>,
     /// Switches over the state of a suspended function.
     resumes: BTreeSet<usize>,
     /// Branches and switches, by block.
@@ -37,10 +39,6 @@ pub(super) struct Made {
     no_match: BTreeSet<usize>,
     /// Is code that was inlined left out?
     inlined: bool,
-    /// Blocks of handlers.
-    handlers: BTreeSet<usize>,
-    /// Blocks that look up whether assertions are on.
-    assertions: BTreeSet<usize>,
 }
 
 impl Made {
@@ -53,7 +51,6 @@ impl Made {
         let all = conditions.conditions.iter();
         let made = all.clone().filter(|c| c.made.is_some());
         let hashes = all.clone().filter(|c| c.made == Some(CompilerMade::StringSwitch));
-        let copied = all.clone().filter(|c| c.made == Some(CompilerMade::FinallyCopy));
         let resumes = all
             .clone()
             .filter(|c| c.made == Some(CompilerMade::KotlinCoroutine));
@@ -65,9 +62,9 @@ impl Made {
         let safe_calls = all.clone().filter(|c| c.kind == ConditionKind::SafeCall);
         Made {
             whole: conditions.method.is_some(),
-            blocks: blocks(&|made| made != CompilerMade::FinallyCopy),
-            copies: blocks(&|made| made == CompilerMade::FinallyCopy),
-            copied: copied.map(|c| c.block as usize).collect(),
+            blocks: blocks(&|_| true),
+            left_out: conditions.left_out.clone(),
+            copies: conditions.copies.clone(),
             resumes: resumes.map(|c| c.block as usize).collect(),
             branches: made.map(|c| c.block as usize).collect(),
             hashes: hashes.map(|c| c.block as usize).collect(),
@@ -78,16 +75,49 @@ impl Made {
             safe_calls: safe_calls.map(|c| c.block as usize).collect(),
             no_match: blocks(&|made| made == CompilerMade::NoMatch),
             inlined: true,
-            handlers: blocks(&|made| {
-                let kinds = [
-                    CompilerMade::FinallyCopy,
-                    CompilerMade::TryWithResources,
-                    CompilerMade::Synchronized,
-                ];
-                kinds.contains(&made)
-            }),
-            assertions: blocks(&|made| made == CompilerMade::Assert),
         }
+    }
+
+    /// The instruction that one repeats; itself if it repeats none.
+    fn original(&self, bci: u32) -> u32 {
+        let copy = self.copies[..self.copies.partition_point(|copy| copy.start <= bci)].last();
+        copy.filter(|copy| bci < copy.start + copy.length)
+            .map_or(bci, |copy| copy.of + (bci - copy.start))
+    }
+
+    /// Is the instruction left out?
+    fn leaves_out(&self, bci: u32) -> bool {
+        let range = self.left_out[..self.left_out.partition_point(|range| range.start <= bci)].last();
+        range.is_some_and(|range| bci < range.end)
+    }
+
+    /// Where pieces of code begin, besides blocks and lines: at the ends of ranges; and of two copies both where one does.
+    fn cuts(&self, blocks_and_lines: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+        let ranges = self.left_out.iter().flat_map(|range| [range.start, range.end]);
+        if self.copies.is_empty() {
+            return ranges.collect();
+        }
+        let mut cuts: BTreeSet<u32> = blocks_and_lines.chain(ranges).collect();
+        for copy in &self.copies {
+            cuts.extend([
+                copy.start,
+                copy.start + copy.length,
+                copy.of,
+                copy.of + copy.length,
+            ]);
+        }
+        let within = |from: u32, length: u32, cuts: &BTreeSet<u32>| -> Vec<u32> {
+            cuts.range(from..from + length).map(|cut| cut - from).collect()
+        };
+        for copy in &self.copies {
+            let offsets = within(copy.start, copy.length, &cuts);
+            cuts.extend(offsets.into_iter().map(|offset| copy.of + offset));
+        }
+        for copy in &self.copies {
+            let offsets = within(copy.of, copy.length, &cuts);
+            cuts.extend(offsets.into_iter().map(|offset| copy.start + offset));
+        }
+        cuts
     }
 }
 
@@ -115,7 +145,9 @@ impl BranchCoverage {
     /// Outcomes that were taken, of all.
     pub fn ratio(&self) -> Ratio {
         let outcomes = self.outcomes.iter();
-        outcomes.fold(Ratio::default(), |sum, outcome| sum + Ratio::one(outcome.count > 0))
+        outcomes.fold(Ratio::default(), |sum, outcome| {
+            sum + Ratio::one(outcome.count > 0)
+        })
     }
 }
 
@@ -152,13 +184,10 @@ pub(super) struct Measured {
 
 /// Instructions of one line in one block.
 struct Piece {
-    block: usize,
-    /// How often the block ran.
+    /// How often it ran, its copies included.
     count: u64,
     line: Option<u32>,
     instructions: u64,
-    /// Is it just a `goto` around what the compiler made?
-    only_jumps: bool,
 }
 
 fn edge_of(block: usize, index: usize) -> EdgeRef {
@@ -193,32 +222,37 @@ impl MethodCoverage {
                 outcomes: of_source.map(outcome).collect(),
             }
         };
-        let (mut own, mut copies) = (Vec::new(), Vec::new());
+        let mut own = Vec::new();
+        let mut copies: BTreeMap<u32, Vec<&Vec<u64>>> = BTreeMap::new();
         let mut compared = BTreeSet::new();
         for &block in &self.made.hashes {
             own.extend(self.string_switch(block, &mut compared));
         }
-        for (block, (_, outcomes)) in decides {
-            if compared.contains(&block) {
-                continue;
-            }
-            if self.made.copies.contains(&block) || self.made.copied.contains(&block) {
-                copies.push(branch((block, outcomes)));
-            } else if !self.made.blocks.contains(&block) && !self.made.branches.contains(&block) {
+        for (block, (info, outcomes)) in decides {
+            let original = self.made.original(info.last);
+            if original != info.last {
+                copies.entry(original).or_default().push(outcomes);
+            } else if !compared.contains(&block)
+                && !self.made.blocks.contains(&block)
+                && !self.made.branches.contains(&block)
+            {
                 own.push(branch((block, outcomes)));
             }
         }
         own.sort_by_key(|branch: &BranchCoverage| branch.block);
         self.join_safe_calls(&mut own);
-        for copy in copies {
-            let labels = |block: usize| &map.blocks[block].labels;
-            let mut same = own.iter_mut().filter(|own| {
-                own.line.is_some() && own.line == copy.line && labels(own.block) == labels(copy.block)
-            });
-            // Where several branches of a line are copied, it is not known which stands for which.
-            if let (Some(of), None) = (same.next(), same.next()) {
-                let sums = of.outcomes.iter_mut().zip(&copy.outcomes);
-                sums.for_each(|(sum, of_copy)| sum.count = sum.count.saturating_add(of_copy.count));
+        for branch in &mut own {
+            for copy in copies.get(&map.blocks[branch.block].last).into_iter().flatten() {
+                for outcome in &mut branch.outcomes {
+                    for edge in outcome
+                        .edges
+                        .iter()
+                        .filter(|edge| edge.from.index() == branch.block)
+                    {
+                        let more = copy.get(edge.index as usize).copied().unwrap_or(0);
+                        outcome.count = outcome.count.saturating_add(more);
+                    }
+                }
             }
         }
         // Of what was inlined it is not known which of its branches went where.
@@ -290,8 +324,11 @@ impl MethodCoverage {
         let map = self.map();
         let ways = |of: usize| map.graph.successors(BlockId::new(of)).iter().map(|to| to.index());
         let counts = |of: usize| self.edges.edges.get(of).into_iter().flatten().copied();
-        let is_comparison =
-            |of: usize| self.made.compares.contains_key(&of) && !self.made.blocks.contains(&of);
+        let is_comparison = |of: usize| {
+            map.blocks[of].exit == BlockExit::Branch
+                && self.made.compares.contains_key(&of)
+                && !self.made.blocks.contains(&of)
+        };
         if map.blocks.get(block)?.exit != BlockExit::Switch || !ways(block).any(is_comparison) {
             return None;
         }
@@ -358,40 +395,14 @@ impl MethodCoverage {
 
     fn lines_of(&self, pieces: &[Piece], branches: &[BranchCoverage]) -> BTreeMap<u32, Line> {
         let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
-        let mut copied: BTreeMap<u32, u64> = BTreeMap::new();
         for piece in pieces {
             let Some(number) = piece.line else { continue };
-            if self.made.copies.contains(&piece.block) {
-                let most = copied.entry(number).or_default();
-                *most = (*most).max(piece.count);
-            } else {
-                let line = lines.entry(number).or_default();
-                line.count = line.count.max(piece.count);
-                match piece.count {
-                    0 => line.missed_instructions += piece.instructions,
-                    _ => line.covered_instructions += piece.instructions,
-                }
+            let line = lines.entry(number).or_default();
+            line.count = line.count.max(piece.count);
+            match piece.count {
+                0 => line.missed_instructions += piece.instructions,
+                _ => line.covered_instructions += piece.instructions,
             }
-        }
-        for (&number, &count) in copied.iter().filter(|&(_, &count)| count > 0) {
-            if let Some(line) = lines.get_mut(&number).filter(|line| line.count == 0) {
-                // What the copy did, this code stands for.
-                line.count = count;
-                line.covered_instructions = std::mem::take(&mut line.missed_instructions);
-            }
-        }
-        if !self.made.copies.is_empty() || !self.made.blocks.is_empty() {
-            // The way around a handler is all that a closing brace stands for.
-            let copied: BTreeSet<u32> = copied.keys().copied().collect();
-            // ECJ has it in front of a copy, and there it is the end of the body.
-            let only_jumps = |piece: &Piece| {
-                let to = self.map().graph.successors(BlockId::new(piece.block)).first();
-                let to = to.and_then(|to| self.map().line(self.map().blocks[to.index()].start));
-                piece.only_jumps && to.is_none_or(|to| !copied.contains(&to))
-            };
-            let says = |piece: &&Piece| !only_jumps(piece) && !self.made.copies.contains(&piece.block);
-            let lines_of_source: BTreeSet<u32> = pieces.iter().filter(says).filter_map(|p| p.line).collect();
-            lines.retain(|number, _| lines_of_source.contains(number));
         }
         self.add_elsewhere(&mut lines);
         for branch in branches {
@@ -403,58 +414,51 @@ impl MethodCoverage {
         lines
     }
 
-    /// Its code in pieces of one block and line, without the blocks that the compiler made (but with copies).
+    /// Its code in pieces of one block and line, without what the compiler made; copies are added to what they repeat.
     fn pieces(&self) -> Vec<Piece> {
         let map = self.map();
-        let mut pieces = Vec::new();
+        let starts = map.blocks.iter().map(|block| block.start);
+        let cuts = self
+            .made
+            .cuts(starts.chain(map.lines.iter().map(|entry| entry.bci)));
+        let mut pieces: BTreeMap<u32, Piece> = BTreeMap::new();
+        let mut copied: Vec<(u32, u64)> = Vec::new();
         for (index, (block, &count)) in map.blocks.iter().zip(&self.edges.blocks).enumerate() {
             if self.made.blocks.contains(&index) {
                 continue;
             }
-            let mut from = block.start;
-            if let Some(begin) = self.end_of_flag(index).or_else(|| self.end_of_resuming(index)) {
-                from = begin;
-            }
+            let mut from = self.end_of_resuming(index).unwrap_or(block.start);
             while from < block.end {
-                let after = map.lines.partition_point(|e| e.bci <= from);
-                let to = map.lines.get(after).map_or(block.end, |e| e.bci.min(block.end));
-                if self.made.inlined && map.inlined_at(from).is_some() {
-                    from = to;
-                    continue;
+                let line = map
+                    .lines
+                    .get(map.lines.partition_point(|entry| entry.bci <= from));
+                let next = cuts.range(from + 1..).next().copied().into_iter();
+                let to = next
+                    .chain(line.map(|entry| entry.bci))
+                    .chain([block.end])
+                    .min()
+                    .unwrap_or(block.end);
+                let original = self.made.original(from);
+                let inlined = self.made.inlined && map.inlined_at(from).is_some();
+                if original != from {
+                    copied.push((original, count));
+                } else if !inlined && !self.made.leaves_out(from) {
+                    let piece = Piece {
+                        count,
+                        line: map.line(from),
+                        instructions: self.instructions_in(from, to),
+                    };
+                    pieces.insert(from, piece);
                 }
-                pieces.push(Piece {
-                    block: index,
-                    count,
-                    line: map.line(from),
-                    instructions: self.instructions_in(from, to),
-                    only_jumps: block.exit == BlockExit::Goto
-                        && from == block.last
-                        && self.jumps_over_handler(index),
-                });
                 from = to;
             }
         }
-        pieces
-    }
-
-    /// Does the `goto` at the end of a block lead around a handler that the compiler made?
-    fn jumps_over_handler(&self, block: usize) -> bool {
-        let targets = self.map().graph.successors(BlockId::new(block));
-        let to = targets.first().map_or(0, |to| to.index());
-        to > block && self.made.handlers.range(block..to).next().is_some()
-    }
-
-    /// Where the flag for `assert` has been set, if this block does that: the instruction belongs to what looks it up.
-    fn end_of_flag(&self, block: usize) -> Option<u32> {
-        let map = self.map();
-        let before = |back: usize| {
-            block
-                .checked_sub(back)
-                .is_some_and(|b| self.made.assertions.contains(&b))
-        };
-        // `putstatic`, after a block for either value.
-        let end = map.blocks[block].start + 3;
-        (before(1) && before(2) && end <= map.blocks[block].end).then_some(end)
+        for (original, count) in copied {
+            if let Some(piece) = pieces.get_mut(&original) {
+                piece.count = piece.count.saturating_add(count);
+            }
+        }
+        pieces.into_values().collect()
     }
 
     /// Where a suspended function begins that has not been suspended yet: what comes before belongs to the switch that leads
@@ -495,7 +499,7 @@ impl MethodCoverage {
             covered: line.covered_instructions,
             total: line.covered_instructions + line.missed_instructions,
         };
-        let without_line = |piece: &&Piece| piece.line.is_none() && !self.made.copies.contains(&piece.block);
+        let without_line = |piece: &&Piece| piece.line.is_none();
         let others = pieces.iter().filter(without_line).map(|piece| Ratio {
             covered: if piece.count > 0 { piece.instructions } else { 0 },
             total: piece.instructions,

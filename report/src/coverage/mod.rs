@@ -81,13 +81,13 @@ pub struct KnownMethod {
 pub enum CoverageError {
     /// Paths were sampled.
     #[error(
-        "paths were sampled, and what no sample saw may have run all the same: coverage wants profile=coverage, or every \
-         path counted (probe=counters)"
+        "paths were sampled, so code that no sample saw may have run too; coverage needs profile=coverage, or every path \
+         counted (probe=counters)"
     )]
     Sampled,
     /// MC/DC or prime paths of a profile without paths.
     #[error(
-        "MC/DC and prime paths want every path counted: probe=counters, and for prime paths profile=kpaths"
+        "MC/DC and prime paths need every path counted: probe=counters, and profile=kpaths for prime paths"
     )]
     NoPaths,
     /// Some paths have no probe.
@@ -98,13 +98,13 @@ pub enum CoverageError {
     Merge(#[from] MergeError),
     /// JaCoCo's XML without class files.
     #[error(
-        "JaCoCo's XML counts instructions, which only the class files tell: name them by --classes FOLDER|JAR"
+        "JaCoCo's XML counts instructions, which only the class files have: name them by --classes FOLDER|JAR"
     )]
     NoInstructions,
     /// JaCoCo's XML of classes that were changed before they were loaded.
     #[error(
         "{class} and {others} more classes were loaded with other bytes than --classes has (JaCoCo's own agent changes \
-         them, and so does a build after the run): JaCoCo's XML cannot be made of them; LCOV can"
+         classes, and so does a build after the run): JaCoCo's XML cannot be made of them; LCOV can"
     )]
     OtherBytes {
         /// One of them.

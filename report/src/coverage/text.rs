@@ -4,10 +4,10 @@ use trodden_numbering::EdgeRef;
 use trodden_profile::{MethodMap, Place};
 
 use super::{Coverage, MethodCoverage, Nearest, Ratio, criteria, marks};
-use crate::decisions::Decisions;
+use crate::decisions::{Decision, Decisions};
 use crate::text::{DECISION, HOT, Page, SOFT, TITLE, WIDTH, elide, route, wrap};
 use crate::view::PathView;
-use crate::words::{self, decision_short, percent, place, thousands};
+use crate::words::{self, percent, place, thousands};
 
 pub(super) fn write(coverage: &Coverage, top: usize, color: bool) -> String {
     let mut page = Page {
@@ -79,7 +79,7 @@ fn sums(page: &mut Page, coverage: &Coverage) {
         let share = ratio.share().map_or("-".to_owned(), percent);
         let note = match name {
             "paths" => format!("  (of each method at most {})", thousands(coverage.cap())),
-            "mc/dc" => "  (outcomes of conditions that decided on their own)".to_owned(),
+            "mc/dc" => "  (outcomes of conditions that decided alone)".to_owned(),
             _ => String::new(),
         };
         page.line(&format!("  {name:<width$} {share:>8}   {}{note}", of(ratio)));
@@ -112,7 +112,7 @@ fn one(page: &mut Page, method: &MethodCoverage) {
     let width = WIDTH.saturating_sub(numbers.chars().count());
     page.line(&format!("{numbers}{}", page.styled(HOT, &elide(&title, width))));
     if !method.ran() {
-        page.wrapped(6, "no path of it came to an end");
+        page.wrapped(6, "did not run");
         return;
     }
     if let Some(nearest) = method.nearest() {
@@ -124,40 +124,25 @@ fn one(page: &mut Page, method: &MethodCoverage) {
 fn next(page: &mut Page, map: &MethodMap, decisions: &Decisions, nearest: &Nearest) {
     let view = PathView::new(map, nearest.path.clone(), nearest.number, 0);
     let description = &view.description;
-    let start = words::starts(description.start_kind, description.start);
+    let number = nearest.number;
     let text = match &nearest.flip {
-        Some(flip)
-            if decisions
-                .outcome(flip.seen.from.index(), flip.seen.index as usize)
-                .is_some() =>
-        {
-            format!(
-                "nearest: path {}, {}: {} → {}, not {} as on path {} ({} times)",
-                nearest.number,
-                place(branch(map, flip.seen)),
-                decisions.asked(map, flip.seen.from.index()),
-                decisions.outcome_or_label(map, flip.instead),
-                decisions.outcome_or_label(map, flip.seen),
-                flip.of,
-                thousands(flip.count)
-            )
-        }
         Some(flip) => format!(
-            "nearest: path {}, if {} went \"{}\", not \"{}\" as on path {} ({} times)",
-            nearest.number,
-            place(branch(map, flip.seen)),
-            way(map, flip.instead),
-            way(map, flip.seen),
+            "nearest: path {number} never ran. It differs from path {} (ran {}) in {}: {}",
             flip.of,
-            thousands(flip.count)
+            match flip.count {
+                1 => "once".to_owned(),
+                count => format!("{} times", thousands(count)),
+            },
+            place(branch(map, flip.seen)),
+            would_be(map, decisions, flip.instead)
         ),
-        None => format!(
-            "nearest: path {}; none from its start ran ({start})",
-            nearest.number
-        ),
+        None => {
+            let start = decisions.starts(map, description);
+            format!("nearest: path {number} never ran, nor did any other from its start ({start})")
+        }
     };
     page.wrapped(6, &text);
-    let end = words::ends(description.end_kind, description.end);
+    let end = decisions.ends(map, description);
     for line in wrap(&format!("{}, to {end}", route(&view, map, decisions)), WIDTH - 8) {
         let line = page.styled(DECISION, &line);
         page.line(&format!("        {line}"));
@@ -169,8 +154,19 @@ pub(super) fn branch(map: &MethodMap, edge: EdgeRef) -> Place {
     crate::view::place(map, map.blocks[edge.from.index()].last)
 }
 
-fn way(map: &MethodMap, edge: EdgeRef) -> String {
-    decision_short(&map.blocks[edge.from.index()].labels[edge.index as usize])
+/// How a decision would have to end: `` `a > b` would be false ``.
+fn would_be(map: &MethodMap, decisions: &Decisions, edge: EdgeRef) -> String {
+    let block = edge.from.index();
+    let decision = decisions.of(block);
+    let condition = decision.and_then(Decision::phrase);
+    let outcome = decisions.outcome_or_label(map, edge);
+    let condition = condition.map_or("the branch".to_owned(), |text| format!("`{text}`"));
+    match outcome.as_str() {
+        "yes" | "again" => format!("{condition} would be true"),
+        "no" | "done" => format!("{condition} would be false"),
+        "taken" | "not taken" => format!("{condition} would be {outcome}"),
+        case => format!("{condition} would go to {case}"),
+    }
 }
 
 fn notes(page: &mut Page, coverage: &Coverage) {
@@ -181,7 +177,7 @@ fn notes(page: &mut Page, coverage: &Coverage) {
     }
     if !reasons.is_empty() {
         page.line("");
-        let title = page.styled(SOFT, "In no sum, since nobody knows whether they ran:");
+        let title = page.styled(SOFT, "Not in the sums, as it is not known whether they ran:");
         page.line(&title);
     }
     for (reason, methods) in reasons {
@@ -197,8 +193,8 @@ fn notes(page: &mut Page, coverage: &Coverage) {
         page.wrapped(
             0,
             &format!(
-                "{} classes (such as {}) were loaded with other bytes than --classes has: changed by another agent, or \
-                 built anew since. What is told of them is about the loaded ones.",
+                "{} classes (such as {}) differ from the class files that --classes names: another agent changed them, \
+                 or they were built again after the run. Their figures are those of the classes that ran.",
                 thousands(coverage.other_bytes.len() as u64),
                 words::dotted(class)
             ),

@@ -1,8 +1,8 @@
-//! Which branches of the bytecode are one decision of the source: conditions joined by `&&` and `||`.
+//! Which branches of the bytecode are one decision of the source: conditions joined by `&&`, `||` and `?:`.
 //!
 //! A branch joins the one before if it is reached from that alone and one of its ways leads where the other
 //! way of the one before leads: `a && b` and `a || b` are compiled to that, and larger expressions to the
-//! same of larger pieces. Two `if`s inside of each other, with nothing between and no `else`, are the same
+//! same of larger pieces. Of `a ? b : c`, both `b` and `c` are reached from `a` alone, and lead to the same two places. Two `if`s inside of each other, with nothing between and no `else`, are the same
 //! code; they are told apart by the line that begins with the inner one.
 
 use std::collections::BTreeSet;
@@ -65,21 +65,30 @@ pub(super) fn compounds(map: &MethodMap, keep: impl Fn(usize) -> bool) -> Vec<Co
         let Some(mut piece) = pieces[first].take() else {
             continue;
         };
-        while let Some((next, other)) = joins(map, &piece, &pieces, &before, &from_outside) {
-            let Some(second) = pieces[next].take() else { break };
-            let far = match second.ways {
-                [a, b] if a == other => b,
-                [a, _] => a,
-            };
-            piece.compound.conditions.extend(second.compound.conditions);
-            piece.ways = [other, far];
+        loop {
+            if let Some((next, other)) = joins(map, &piece, &pieces, &before, &from_outside) {
+                let Some(second) = pieces[next].take() else { break };
+                let far = match second.ways {
+                    [a, b] if a == other => b,
+                    [a, _] => a,
+                };
+                piece.compound.conditions.extend(second.compound.conditions);
+                piece.ways = [other, far];
+            } else if let Some(arms) = chooses(map, &piece, &pieces, &before, &from_outside) {
+                for arm in arms.into_iter().filter_map(|arm| pieces[arm].take()) {
+                    piece.compound.conditions.extend(arm.compound.conditions);
+                    piece.ways = arm.ways;
+                }
+            } else {
+                break;
+            }
         }
         pieces[first] = Some(piece);
     }
     pieces.into_iter().flatten().map(|piece| piece.compound).collect()
 }
 
-/// The piece that goes on where this one has a way to, and the way that both have.
+/// The piece that continues this one by `&&` or `||`, and the place that both lead to.
 fn joins(
     map: &MethodMap,
     piece: &Piece,
@@ -89,13 +98,45 @@ fn joins(
 ) -> Option<(usize, usize)> {
     let [a, b] = piece.ways;
     [(a, b), (b, a)].into_iter().find(|&(next, other)| {
-        let Some(second) = &pieces[next] else { return false };
-        let inside = before[next]
-            .iter()
-            .all(|from| piece.compound.conditions.contains(from));
-        let shares = second.ways.contains(&other);
-        inside && shares && !from_outside.contains(&next) && !begins_a_line(map, &piece.compound, next)
+        let shares = pieces[next]
+            .as_ref()
+            .is_some_and(|second| second.ways.contains(&other));
+        shares && continues(map, piece, next, before, from_outside)
     })
+}
+
+/// The two pieces that a piece chooses between, if both lead to the same two places: `?:`.
+fn chooses(
+    map: &MethodMap,
+    piece: &Piece,
+    pieces: &[Option<Piece>],
+    before: &[BTreeSet<usize>],
+    from_outside: &BTreeSet<usize>,
+) -> Option<[usize; 2]> {
+    let mut arms = piece.ways;
+    arms.sort_unstable();
+    let [Some(first), Some(second)] = arms.map(|arm| pieces[arm].as_ref()) else {
+        return None;
+    };
+    let same = first.ways.iter().all(|way| second.ways.contains(way));
+    let continue_it = arms
+        .iter()
+        .all(|&arm| continues(map, piece, arm, before, from_outside));
+    (same && continue_it).then_some(arms)
+}
+
+/// Does a block continue a decision: is it reached from there alone, without a statement that begins with it?
+fn continues(
+    map: &MethodMap,
+    piece: &Piece,
+    next: usize,
+    before: &[BTreeSet<usize>],
+    from_outside: &BTreeSet<usize>,
+) -> bool {
+    let inside = before[next]
+        .iter()
+        .all(|from| piece.compound.conditions.contains(from));
+    inside && !from_outside.contains(&next) && !begins_a_line(map, &piece.compound, next)
 }
 
 /// Does a statement of another line begin with the block? A condition that goes over several lines has their

@@ -180,8 +180,9 @@ mod tests {
         And(Box<Expression>, Box<Expression>),
         Or(Box<Expression>, Box<Expression>),
         Not(Box<Expression>),
+        Choice(Box<Expression>, Box<Expression>, Box<Expression>),
     }
-    use Expression::{And, Condition, Not, Or};
+    use Expression::{And, Choice, Condition, Not, Or};
 
     impl Expression {
         fn random(random: &mut Random, conditions: std::ops::Range<usize>) -> Expression {
@@ -193,6 +194,11 @@ mod tests {
             }
             let middle = conditions.start + 1 + random.below(conditions.len() - 1);
             let left = Box::new(Self::random(random, conditions.start..middle));
+            if conditions.end - middle > 1 && random.below(3) == 0 {
+                let last = middle + 1 + random.below(conditions.end - middle - 1);
+                let [yes, no] = [middle..last, last..conditions.end].map(|part| Self::random(random, part));
+                return Choice(left, Box::new(yes), Box::new(no));
+            }
             let right = Box::new(Self::random(random, middle..conditions.end));
             if random.below(2) == 0 {
                 And(left, right)
@@ -207,6 +213,7 @@ mod tests {
                 And(left, right) => left.value(values) && right.value(values),
                 Or(left, right) => left.value(values) || right.value(values),
                 Not(of) => !of.value(values),
+                Choice(of, yes, no) => if of.value(values) { yes } else { no }.value(values),
             }
         }
 
@@ -215,6 +222,10 @@ mod tests {
             match self {
                 Condition(at) => into.push(*at),
                 Not(of) => of.evaluated(values, into),
+                Choice(of, yes, no) => {
+                    of.evaluated(values, into);
+                    if of.value(values) { yes } else { no }.evaluated(values, into);
+                }
                 And(left, right) | Or(left, right) => {
                     left.evaluated(values, into);
                     if left.value(values) == matches!(self, And(..)) {
@@ -232,6 +243,11 @@ mod tests {
                     *at
                 }
                 Not(of) => of.compile(no, yes, ways),
+                Choice(of, left, right) => {
+                    let left = left.compile(yes, no, ways);
+                    let right = right.compile(yes, no, ways);
+                    of.compile(left, right, ways)
+                }
                 And(left, right) => {
                     let next = right.compile(yes, no, ways);
                     left.compile(next, no, ways)

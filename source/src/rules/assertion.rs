@@ -1,5 +1,7 @@
 //! `assert`: the compiler first looks whether assertions are on (`$assertionsDisabled`).
 
+use trodden_classfile::opcodes as op;
+
 use super::Findings;
 use crate::decide::Known;
 use crate::expression::Node;
@@ -14,19 +16,35 @@ pub fn find(known: &Known, findings: &mut Findings) {
             turn(known, findings, block);
         }
     }
-    // The flag itself is set where the class is initialised.
-    if known.method.name == b"<clinit>" {
-        for block in 0..known.map.blocks.len() {
-            let Some(test) = known.test(block) else { continue };
-            if let Node::Call { member, .. } = known.node(test.left)
-                && member.name == b"desiredAssertionStatus"
+    let listing = known.listing();
+    let flag = b"$assertionsDisabled";
+    for (position, instruction) in listing.all().iter().enumerate() {
+        match instruction.opcode {
+            op::GETSTATIC
+                if listing.is_own_static(position, op::GETSTATIC, flag)
+                    && listing.has(position + 1, &[op::IFNE]) =>
             {
-                // It begins the initialiser; what follows are two blocks with a constant each.
-                match block {
-                    0 => (0..3).for_each(|block| findings.block(block)),
-                    _ => findings.branch(block),
+                findings.instructions(position + 1..position + 2);
+            }
+            // The flag itself is set where the class is initialised, from the class literal on.
+            op::PUTSTATIC if listing.is_own_static(position, op::PUTSTATIC, flag) => {
+                let sets = [
+                    op::LDC,
+                    op::INVOKEVIRTUAL,
+                    op::IFNE,
+                    op::ICONST_0 + 1,
+                    op::GOTO,
+                    op::ICONST_0,
+                ];
+                let Some(from) = position.checked_sub(sets.len()) else {
+                    continue;
+                };
+                let asks = listing.is_call(from + 1, (b"desiredAssertionStatus", b"()Z"));
+                if asks.is_some() && listing.has(from, &sets) {
+                    findings.instructions(from..position + 1);
                 }
             }
+            _ => (),
         }
     }
 }

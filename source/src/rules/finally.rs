@@ -1,86 +1,93 @@
-//! `finally`: its block is copied to every way out. One copy stands for all: the one that runs when an exception passes
-//! is the compiler's if there is another one.
+//! `finally`: its block is copied to every way out of `try` and `catch`. All copies are one.
+//!
+//! The copy that runs when an exception passes is a handler of everything: it stores what it caught, does the block, and
+//! throws it on. The others are where control leaves the code that the handler is for, with the same instructions.
 
-use std::collections::BTreeSet;
-
-use trodden_profile::BlockExit;
+use trodden_classfile::code::Handler;
+use trodden_classfile::opcodes as op;
 
 use super::Findings;
 use crate::decide::Known;
+use crate::listing::Listing;
 
 pub fn find(known: &Known, findings: &mut Findings) {
-    for handler in known.catch_all() {
-        let Some(last) = rethrow(known, handler) else {
+    let handlers: Vec<Handler> = known.code.handlers().collect();
+    let listing = known.listing();
+    for of in handlers.iter().filter(|handler| handler.catch_type == 0) {
+        let handler = listing.position(of.handler);
+        let Some(size) = body(listing, handler) else {
             continue;
         };
-        // The same lines once more, outside of the handler: a copy. What stores and throws the exception has no other.
-        let (start, end) = (known.map.blocks[handler].start, known.map.blocks[last].end);
-        let body = known.code.instructions(start, end).map(|(at, _)| at);
-        let body: Vec<u32> = body.collect();
-        let body = body.get(1..body.len().saturating_sub(2)).unwrap_or_default();
-        let lines: BTreeSet<u32> = body.iter().filter_map(|&at| known.map.line(at)).collect();
-        let outside = (0..known.code.len()).filter(|at| !(start..end).contains(at));
-        let others: BTreeSet<u32> = outside.filter_map(|at| known.map.line(at)).collect();
-        if !lines.is_empty() && lines.is_subset(&others) {
-            (handler..=last).for_each(|block| findings.block(block));
-            let opcodes = |at: &u32| known.code.bytes[*at as usize];
-            let wanted: Vec<u8> = body.iter().map(opcodes).collect();
-            more_copies(known, findings, (&wanted, &lines), start..end);
+        for exit in exits(listing, &handlers, of) {
+            merge(listing, findings, (handler, size), exit);
         }
     }
 }
 
-/// Where it stands at several ways out, too, the first one stands for all. Their branches are found; other code may
-/// stand in the same blocks.
-fn more_copies(
-    known: &Known,
-    findings: &mut Findings,
-    (wanted, lines): (&[u8], &BTreeSet<u32>),
-    handler: std::ops::Range<u32>,
-) {
-    let all: Vec<(u32, u8)> = known.code.instructions(0, known.code.len()).collect();
-    let of_lines = |(at, _): &(u32, u8)| known.map.line(*at).is_some_and(|line| lines.contains(&line));
-    let mut found = 0;
-    let mut from = 0;
-    while let Some(piece) = all.get(from..from + wanted.len()) {
-        let same = piece.iter().map(|&(_, opcode)| opcode).eq(wanted.iter().copied());
-        if !same || handler.contains(&piece[0].0) || !piece.iter().all(of_lines) {
-            from += 1;
-            continue;
-        }
-        found += 1;
-        from += wanted.len();
-        let within = piece[0].0..=piece[wanted.len() - 1].0;
-        for (block, info) in known.map.blocks.iter().enumerate() {
-            if found > 1 && within.contains(&info.last) {
-                findings.branch(block);
-            }
-        }
-    }
+/// Number of instructions between a handler's store and where it throws on; none if there are none, or if the handler does
+/// something else.
+fn body(listing: &Listing, handler: usize) -> Option<usize> {
+    let caught = listing
+        .get(handler)
+        .filter(|first| first.opcode == op::ASTORE)?
+        .slot;
+    let rest = listing.all().get(handler + 1..)?;
+    let size = rest
+        .iter()
+        .position(|next| next.opcode == op::ALOAD && next.slot == caught)?;
+    (size > 0 && listing.has(handler + 1 + size, &[op::ALOAD, op::ATHROW])).then_some(size)
 }
 
-/// The block where a handler of everything throws what it caught, after code without other exits.
-fn rethrow(known: &Known, handler: usize) -> Option<usize> {
-    let caught = known.stored_first(handler)?;
-    let blocks = handler..known.map.blocks.len();
-    let mut reached = vec![false; blocks.len()];
-    reached[0] = true;
-    for block in blocks {
-        if !reached[block - handler] {
-            return None;
+/// Where control leaves the code that a handler is for.
+fn exits(listing: &Listing, handlers: &[Handler], of: &Handler) -> Vec<usize> {
+    let ranges = || handlers.iter().filter(|other| other.handler == of.handler);
+    let inside = |pc: u32| ranges().any(|range| (range.start..range.end).contains(&pc));
+    let mut exits = Vec::new();
+    let mut add = |pc: u32| {
+        if !inside(pc) {
+            exits.push(listing.position(pc));
         }
-        if known.throws(block) && known.thrown_slot(block) == Some(caught) {
-            return Some(block);
-        }
-        if matches!(known.map.blocks[block].exit, BlockExit::Return | BlockExit::Throw) {
-            return None;
-        }
-        for to in known.successors(block) {
-            match reached.get_mut(to.checked_sub(handler)?) {
-                Some(reached) => *reached = true,
-                None => return None,
+    };
+    for range in ranges() {
+        let mut runs_on = false;
+        let all = &listing.all()[listing.position(range.start)..listing.position(range.end)];
+        for instruction in all {
+            if let Some(target) = instruction.target {
+                add(target);
             }
+            let leaves =
+                op::is_return(instruction.opcode) || matches!(instruction.opcode, op::GOTO | op::ATHROW);
+            runs_on = !leaves;
+        }
+        if runs_on {
+            add(range.end);
         }
     }
-    None
+    // `catch` with an empty block: the copy is behind the store of what was caught.
+    let same =
+        |other: &&Handler| other.handler != of.handler && (other.start, other.end) == (of.start, of.end);
+    for empty in handlers.iter().filter(same) {
+        if let Some(behind) = listing.get(listing.position(empty.handler) + 1) {
+            add(behind.pc);
+        }
+    }
+    exits
+}
+
+/// If the instructions from `exit` on are those of the handler, all are one.
+fn merge(listing: &Listing, findings: &mut Findings, (handler, size): (usize, usize), exit: usize) {
+    let body = &listing.all()[handler + 1..=handler + size];
+    let opcodes: Vec<u8> = body.iter().map(|instruction| instruction.opcode).collect();
+    if !listing.has(exit, &opcodes) {
+        return;
+    }
+    for position in 0..size {
+        findings.merge(handler + 1 + position, exit + position);
+    }
+    // Storing and throwing on; and the jump behind a copy, which would be missed with the copy.
+    findings.instructions(handler..handler + 1);
+    findings.instructions(handler + 1 + size..handler + 3 + size);
+    if listing.has(exit + size, &[op::GOTO]) {
+        findings.instructions(exit + size..exit + size + 1);
+    }
 }

@@ -49,7 +49,8 @@ fn is_accessor(known: &Known) -> bool {
 /// are the compiler's.
 pub fn empty_constructors(known: &Known, findings: &mut Findings) {
     const ACC_PRIVATE: u16 = 0x0002;
-    let of_enum = known.class.access() & ACC_ENUM != 0;
+    // Not of a constant with a body, whose class extends that of the enum.
+    let of_enum = known.class.superclass() == Some(b"java/lang/Enum");
     let descriptor = known.method.descriptor;
     let nothing = match of_enum {
         true => descriptor == b"(Ljava/lang/String;I)V",

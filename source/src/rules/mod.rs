@@ -7,6 +7,7 @@ mod enums;
 mod finally;
 mod generated;
 mod inlined;
+mod instructions;
 mod kotlin;
 mod no_match;
 mod resources;
@@ -16,7 +17,10 @@ mod synchronized;
 pub use generated::ClassMarks;
 use trodden_profile::{CompilerMade, MethodConditions};
 
+use std::ops::Range;
+
 use crate::decide::Known;
+use instructions::Instructions;
 
 /// One rule: what it finds in a method is noted in the conditions.
 type Rule = fn(&Known, &mut Findings);
@@ -49,6 +53,7 @@ const RULES: &[(CompilerMade, Rule)] = &[
 pub struct Findings<'f> {
     made: CompilerMade,
     out: &'f mut MethodConditions,
+    instructions: &'f mut Instructions,
 }
 
 impl Findings<'_> {
@@ -72,6 +77,21 @@ impl Findings<'_> {
         }
     }
 
+    /// The instructions at these positions are the compiler's, with the decisions among them.
+    pub fn instructions(&mut self, positions: Range<usize>) {
+        positions.for_each(|position| self.instructions.leave_out(position, Some(self.made)));
+    }
+
+    /// The instructions at these positions are the compiler's, but the decisions among them are the source's.
+    pub fn instructions_alone(&mut self, positions: Range<usize>) {
+        positions.for_each(|position| self.instructions.leave_out(position, None));
+    }
+
+    /// The source has the instructions at these two positions once.
+    pub fn merge(&mut self, into: usize, other: usize) {
+        self.instructions.merge(into, other);
+    }
+
     /// The whole method is the compiler's.
     pub fn method(&mut self) {
         self.out.method.get_or_insert(self.made);
@@ -90,7 +110,14 @@ impl Findings<'_> {
 
 /// Applies all rules to a method.
 pub fn apply(known: &Known, out: &mut MethodConditions) {
+    let mut instructions = Instructions::new(known.listing().len());
     for &(made, rule) in RULES {
-        rule(known, &mut Findings { made, out });
+        let mut findings = Findings {
+            made,
+            out,
+            instructions: &mut instructions,
+        };
+        rule(known, &mut findings);
     }
+    instructions.finish(known, known.listing(), out);
 }

@@ -5,10 +5,15 @@
 
 use trodden_profile::{ConditionKind, Outcome};
 
+use trodden_classfile::opcodes as op;
+
 use super::Findings;
 use crate::decide::Known;
 use crate::print::string;
-use crate::switches::{jumps_if_equal, string_switches};
+use crate::switches::{StringSwitch, jumps_if_equal, string_switches};
+
+/// Instructions between the store of the string and the switch over its hash code; Kotlin has a null check there.
+const MAX_BEFORE_SWITCH: usize = 5;
 
 pub fn find(known: &Known, findings: &mut Findings) {
     for switch in string_switches(known) {
@@ -18,10 +23,14 @@ pub fn find(known: &Known, findings: &mut Findings) {
         let two_halves = slots
             .into_iter()
             .any(|slot| switch.positions(known, slot).is_some());
+        if two_halves {
+            between_the_switches(known, findings, &switch);
+        } else {
+            comparisons(known, findings, &switch);
+        }
         let subject = known.printer().expression(switch.subject);
         for &(block, text) in &switch.equals {
             if two_halves {
-                findings.block(block);
                 continue;
             }
             let jumps = jumps_if_equal(known, block);
@@ -36,5 +45,34 @@ pub fn find(known: &Known, findings: &mut Findings) {
                 condition.outcomes = outcomes;
             }
         }
+    }
+}
+
+/// javac: from the switch over hash codes to where the other one begins, which is its default.
+fn between_the_switches(known: &Known, findings: &mut Findings, switch: &StringSwitch) {
+    let listing = known.listing();
+    let first = known.map.blocks[switch.block].last;
+    let second = known.code.switch(first).default();
+    if second > first {
+        findings.instructions(listing.position(first)..listing.position(second));
+    }
+}
+
+/// ECJ and Kotlin: from behind the store of the string to the last comparison, with the jump to the default behind it. The
+/// decisions are not marked: they are those of the source.
+fn comparisons(known: &Known, findings: &mut Findings, switch: &StringSwitch) {
+    let listing = known.listing();
+    let at = listing.position(known.map.blocks[switch.block].last);
+    let before = listing.all()[..at].iter().rev().take(MAX_BEFORE_SWITCH);
+    let store = before.zip((0..at).rev()).find(|(i, _)| i.opcode == op::ASTORE);
+    let last = switch
+        .equals
+        .iter()
+        .map(|&(block, _)| known.map.blocks[block].last)
+        .max();
+    if let (Some((_, store)), Some(last)) = (store, last) {
+        let last = listing.position(last);
+        let jump = usize::from(listing.has(last + 1, &[op::GOTO]));
+        findings.instructions_alone(store + 1..last + 1 + jump);
     }
 }

@@ -1,23 +1,28 @@
 //! `synchronized`: a handler of everything leaves the monitor and throws on.
 
+use trodden_classfile::opcodes as op;
+
 use super::Findings;
 use crate::decide::Known;
-
-const MONITOREXIT: u8 = 195;
+use crate::listing::Matcher;
+use crate::listing::Step::{Is, Load, Store};
 
 pub fn find(known: &Known, findings: &mut Findings) {
-    for handler in known.catch_all() {
-        let block = &known.map.blocks[handler];
-        let mut instructions = known.code.instructions(block.start, block.end);
-        let exits = instructions.any(|(_, opcode)| opcode == MONITOREXIT);
-        // `astore e; aload monitor; monitorexit; aload e; athrow`, in one block or two.
-        if exits && known.map.blocks[handler].end - known.map.blocks[handler].start <= 12 {
-            findings.block(handler);
-            if known.thrown(handler).is_none()
-                && let Some(next) = known.successors(handler).next()
-            {
-                findings.block(next);
-            }
+    let listing = known.listing();
+    let all = known.code.handlers();
+    for handler in all.filter(|of| of.catch_type == 0 && of.start != of.handler) {
+        let start = listing.position(handler.handler);
+        let mut matcher = Matcher::new(listing, start);
+        let of_javac = [
+            Store(0),
+            Is(op::ALOAD),
+            Is(op::MONITOREXIT),
+            Load(0),
+            Is(op::ATHROW),
+        ];
+        let of_ecj = [Is(op::ALOAD), Is(op::MONITOREXIT), Is(op::ATHROW)];
+        if matcher.take(&of_ecj) || matcher.take(&of_javac) {
+            findings.instructions(start..matcher.at);
         }
     }
 }

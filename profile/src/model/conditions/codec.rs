@@ -1,8 +1,11 @@
 //! The section with conditions, both ways.
 
+use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::{CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome};
+use super::{
+    CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
+};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
@@ -11,15 +14,75 @@ use crate::model::section::{Records, SectionReader, Sections};
 /// Its tag.
 pub(crate) const CONDITIONS: Tag = *b"cond";
 
+/// The tag of what is said of instructions rather than of decisions.
+pub(crate) const RANGES: Tag = *b"rang";
+
 /// Writes the conditions: one record per method.
 pub(super) fn write(conditions: &Conditions, out: &mut Sections<'_>) -> Result<(), WriteError> {
     let mut records = Records::default();
+    let mut ranges = Records::default();
     for (&place, of) in conditions {
         put_method(&mut records.plain, place, of);
         records.end();
+        put_ranges(&mut ranges.plain, place, of);
+        ranges.end();
     }
-    out.put_records(CONDITIONS, records)
+    out.put_records(CONDITIONS, records)?;
+    out.put_records(RANGES, ranges)
 }
+
+/// Writes the record of a method's instructions, if it has one.
+pub(in crate::model) fn put_ranges(plain: &mut Encoder, (class, method): (u32, u32), of: &MethodConditions) {
+    if of.left_out.is_empty() && of.copies.is_empty() && of.restarts.is_empty() {
+        return;
+    }
+    plain.uint(u64::from(class));
+    plain.uint(u64::from(method));
+    plain.len(of.left_out.len());
+    for range in &of.left_out {
+        plain.uint(u64::from(range.start));
+        plain.uint(u64::from(range.end));
+    }
+    plain.len(of.copies.len());
+    for copy in &of.copies {
+        plain.uint(u64::from(copy.start));
+        plain.uint(u64::from(copy.of));
+        plain.uint(u64::from(copy.length));
+    }
+    plain.len(of.restarts.len());
+    for &block in &of.restarts {
+        plain.uint(u64::from(block));
+    }
+}
+
+fn ranges(d: &mut Decoder<'_>, all: &mut Ranges) -> Decoded<()> {
+    let place = (d.u32("class of instructions")?, d.u32("method of instructions")?);
+    let left_out = d.list("instructions that are left out", |d, _| {
+        Ok(CodeRange {
+            start: d.u32("first instruction that is left out")?,
+            end: d.u32("end of instructions that are left out")?,
+        })
+    })?;
+    let copies = d.list("instructions that repeat others", |d, _| {
+        Ok(CodeCopy {
+            start: d.u32("first instruction that repeats another")?,
+            of: d.u32("instruction that is repeated")?,
+            length: d.u32("length of what is repeated")?,
+        })
+    })?;
+    let restarts = d.list("blocks where patterns begin again", |d, _| {
+        d.u32("block where patterns begin again")
+    })?;
+    match all.insert(place, (left_out, copies, restarts)) {
+        None => Ok(()),
+        Some(_) => Err(format!(
+            "method {} of class {} has its instructions twice",
+            place.1, place.0
+        )),
+    }
+}
+
+type Ranges = BTreeMap<(u32, u32), (Vec<CodeRange>, Vec<CodeCopy>, Vec<u32>)>;
 
 /// Writes the record of a method: of which class, and which of its methods.
 pub(in crate::model) fn put_method(plain: &mut Encoder, (class, method): (u32, u32), of: &MethodConditions) {
@@ -46,15 +109,24 @@ fn put_known(plain: &mut Encoder, method: u32, of: &MethodConditions) {
 #[derive(Default)]
 pub(super) struct Reading {
     all: Conditions,
+    ranges: Ranges,
 }
 
 impl SectionReader for Reading {
-    fn section(&mut self, _: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
-        d.records(|d| record(d, &mut self.all))
+    fn section(&mut self, tag: Tag, d: &mut Decoder<'_>, _: &mut Profile) -> Decoded<()> {
+        if tag == RANGES {
+            d.records(|d| ranges(d, &mut self.ranges))
+        } else {
+            d.records(|d| record(d, &mut self.all))
+        }
     }
 
     fn finish(self: Box<Self>, profile: &mut Profile) -> Decoded<()> {
         profile.conditions = self.all;
+        for (place, (left_out, copies, restarts)) in self.ranges {
+            let of = profile.conditions.entry(place).or_default();
+            (of.left_out, of.copies, of.restarts) = (left_out, copies, restarts);
+        }
         Ok(())
     }
 }
@@ -111,6 +183,7 @@ fn known(d: &mut Decoder<'_>) -> Decoded<(u32, MethodConditions)> {
             Ok((block, made))
         })?,
         conditions: d.list("conditions", |d, _| condition(d))?,
+        ..MethodConditions::default()
     };
     Ok((method, of))
 }

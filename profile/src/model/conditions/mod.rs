@@ -216,6 +216,27 @@ impl Condition {
     }
 }
 
+/// Instructions that the source does not have: from `start` to before `end`, in bytecode indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodeRange {
+    /// The first one.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+}
+
+/// Instructions that repeat others, as the copies of a `finally` block do: those from `start` on the same as those from
+/// `of` on, in bytecode indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodeCopy {
+    /// The first one.
+    pub start: u32,
+    /// The one that it repeats. It is above, and repeats none itself.
+    pub of: u32,
+    /// Bytes of either.
+    pub length: u32,
+}
+
 /// The decisions of one method.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MethodConditions {
@@ -225,6 +246,13 @@ pub struct MethodConditions {
     pub made: Vec<(u32, CompilerMade)>,
     /// The whole method is the compiler's.
     pub method: Option<CompilerMade>,
+    /// Instructions that coverage leaves out, ascending. Blocks in [`made`](Self::made) are not repeated here.
+    pub left_out: Vec<CodeRange>,
+    /// Instructions that coverage counts for others, ascending.
+    pub copies: Vec<CodeCopy>,
+    /// Blocks in which a `switch` over patterns looks for the next case when a guard did not hold, ascending: the header of a
+    /// loop in the code, not in the source.
+    pub restarts: Vec<u32>,
 }
 
 impl MethodConditions {
@@ -261,6 +289,9 @@ impl MethodConditions {
             conditions: made.map(mark).collect(),
             made: self.made.clone(),
             method: self.method,
+            left_out: self.left_out.clone(),
+            copies: self.copies.clone(),
+            restarts: self.restarts.clone(),
         }
     }
 
@@ -287,7 +318,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::CONDITIONS]
+        &[codec::CONDITIONS, codec::RANGES]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -378,6 +409,24 @@ pub(in crate::model) fn check_method(
     }
     if !ascending(of.made.iter().map(|&(block, _)| block).collect()) {
         return problem("what the compiler made is not of its blocks, or not in order".to_owned());
+    }
+    if !ascending(of.restarts.clone()) {
+        return problem("where patterns begin again is not of its blocks, or not in order".to_owned());
+    }
+    let apart = |pieces: Vec<(u32, u32)>| {
+        let within = pieces
+            .iter()
+            .all(|&(start, end)| start < end && end <= map.code_length);
+        within && pieces.windows(2).all(|pair| pair[0].1 <= pair[1].0)
+    };
+    if !apart(of.left_out.iter().map(|range| (range.start, range.end)).collect()) {
+        return problem("instructions that are left out are not of its code, or not in order".to_owned());
+    }
+    let end = |from: u32, copy: &CodeCopy| from.saturating_add(copy.length);
+    let below = |copy: &CodeCopy| end(copy.of, copy) <= copy.start;
+    let copies = of.copies.iter().map(|copy| (copy.start, end(copy.start, copy)));
+    if !apart(copies.collect()) || !of.copies.iter().all(below) {
+        return problem("instructions that repeat others are not of its code, or not in order".to_owned());
     }
     for condition in &of.conditions {
         let edges = map.graph.successors(BlockId::new(condition.block as usize)).len();

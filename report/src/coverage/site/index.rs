@@ -59,11 +59,7 @@ pub(super) fn page(coverage: &Coverage, packages: &[Package]) -> String {
 fn sums(coverage: &Coverage) -> Markup {
     let sums = coverage.counters();
     let rows = [
-        (
-            "branches",
-            sums.branches,
-            "outcomes of the source's decisions",
-        ),
+        ("branches", sums.branches, "outcomes of the source's decisions"),
         ("lines", sums.lines, "lines with code"),
         ("methods", sums.methods, ""),
         ("classes", sums.classes, ""),
