@@ -274,7 +274,9 @@ pub struct Shim {
 impl Shim {
     /// Every instrumented class has one of these names in its constant pool: that of the agent's shim, or the
     /// mark of code that was instrumented ahead of its run, whose shim has another name in each output.
-    pub const MARKS: [&'static str; 2] = ["java/lang/Trodden", "trodden/Runtime"];
+    pub const MARKS: [&'static str; 2] = [Self::AT_LOAD, "trodden/Runtime"];
+    /// The agent's shim.
+    pub const AT_LOAD: &'static str = "java/lang/Trodden";
 
     /// The mark for classes that call this shim.
     pub fn mark(&self) -> &'static str {
@@ -303,7 +305,7 @@ pub struct InstrumentOptions {
     pub shim: Shim,
     /// Largest number of paths per method; above, cut points are added. At most `i32::MAX`.
     pub path_limit: u64,
-    /// Report nothing for iterations of single-path loops. Default: only with `yieldpoint`.
+    /// Report nothing for iterations of single-path loops. Default: no.
     pub skip_single_path_loops: bool,
     /// Put probes into methods with a single path too: whether they ran is then known. Default: no.
     pub single_path_methods: bool,
@@ -334,7 +336,7 @@ impl InstrumentOptions {
             filter: Filter::default(),
             shim: Shim::default(),
             path_limit: i32::MAX as u64,
-            skip_single_path_loops: probes == Probes::Yieldpoint,
+            skip_single_path_loops: false,
             single_path_methods: false,
             cut_paths: false,
             open_paths: false,

@@ -99,7 +99,7 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
     OptionEntry {
         name: "single-path-loops",
         value: "skip|probe",
-        default: "skip with yieldpoint, else probe",
+        default: "probe",
         example: "skip",
         help: "Do iterations of branchless innermost loops carry a probe?",
         code: true,

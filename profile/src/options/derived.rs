@@ -195,9 +195,6 @@ impl ProfileOptions {
 
     /// Do iterations of single-path loops go without a probe?
     pub fn skips_single_path_loops(&self) -> bool {
-        match self.code.single_path_loops {
-            Some(choice) => choice == SinglePathLoops::Skip,
-            None => self.probe_in_use() == Probe::Yieldpoint,
-        }
+        self.code.single_path_loops == Some(SinglePathLoops::Skip)
     }
 }

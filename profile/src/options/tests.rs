@@ -385,14 +385,14 @@ fn errors_name_the_option_and_suggest() {
 }
 
 #[test]
-fn default_of_single_path_loops_follows_the_probe() {
+fn loops_with_a_single_path_carry_a_probe_by_default() {
     for (text, skips) in [
         ("", false),
-        ("probe=yieldpoint", true),
-        ("schedule=timer", true),
+        ("probe=yieldpoint", false),
+        ("schedule=timer", false),
         ("probe=counters", false),
         ("probe=counters,single-path-loops=skip", true),
-        ("probe=yieldpoint,single-path-loops=probe", false),
+        ("probe=yieldpoint,single-path-loops=skip", true),
     ] {
         assert_eq!(parse(text).options.skips_single_path_loops(), skips, "{text}");
     }
@@ -450,11 +450,7 @@ fn the_automatic_probe_follows_what_is_profiled() {
     ] {
         let options = parse(text).options;
         assert_eq!(options.probe_in_use(), probe, "{text}");
-        assert_eq!(
-            options.skips_single_path_loops(),
-            probe == Probe::Yieldpoint,
-            "{text}"
-        );
+        assert!(!options.skips_single_path_loops(), "{text}");
     }
     let o = parse("profile=contexts,phi=0.001,algorithm=sticky,burst=adaptive:1000:64:5%").options;
     assert_eq!(
