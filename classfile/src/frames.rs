@@ -272,6 +272,8 @@ pub struct Added<'a> {
     pub first_slot: u16,
     /// The added locals.
     pub locals: &'a [VerificationType],
+    /// A place in front of all frames where locals are still those on entry, and nothing is on the stack.
+    pub entry: Option<u32>,
     /// Frames behind all others.
     pub frames: &'a [FullFrame],
 }
@@ -305,6 +307,10 @@ pub fn write_with_locals(
     let (mut old, mut new) = (None, None);
     // The frame before the first one is the implicit one of method entry, which lacks the added locals.
     let mut same_as_previous = false;
+    if let Some(at) = added.entry {
+        write_same(out, new_delta(&mut new, at), false);
+        count += 1;
+    }
     let mut reader = attribute.reader();
     for _ in 0..reader.u2()? {
         let (delta, shape) = read_shape(&mut reader)?;
@@ -397,10 +403,13 @@ impl FullFrame {
     }
 }
 
-/// Writes the contents of an attribute that has only frames of our own.
-pub fn write_own(frames: &[FullFrame], out: &mut Vec<u8>) {
-    put_u2(out, frames.len() as u16);
+/// Writes the contents of an attribute that has only frames of our own, the first one with the locals on entry.
+pub fn write_own(entry: Option<u32>, frames: &[FullFrame], out: &mut Vec<u8>) {
+    put_u2(out, frames.len() as u16 + u16::from(entry.is_some()));
     let mut previous = None;
+    if let Some(at) = entry {
+        write_same(out, new_delta(&mut previous, at), false);
+    }
     frames.iter().for_each(|frame| frame.write(&mut previous, out));
 }
 

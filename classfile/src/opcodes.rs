@@ -1,6 +1,7 @@
 //! Opcodes that matter here, and the length of every instruction (JVMS 6.5).
 #![allow(missing_docs)]
 
+pub const NOP: u8 = 0;
 pub const ICONST_M1: u8 = 2;
 pub const ICONST_0: u8 = 3;
 pub const BIPUSH: u8 = 16;
@@ -17,6 +18,7 @@ pub const ILOAD_0_END: u8 = 46;
 pub const ILOAD_3: u8 = 29;
 pub const LLOAD_0: u8 = 30;
 pub const ALOAD_0: u8 = 42;
+pub const ALOAD_1: u8 = 43;
 pub const ALOAD_3: u8 = 45;
 pub const IALOAD: u8 = 46;
 pub const SALOAD: u8 = 53;
@@ -57,6 +59,7 @@ pub const RET: u8 = 169;
 pub const TABLESWITCH: u8 = 170;
 pub const LOOKUPSWITCH: u8 = 171;
 pub const IRETURN: u8 = 172;
+pub const ARETURN: u8 = 176;
 pub const RETURN: u8 = 177;
 pub const GETSTATIC: u8 = 178;
 pub const PUTSTATIC: u8 = 179;

@@ -1,10 +1,13 @@
 //! Small programs under the built agent, on every JDK found, with `-Xverify:all -Xcheck:jni`.
 
+mod common;
+
 use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use common::{agent, jdks};
 use trodden_profile::Profile;
 
 /// Longest time to wait for what comes in its own time; on a busy machine, seconds become minutes.
@@ -12,56 +15,9 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Calls of `classify` per thread.
 const CALLS: u64 = 100_000;
 
-/// The library that cargo built for this test run.
-fn agent() -> PathBuf {
-    let exe = std::env::current_exe().expect("own path");
-    let deps = exe.parent().expect("deps folder");
-    let name = format!(
-        "{}trodden{}",
-        std::env::consts::DLL_PREFIX,
-        std::env::consts::DLL_SUFFIX
-    );
-    let candidates = [
-        deps.join(&name),
-        deps.parent().expect("profile folder").join(&name),
-    ];
-    let newest = candidates.into_iter().filter(|path| path.is_file());
-    newest
-        .max_by_key(|path| path.metadata().and_then(|m| m.modified()).ok())
-        .expect("cargo builds libtrodden")
-}
-
-/// Homes of all JDKs: those named by TRODDEN_TEST_JDKS, else what is installed, else the one in use.
-fn jdks() -> Vec<PathBuf> {
-    let is_jdk = |home: &PathBuf| home.join("bin/javac").is_file();
-    let named = std::env::var_os("TRODDEN_TEST_JDKS");
-    let mut homes: Vec<PathBuf> = match &named {
-        Some(list) => std::env::split_paths(list).collect(),
-        None => {
-            let installed = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
-            installed
-                .map(|entry| entry.path())
-                .chain(std::env::var_os("JAVA_HOME").map(PathBuf::from))
-                .collect()
-        }
-    };
-    homes.retain(is_jdk);
-    let mut homes: Vec<PathBuf> = homes.iter().filter_map(|home| home.canonicalize().ok()).collect();
-    homes.sort();
-    homes.dedup();
-    assert!(!homes.is_empty(), "no JDK: set TRODDEN_TEST_JDKS");
-    homes
-}
-
 /// Compiles the test program into a folder of its own.
 fn compile(home: &Path, dir: &Path) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/Smoke.java");
-    let status = Command::new(home.join("bin/javac"))
-        .args(["-g", "--release", "17", "-d"])
-        .arg(dir)
-        .arg(source)
-        .status();
-    assert!(status.expect("javac runs").success());
+    common::compile(home, "Smoke", dir);
 }
 
 fn java(home: &Path, dir: &Path, options: &str, program: &[&str]) -> Command {

@@ -111,6 +111,22 @@ impl<'b, 'p, 'a> Asm<'b, 'p, 'a> {
         Ok(())
     }
 
+    /// Returns the shim's class if the first argument, behind `this`, is its name. What follows is jumped to
+    /// at [`Asm::SHIM_ANSWERED`], with nothing on the stack.  `… -> …`
+    pub fn answer_for_shim(&mut self) -> Result<(), PoolFull> {
+        let class = self.pool.class(self.shim.as_bytes())?;
+        self.out.push(op::ALOAD_1); // … name
+        self.call_shim(ShimMethod::IsShim)?; // … is
+        self.out.extend_from_slice(&[op::IFEQ, 0, 7, op::LDC_W]);
+        put_u2(self.out, class); // … class
+        // A frame at the instruction behind this one is nobody else's.
+        self.out.extend_from_slice(&[op::ARETURN, op::NOP]);
+        Ok(())
+    }
+
+    /// Where [`Asm::answer_for_shim`] jumps to, from its own beginning.
+    pub const SHIM_ANSWERED: u32 = 11;
+
     /// Calls a static method of the shim.
     pub fn call_shim(&mut self, method: ShimMethod) -> Result<(), PoolFull> {
         let (name, descriptor) = method.signature();

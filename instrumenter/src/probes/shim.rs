@@ -24,6 +24,8 @@ macro_rules! shim_methods {
 }
 
 shim_methods! {
+    /// Is a class loader asked for the shim?
+    IsShim = "isShim" "(Ljava/lang/String;)Z",
     /// `yieldpoint`: a path ended, of a method.
     PathEnd = "pathEnd" "(II)V",
     /// Where the calling thread counts.

@@ -15,11 +15,20 @@ use crate::classfile::frames::{self, FrameScratch, FullFrame, VerificationType, 
 use crate::classfile::opcodes as op;
 use crate::classfile::pool::{PoolBuilder, PoolFull};
 use crate::classfile::reader::{Fault, put_u2, put_u4};
+use crate::options::Shim;
 use crate::probes::structural::StructuralCode;
 use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 
 /// First version whose stack map frames are read.
 const FRAMES_READ: u16 = 50;
+/// First version whose code can have classes as constants.
+const CLASS_CONSTANTS: u16 = 49;
+/// Descriptors of the methods by which class loaders are asked for a class: the JVM's own, and the one that it
+/// calls.
+const LOAD_CLASS: [&[u8]; 2] = [
+    b"(Ljava/lang/String;)Ljava/lang/Class;",
+    b"(Ljava/lang/String;Z)Ljava/lang/Class;",
+];
 
 /// The method to write.
 #[derive(Clone, Copy, Debug)]
@@ -217,14 +226,34 @@ impl Writer<'_, '_, '_, '_> {
         Ok(code_length)
     }
 
+    /// Is it a class loader's method that the JVM calls for the shim's class, since a probe of a class of that
+    /// loader names it? Then the shim is the answer, and the method's own code does not run: in the program
+    /// without probes it is not called.
+    fn answers_for_shim(&self) -> bool {
+        let method = self.input.method;
+        self.probes.is_some_and(|p| p.shim == Shim::AT_LOAD)
+            && method.access & 0x0008 == 0
+            && method.name == b"loadClass"
+            && LOAD_CLASS.contains(&method.descriptor)
+            && self.input.class.major >= CLASS_CONSTANTS
+    }
+
     /// Returns the bytecode index behind method entry, where the register has its first value.
     fn code(&mut self, has_entry: bool) -> Result<Option<u32>, RewriteError> {
+        if self.answers_for_shim() {
+            self.emit(|_, asm| asm.answer_for_shim())?;
+        }
         let entry_end = if has_entry { Some(self.enter()?) } else { None };
         for block in 0..self.input.blocks.len() {
             self.block_front(block)?;
             self.block_body(block)?;
         }
         Ok(entry_end)
+    }
+
+    /// Where the method's own code begins, if there is a jump to it.
+    fn entry_frame(&self) -> Option<u32> {
+        self.answers_for_shim().then_some(Asm::SHIM_ANSWERED)
     }
 
     /// Runs the assembler.
@@ -504,11 +533,15 @@ impl Writer<'_, '_, '_, '_> {
             count += 1;
         }
         // Where the class file has jumps without frames, the JVM does not read any.
-        if !own_frames.is_empty() && !has_frames && self.input.class.major >= FRAMES_READ {
+        let entry_frame = self.entry_frame();
+        if (entry_frame.is_some() || !own_frames.is_empty())
+            && !has_frames
+            && self.input.class.major >= FRAMES_READ
+        {
             let name = self.pool.utf8(b"StackMapTable")?;
             put_u2(self.out, name);
             let from = start_length(self.out);
-            frames::write_own(&own_frames, self.out);
+            frames::write_own(entry_frame, &own_frames, self.out);
             end_length(self.out, from);
             count += 1;
         }
@@ -584,6 +617,7 @@ impl Writer<'_, '_, '_, '_> {
             self.out.extend_from_slice(attribute.content);
             return Ok(self.probes.is_none());
         };
+        let entry_frame = self.entry_frame();
         let RewriteScratch {
             arrivals,
             layout,
@@ -648,6 +682,7 @@ impl Writer<'_, '_, '_, '_> {
         let added = frames::Added {
             first_slot: self.input.code.max_locals,
             locals: added,
+            entry: entry_frame,
             frames: own,
         };
         match frames::write_with_locals(frames, &added, places, &layout.exact, scratch, self.out)? {
