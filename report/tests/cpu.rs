@@ -110,6 +110,37 @@ fn json_has_shares_with_their_intervals() {
     assert!(html.contains("java.util.HashMap.get(Object)") && html.contains("id=\"time\""));
 }
 
+/// Threads that end before their first sample are the program's all the same.
+#[test]
+fn what_no_sample_stands_for_is_not_the_jvms_own() {
+    let mut profile = profile(samples());
+    let set = &mut profile.run.facts;
+    set.set(facts::PROBES_MS, Duration::from_millis(200));
+    set.set(facts::SAMPLED_THREADS_MS, Duration::from_millis(2300));
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let time = &json["time"];
+    assert_eq!(
+        (&time["missed_seconds"], &time["unsampled_seconds"]),
+        (&0.1.into(), &0.4.into())
+    );
+    let text = report.text(false);
+    for expected in [
+        "100 ms more of theirs was not sampled.",
+        "took 400 ms more, 200 ms",
+    ] {
+        assert!(text.contains(expected), "{expected}:\n{text}");
+    }
+    // Samples of long threads may stand for a little more than these used.
+    profile
+        .run
+        .facts
+        .set(facts::SAMPLED_THREADS_MS, Duration::from_millis(2190));
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    assert!(report.json().unwrap().contains("\"missed_seconds\": 0.0"));
+    assert!(!report.text(false).contains("not sampled"));
+}
+
 #[test]
 fn stacks_are_weighed_by_time() {
     let profile = profile(samples());

@@ -181,6 +181,54 @@ public final class Cpu {
         System.out.println("read " + bytes + " " + sum);
     }
 
+    private static final byte[] FROM = new byte[200];
+    private static final byte[] TO = new byte[200];
+
+    /** What compiled code calls without a bytecode index of its own: mathematics, copies of arrays, remainders. */
+    static double stubs(int n) {
+        double sum = 0;
+        for (int i = 1; i <= n; i++) {
+            double x = i * 0.37;
+            if ((i & 3) != 0) {
+                sum += Math.sin(x) + Math.log(x);
+            } else {
+                sum += Math.pow(x, 1.3) % 7.5;
+            }
+            System.arraycopy(FROM, 0, TO, i & 7, 150);
+        }
+        return sum;
+    }
+
+    private static void intrinsics() {
+        long spent = 0;
+        for (long begin = cpu(); cpu() - begin < LONG;) {
+            long at = cpu();
+            sink += (long) stubs(200_000);
+            spent += cpu() - at;
+        }
+        System.out.println("stubs " + spent);
+    }
+
+    /** Threads of less than two milliseconds, which do one thing and then another. */
+    private static void brief() throws InterruptedException {
+        java.util.concurrent.atomic.AtomicLongArray spent = new java.util.concurrent.atomic.AtomicLongArray(2);
+        Random random = new Random(5);
+        for (int i = 0; i < 1400; i++) {
+            int n = 200_000 + random.nextInt(300_000);
+            Thread thread = new Thread(() -> {
+                long at = cpu();
+                sink += first(3 * n);
+                long between = cpu();
+                sink += second(n);
+                spent.addAndGet(0, between - at);
+                spent.addAndGet(1, cpu() - between);
+            });
+            thread.start();
+            thread.join();
+        }
+        System.out.println("first " + spent.get(0) + "\nsecond " + spent.get(1));
+    }
+
     /// Says what the JVM says of a flag: at once, and after the next line of input.
     static void flag() throws Exception {
         var jvm = ManagementFactory.getPlatformMXBean(com.sun.management.HotSpotDiagnosticMXBean.class);
@@ -196,6 +244,8 @@ public final class Cpu {
             case "deep" -> deep();
             case "virtual" -> virtual();
             case "flag" -> flag();
+            case "intrinsics" -> intrinsics();
+            case "brief" -> brief();
             case "signals" -> signals();
             case "reads" -> reads();
             default -> throw new IllegalArgumentException(arguments[0]);

@@ -326,6 +326,58 @@ fn what_is_hard_to_walk_does_no_harm() -> Result<()> {
     Ok(())
 }
 
+/// The JVM names an inlined probe for code without a bytecode index: that time is the method's.
+#[test]
+fn what_compiled_code_calls_is_time_of_the_method_with_the_probe() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        for probe in ["counters", "auto"] {
+            let (out, profile) = run(&jdk, "intrinsics", probe)?;
+            let (spent, cpu) = (numbers(&out)["stubs"], samples(&profile));
+            let found = method(cpu, "Cpu", "stubs").all.total.ns as f64;
+            let probes = profile.run.facts.get(facts::PROBES_MS).expect("time of probes");
+            let what = format!("JDK {}, {probe}: {found} ns of {spent}, {probes:?}", jdk.feature);
+            assert!((0.85..1.07).contains(&(found / spent)), "{what}");
+        }
+    }
+    Ok(())
+}
+
+/// Most of these threads end before the system's clock ticks.
+#[test]
+fn threads_that_live_shortly_have_their_shares() -> Result<()> {
+    for jdk in Jdk::ends()? {
+        let (out, profile) = run(&jdk, "brief", "none")?;
+        let (spent, cpu) = (numbers(&out), samples(&profile));
+        let what = format!("JDK {}", jdk.feature);
+        assert_first_of_two(&out, cpu, &what);
+        let all = spent["first"] + spent["second"];
+        let [first, second] = ["first", "second"].map(|name| method(cpu, "Cpu", name).all.total);
+        let (found, number) = (
+            (first.ns + second.ns) as f64,
+            (first.samples + second.samples) as f64,
+        );
+        // Whether a thread has a sample is chance: five standard errors of so many.
+        let most = 0.05 + 5.0 / number.sqrt();
+        assert!(
+            (found / all - 1.0).abs() < most,
+            "{what}: {found} of {all}, {number} samples"
+        );
+        // By their own clocks nothing is missing, so that none of it seems to be the JVM's own.
+        let threads = profile
+            .run
+            .facts
+            .get(facts::SAMPLED_THREADS_MS)
+            .expect("time of threads");
+        let process = cpu.process_ns.expect("time of the process") as f64;
+        let threads = threads.as_nanos() as f64;
+        assert!(
+            threads >= all && threads <= process,
+            "{what}: {threads} of {process}, {all}"
+        );
+    }
+    Ok(())
+}
+
 /// What the program says of `DebugNonSafepoints` while it is sampled, and after that.
 fn flag_said(jdk: &Jdk, sampler: &str, user: &[&str]) -> Result<[String; 2]> {
     let folder = tempfile::tempdir()?;

@@ -67,6 +67,7 @@ impl Reader {
                 stack: if raw.is_empty() { Err(0) } else { Ok(&raw) },
                 cut: count > FRAMES,
                 nanos,
+                in_call: true,
             };
             stacks.add(sample, |id| methods.version(jvmti, jni, id));
         }

@@ -4,7 +4,7 @@
 //! fills it and marks it as full; our thread empties full ones. Handlers take the first free slot they find,
 //! so that memory of slots far behind is never touched. If none is free the sample is counted as lost.
 
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use memmap2::MmapMut;
 
@@ -35,6 +35,18 @@ struct Slot {
     count: AtomicI32,
     /// CPU time that the sample stands for, in nanoseconds.
     nanos: AtomicU64,
+    /// See [`Stack::in_call`].
+    in_call: AtomicBool,
+}
+
+/// What a handler has found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// How many frames there are, or a reason for none, as the JVM says it: 0 or negative.
+    pub count: i32,
+    /// Is the innermost frame of a call that was made? If not, it may be that of a method which was inlined:
+    /// the JVM names it for code of the caller's that has no bytecode index.
+    pub in_call: bool,
 }
 
 /// The slots.
@@ -55,6 +67,8 @@ pub struct Taken<'b> {
     pub cut: bool,
     /// CPU time that it stands for, in nanoseconds.
     pub nanos: u64,
+    /// See [`Stack::in_call`].
+    pub in_call: bool,
 }
 
 impl Buffer {
@@ -82,10 +96,9 @@ impl Buffer {
             .wrapping_add(at * ROOM)
     }
 
-    /// Takes a slot, has it filled and hands it over. `fill` gets room for so many frames and returns how
-    /// many there are, or a reason, as the JVM does. Safe in a signal handler, if `fill` is: it neither waits
+    /// Takes a slot, has it filled and hands it over. `fill` gets room for that many frames. Safe in a signal handler, if `fill` is: it neither waits
     /// nor allocates.
-    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> i32) {
+    pub fn put(&self, nanos: u64, fill: impl FnOnce(*mut RawFrame, i32) -> Stack) {
         for (at, slot) in self.slots.iter().enumerate() {
             let free = slot.state.load(Ordering::Relaxed) == FREE;
             let taken = || {
@@ -93,8 +106,9 @@ impl Buffer {
                     .compare_exchange(FREE, WRITING, Ordering::Acquire, Ordering::Relaxed)
             };
             if free && taken().is_ok() {
-                let count = fill(self.room(at), ROOM as i32);
-                slot.count.store(count.min(ROOM as i32), Ordering::Relaxed);
+                let stack = fill(self.room(at), ROOM as i32);
+                slot.count.store(stack.count.min(ROOM as i32), Ordering::Relaxed);
+                slot.in_call.store(stack.in_call, Ordering::Relaxed);
                 slot.nanos.store(nanos, Ordering::Relaxed);
                 slot.state.store(FULL, Ordering::Release);
                 return;
@@ -125,6 +139,7 @@ impl Buffer {
                 stack,
                 cut: count > FRAMES as i32,
                 nanos: slot.nanos.load(Ordering::Relaxed),
+                in_call: slot.in_call.load(Ordering::Relaxed),
             });
             slot.state.store(FREE, Ordering::Release);
         }
@@ -151,7 +166,10 @@ mod tests {
                 // SAFETY: there is room for `most` frames.
                 unsafe { room.add(at).write(frame) };
             }
-            count
+            Stack {
+                count,
+                in_call: first == 10,
+            }
         });
     }
 
@@ -166,6 +184,10 @@ mod tests {
             let mut taken = Vec::new();
             buffer.take(|sample| {
                 assert_eq!(sample.nanos, 2);
+                assert_eq!(
+                    sample.in_call,
+                    sample.stack.is_ok_and(|stack| stack[0].method == 10)
+                );
                 taken.push((sample.stack.map(|s| (s.len(), s[0].method, s[1].bci)), sample.cut));
             });
             assert_eq!(

@@ -173,7 +173,7 @@ impl CpuSampler {
         jni: Jni<'_>,
         interval: Duration,
     ) -> Result<(&'static Tap, Precise, Clock), Unavailable> {
-        let tap = signal::install(host.vm)?;
+        let tap = signal::install(host.vm, host.jvmti, jni)?;
         // Now: in an event of a thread nothing may run Java code.
         host.find_virtual_threads(jni);
         timers::probe(interval, tap.signal()).map_err(Unavailable::Timers)?;
@@ -243,6 +243,7 @@ impl CpuSampler {
         let mut running = lock(&self.running);
         lock(&self.stacks).reset();
         self.took.store(0, Ordering::Relaxed);
+        self.timers.reset();
         if let Some(running) = &mut *running {
             running.since = processor_seconds();
             running.tap.as_ref().map(|(tap, _)| tap.take_lost());
@@ -261,6 +262,12 @@ impl CpuSampler {
         }
         drop(running);
         lock(&self.stacks).samples(more)
+    }
+
+    /// CPU time of the threads that are sampled, by their own clocks; `None` where stacks are read at
+    /// safepoints, or sampling never began.
+    pub fn threads(&self) -> Option<Duration> {
+        (lock(&self.stacks).reader() == "async").then(|| self.timers.spent())
     }
 
     /// CPU time that samples found inside of probes, until [`samples`](Self::samples) was called last.

@@ -16,10 +16,13 @@ use std::time::Duration;
 use jvmti_bindings::sys::jni::JNIEnv;
 
 use super::Unavailable;
-use super::buffer::{Buffer, RawFrame, Taken};
-use super::timers::Clocks;
-use crate::jvm::symbols;
+use super::buffer::{Buffer, RawFrame, Stack, Taken};
+use super::stacks::OURS;
+use super::timers::{self, Clocks};
+use crate::jvm::code::{CodeCache, Registers, Start, Unsafe};
 use crate::jvm::thread::Vm;
+use crate::jvm::{Jni, Jvmti, symbols};
+use crate::log::debug;
 use crate::sampling::clock::spent;
 
 /// `AsyncGetCallTrace`: exported by HotSpot for profilers, though in no header.
@@ -52,7 +55,9 @@ const OF_THE_JDK: c_int = 62;
 
 /// What the handler needs. Never freed.
 pub struct Tap {
-    walk: Walker,
+    walker: Walker,
+    /// Where the walker may be asked. Without it only where the thread was interrupted.
+    code: Option<CodeCache>,
     vm: Vm,
     signal: c_int,
     clocks: Clocks,
@@ -69,17 +74,22 @@ pub struct Tap {
 static TAP: AtomicPtr<Tap> = AtomicPtr::new(null_mut());
 
 /// The handler, installed at the first call. For one thread at a time.
-pub fn install(vm: Vm) -> Result<&'static Tap, Unavailable> {
+pub fn install(vm: Vm, jvmti: Jvmti, jni: Jni<'_>) -> Result<&'static Tap, Unavailable> {
     // SAFETY: null, or what is leaked below.
     if let Some(tap) = unsafe { TAP.load(Ordering::Acquire).as_ref() } {
         return Ok(tap);
     }
-    let walk = walker(vm).ok_or(Unavailable::NoWalker)?;
+    let walker = walker(vm).ok_or(Unavailable::NoWalker)?;
+    let code = CodeCache::new(vm, jvmti, jni);
+    if code.is_none() {
+        debug!("this JVM does not show its code cache: callers of stubs are not looked for");
+    }
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     // What all processors can take from one drain to the next, several times.
     let slots = (256 + 64 * cpus).min(4096);
     let tap = Box::leak(Box::new(Tap {
-        walk,
+        walker,
+        code,
         vm,
         signal: free_signal().ok_or(Unavailable::NoSignal)?,
         clocks: Clocks::new().map_err(Unavailable::Timers)?,
@@ -158,14 +168,12 @@ extern "C" fn handler(_: c_int, info: *mut TimerInfo, context: *mut c_void) {
 /// The JVM's walker knows methods. Pieces of code that it has put together for several methods (checksums,
 /// copies of arrays, dispatch through tables) belong to none, and it gives up. Most of them have no frame of
 /// their own: then the address of their caller is on top of the stack; the others keep it where the frame
-/// pointer says. The walker is asked again as if the caller had been interrupted there. It believes nothing
-/// that it is shown: what is no return address into compiled code, it refuses.
+/// pointer says. The walker is asked again as if the caller had been interrupted there, if that is an address
+/// that a call returns to: it must not be asked about others.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 struct Place {
     context: *mut libc::ucontext_t,
-    pc: i64,
-    sp: i64,
-    fp: i64,
+    registers: Registers,
 }
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -174,7 +182,7 @@ impl Place {
     const SP: usize = libc::REG_RSP as usize;
     const FP: usize = libc::REG_RBP as usize;
     /// How far above the stack's end a frame of such code begins at most.
-    const FRAME: i64 = 4096;
+    const FRAME: usize = 4096;
 
     /// # Safety
     /// The context that the system passed to a signal handler that has not returned.
@@ -182,45 +190,62 @@ impl Place {
         let context = context.cast::<libc::ucontext_t>();
         // SAFETY: the caller's promise.
         let registers = unsafe { &(*context).uc_mcontext.gregs };
+        let register = |number: usize| registers[number] as usize;
         Place {
             context,
-            pc: registers[Self::PC],
-            sp: registers[Self::SP],
-            fp: registers[Self::FP],
+            registers: Registers {
+                pc: register(Self::PC),
+                sp: register(Self::SP),
+                fp: register(Self::FP),
+            },
         }
+    }
+
+    /// The registers, where it is known what they mean.
+    fn registers(&self) -> Option<Registers> {
+        Some(self.registers)
     }
 
     /// A word of the interrupted thread's stack.
-    fn word(at: i64) -> i64 {
+    fn word(at: usize) -> usize {
         // SAFETY: callers pass addresses at most a page above the stack pointer. The code of the JVM runs on
         // a stack that is larger: that of the calls which led to it lies there.
-        unsafe { (at as usize as *const i64).read_volatile() }
+        unsafe { (at as *const usize).read_volatile() }
     }
 
-    /// Program counter, stack pointer and frame pointer in the caller of code without a frame.
-    fn caller_of_leaf(&self) -> Option<(i64, i64, i64)> {
-        (self.sp % 8 == 0).then(|| (Self::word(self.sp), self.sp + 8, self.fp))
+    /// The registers in the caller of code without a frame.
+    fn caller_of_leaf(&self) -> Option<Registers> {
+        let Registers { sp, fp, .. } = self.registers;
+        sp.is_multiple_of(8).then(|| Registers {
+            pc: Self::word(sp),
+            sp: sp + 8,
+            fp,
+        })
     }
 
-    /// The same for code that has set up a frame.
-    fn caller_by_frame(&self) -> Option<(i64, i64, i64)> {
-        let inside = self.fp % 8 == 0 && (self.sp..self.sp + Self::FRAME).contains(&self.fp);
-        inside.then(|| (Self::word(self.fp + 8), self.fp + 16, Self::word(self.fp)))
+    /// The registers in the caller of code that has set up a frame.
+    fn caller_by_frame(&self) -> Option<Registers> {
+        let Registers { sp, fp, .. } = self.registers;
+        let inside = fp.is_multiple_of(8) && (sp..sp + Self::FRAME).contains(&fp);
+        inside.then(|| Registers {
+            pc: Self::word(fp + 8),
+            sp: fp + 16,
+            fp: Self::word(fp),
+        })
     }
 
-    /// Runs something with the context of a caller, if there is one.
-    fn at(&mut self, caller: impl Fn(&Self) -> Option<(i64, i64, i64)>, walk: impl FnOnce(*mut c_void)) {
-        let set = |(pc, sp, fp): (i64, i64, i64)| {
+    /// Runs something with the context of a caller.
+    fn at(&mut self, caller: Registers, walk: impl FnOnce(*mut c_void)) {
+        let set = |to: Registers| {
             // SAFETY: see `of`.
             let registers = unsafe { &mut (*self.context).uc_mcontext.gregs };
-            (registers[Self::PC], registers[Self::SP], registers[Self::FP]) = (pc, sp, fp);
+            (registers[Self::PC], registers[Self::SP], registers[Self::FP]) =
+                (to.pc as i64, to.sp as i64, to.fp as i64);
         };
-        if let Some(of_caller) = caller(self) {
-            set(of_caller);
-            walk(self.context.cast());
-            // The thread goes on where it was.
-            set((self.pc, self.sp, self.fp));
-        }
+        set(caller);
+        walk(self.context.cast());
+        // The thread goes on where it was.
+        set(self.registers);
     }
 }
 
@@ -234,15 +259,19 @@ impl Place {
         Place
     }
 
-    fn caller_of_leaf(&self) -> Option<(i64, i64, i64)> {
+    fn registers(&self) -> Option<Registers> {
         None
     }
 
-    fn caller_by_frame(&self) -> Option<(i64, i64, i64)> {
+    fn caller_of_leaf(&self) -> Option<Registers> {
         None
     }
 
-    fn at(&mut self, _: impl Fn(&Self) -> Option<(i64, i64, i64)>, _: impl FnOnce(*mut c_void)) {}
+    fn caller_by_frame(&self) -> Option<Registers> {
+        None
+    }
+
+    fn at(&mut self, _: Registers, _: impl FnOnce(*mut c_void)) {}
 }
 
 impl Tap {
@@ -267,39 +296,75 @@ impl Tap {
             // By the clock itself: the system's count of missed ticks is too low when it is short of
             // processors.
             let now = spent(0).unwrap_or_default();
-            let nanos = now.saturating_sub(clock.swap(now, Ordering::Relaxed));
+            let nanos = timers::advance(clock, now);
             self.buffer.put(nanos, |frames, most| {
-                let mut trace = CallTrace {
-                    env,
-                    count: THREAD_EXIT,
-                    frames,
-                };
-                if !env.is_null() {
-                    // SAFETY: made to be called here; there is room for `most` frames.
-                    unsafe { (self.walk)(&raw mut trace, most, context) };
-                    // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
-                    let mut place = unsafe { Place::of(context) };
-                    for caller in [Place::caller_of_leaf, Place::caller_by_frame] {
-                        if ![UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&trace.count) {
-                            break;
-                        }
-                        let why = trace.count;
-                        place.at(caller, |context| {
-                            // SAFETY: as above.
-                            unsafe { (self.walk)(&raw mut trace, most, context) };
-                        });
-                        // Nothing is gained: the first answer counts.
-                        if trace.count <= 0 {
-                            trace.count = why;
-                        }
+                if env.is_null() {
+                    Stack {
+                        count: THREAD_EXIT,
+                        in_call: false,
                     }
+                } else {
+                    self.walk(env, context, frames, most)
                 }
-                trace.count
             });
             let took = spent(0).unwrap_or(now).saturating_sub(now);
             self.spent.fetch_add(took, Ordering::Relaxed);
         }
         self.busy.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Asks the JVM for the stack of the calling thread, which was interrupted in `context`, where that is
+    /// safe; there is room for `most` frames.
+    fn walk(&self, env: *mut JNIEnv, context: *mut c_void, frames: *mut RawFrame, most: c_int) -> Stack {
+        // SAFETY: `context` is that of the interruption, which nobody else uses meanwhile.
+        let mut place = unsafe { Place::of(context) };
+        let ask = |context: *mut c_void| {
+            let mut trace = CallTrace {
+                env,
+                count: THREAD_EXIT,
+                frames,
+            };
+            // SAFETY: made to be called here; there is room for `most` frames.
+            unsafe { (self.walker)(&raw mut trace, most, context) };
+            trace.count
+        };
+        let Some((code, registers)) = self.code.as_ref().zip(place.registers()) else {
+            return Stack {
+                count: ask(context),
+                in_call: false,
+            };
+        };
+        // SAFETY: of the calling thread, whose registers these are.
+        let start = unsafe { code.check(env, registers) };
+        let mut count = match start {
+            Ok(_) => ask(context),
+            Err(Unsafe::Deoptimizing) => DEOPTIMIZATION,
+            Err(Unsafe::CallerUnknown) => NOT_WALKABLE_JAVA,
+        };
+        let is_refused = [UNKNOWN_JAVA, NOT_WALKABLE_JAVA].contains(&count);
+        let mut alone = code.is_alone_in(registers.pc, OURS);
+        if is_refused || (count > 0 && alone.is_none() && start == Ok(Start::Registers)) {
+            for caller in [Place::caller_of_leaf, Place::caller_by_frame] {
+                let Some(caller) = caller(&place).filter(|caller| code.is_return_address(caller.pc)) else {
+                    continue;
+                };
+                alone = alone.or_else(|| code.is_alone_in(caller.pc, OURS));
+                if !is_refused {
+                    break;
+                }
+                let mut again = 0;
+                place.at(caller, |context| again = ask(context));
+                // Else nothing is gained: the first answer counts.
+                if again > 0 {
+                    count = again;
+                    break;
+                }
+            }
+        }
+        Stack {
+            count,
+            in_call: start == Ok(Start::LastCall) || alone == Some(true),
+        }
     }
 
     /// CPU time that samples have taken so far, in nanoseconds.
@@ -341,3 +406,5 @@ pub const THREAD_EXIT: c_int = -8;
 const UNKNOWN_JAVA: c_int = -5;
 /// Its number for a frame that it cannot leave.
 const NOT_WALKABLE_JAVA: c_int = -6;
+/// Its number for a thread whose frames are being replaced.
+const DEOPTIMIZATION: c_int = -9;

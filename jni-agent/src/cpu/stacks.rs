@@ -25,14 +25,14 @@ const OTHER: &str = "[other methods]";
 
 /// Classes whose code is the profiler's, by prefix: what probes call, in code that is instrumented at class
 /// load and ahead of its run.
-const OURS: &[&str] = &["java/lang/Trodden", "trodden/Runtime"];
+pub const OURS: &[&str] = &["java/lang/Trodden", "trodden/Runtime"];
 
 /// Where a stack's samples go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Spot {
     /// To a node. Is it the stack's own, or one above, for want of room?
     Node { at: u32, whole: bool },
-    /// To no method of the program: it is inside of a probe.
+    /// To no method of the program: it is inside of a call of a probe.
     Probe,
 }
 
@@ -68,7 +68,7 @@ pub struct Stacks {
     moves: u64,
     /// Nodes by the hash of a whole stack, as long as ids are valid: most stacks come again.
     by_stack: FxHashMap<u64, Spot>,
-    /// Samples inside of probes. They are in no node: the program without probes has no such time.
+    /// Samples inside of calls of probes. They are in no node: the program without probes has no such time.
     probes: CpuTime,
     failed: BTreeMap<i32, CpuTime>,
     lost: CpuTime,
@@ -84,6 +84,11 @@ impl Stacks {
     pub fn begin(&mut self, interval: Duration, reader: &'static str) {
         self.interval = Some(interval);
         self.reader = reader;
+    }
+
+    /// How stacks are read; empty before sampling begins.
+    pub fn reader(&self) -> &'static str {
+        self.reader
     }
 
     /// Who knows where instructions are.
@@ -139,11 +144,11 @@ impl Stacks {
                     self.places.clear();
                     self.by_stack.clear();
                 }
-                let hash = hash(stack, sample.cut);
+                let hash = hash(stack, [sample.cut, sample.in_call]);
                 match self.by_stack.get(&hash) {
                     Some(&known) => known,
                     None => {
-                        let (found, named) = self.spot(stack, sample.cut, &mut look_up);
+                        let (found, named) = self.spot(stack, (sample.cut, sample.in_call), &mut look_up);
                         if self.by_stack.len() >= self.limit() {
                             self.by_stack.clear();
                         }
@@ -176,17 +181,16 @@ impl Stacks {
     fn spot(
         &mut self,
         stack: &[RawFrame],
-        cut: bool,
+        (cut, in_call): (bool, bool),
         look_up: &mut impl FnMut(usize) -> Option<MethodVersion>,
     ) -> (Spot, bool) {
         // Before anything is added to the tree.
         let found: Vec<Option<Seen>> = stack.iter().map(|raw| self.method_of(raw, look_up)).collect();
         let named = found.iter().all(Option::is_some);
-        if found
-            .iter()
-            .flatten()
-            .any(|&(frame, _)| self.ours[frame as usize])
-        {
+        let is_ours = |seen: &Option<Seen>| seen.is_some_and(|(frame, _)| self.ours[frame as usize]);
+        // What is in the frames of a probe that was inlined belongs to the method around it.
+        let inner = found.iter().rposition(is_ours).map_or(0, |last| last + 1);
+        if inner > 0 && (in_call || inner == stack.len()) {
             return (Spot::Probe, named);
         }
         let mut at = None;
@@ -198,7 +202,7 @@ impl Stacks {
             }
             at = Some(node);
         }
-        for (raw, seen) in stack.iter().zip(found).rev() {
+        for (raw, seen) in stack.iter().zip(found).skip(inner).rev() {
             let seen = seen.unwrap_or_else(|| (self.frame(CpuFrame::other(UNKNOWN)), None));
             let bci = u16::try_from(raw.bci).ok();
             let bci = bci.and_then(|bci| self.compiled(seen, bci));
@@ -322,12 +326,12 @@ impl Stacks {
 }
 
 /// A hash of a whole stack. Two stacks of a million have the same one with a probability of 1 in 10 million.
-fn hash(stack: &[RawFrame], cut: bool) -> u64 {
+fn hash(stack: &[RawFrame], [cut, in_call]: [bool; 2]) -> u64 {
     let mix = |hash: u64, word: u64| {
         let product = u128::from(hash ^ word) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
         (product as u64) ^ ((product >> 64) as u64)
     };
-    let start = 0x243f_6a88_85a3_08d3 ^ u64::from(cut);
+    let start = 0x243f_6a88_85a3_08d3 ^ u64::from(cut) ^ (u64::from(in_call) << 1);
     stack.iter().fold(start, |hash, frame| {
         mix(mix(hash, frame.method as u64), frame.bci as u32 as u64 | 1 << 40)
     })
@@ -376,6 +380,7 @@ mod tests {
             stack: Ok(&raw),
             cut: false,
             nanos: millis * 1_000_000,
+            in_call: true,
         };
         stacks.add(sample, look_up);
     }
@@ -428,12 +433,13 @@ mod tests {
                 .iter()
                 .map(|&(method, bci)| RawFrame { bci, method })
                 .collect();
-            // Twice: the second time the stack is known.
-            for _ in 0..2 {
+            // Twice: the second time the stack is known. Then as in code that the probe was inlined in.
+            for in_call in [true, true, false, false] {
                 let sample = Taken {
                     stack: Ok(&raw),
                     cut: false,
                     nanos: 1_000_000,
+                    in_call,
                 };
                 stacks.add(sample, named);
             }
@@ -442,7 +448,12 @@ mod tests {
         let samples = stacks.samples(Duration::ZERO).unwrap();
         assert_eq!(
             lines(&samples),
-            ["1 run Some(5) 2 2", "1 run Some(9) 0 0", "2 putLong Some(0) 2 2"]
+            [
+                "1 run Some(5) 4 4",
+                "1 run Some(7) 4 4",
+                "1 run Some(9) 0 0",
+                "2 putLong Some(0) 4 4"
+            ]
         );
     }
 
@@ -466,6 +477,7 @@ mod tests {
                 stack: Err(reason),
                 cut: false,
                 nanos: 2_000_000,
+                in_call: false,
             };
             stacks.add(sample, look_up);
         }
@@ -592,6 +604,7 @@ mod tests {
             stack: Ok(&raw),
             cut: true,
             nanos: 1_000_000,
+            in_call: true,
         };
         stacks.add(sample(), renamed);
         stacks.forget_methods();

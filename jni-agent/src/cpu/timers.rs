@@ -27,7 +27,10 @@ const TRIES: usize = 10;
 /// Threads that can be sampled at a time.
 const THREADS: usize = 1 << 16;
 
-/// The CPU time of each thread at its last sample. Their addresses are what timers carry to the handler,
+/// In a clock: no sample was taken yet, and this is what the first one stands for.
+const FIRST: u64 = 1 << 63;
+
+/// The CPU time of each thread at its last sample, or [`FIRST`]. Their addresses are what timers carry to the handler,
 /// which looks whether it is one before it believes that. Never freed.
 pub struct Clocks(MmapMut);
 
@@ -56,6 +59,30 @@ impl Clocks {
     }
 }
 
+/// A sample is taken at a CPU time: what it stands for. A signal handler may ask.
+///
+/// That is the time since the one before. The first one of a thread stands for what lies between two samples
+/// otherwise: whether a thread that lives shortly gets one is a matter of chance, and those that do have to
+/// stand for the others, whatever part of their life it comes in.
+pub fn advance(clock: &AtomicU64, now: u64) -> u64 {
+    let before = clock.swap(now, Ordering::Relaxed);
+    if before & FIRST == 0 {
+        now.saturating_sub(before)
+    } else {
+        before & !FIRST
+    }
+}
+
+/// How often the system looks at timers of CPU time, in nanoseconds.
+fn tick() -> u64 {
+    let mut tick = timespec(0);
+    // SAFETY: a valid place for the answer.
+    match unsafe { libc::clock_getres(libc::CLOCK_MONOTONIC_COARSE, &raw mut tick) } {
+        0 => tick.tv_sec as u64 * 1_000_000_000 + tick.tv_nsec as u64,
+        _ => 0,
+    }
+}
+
 /// The timers of all threads.
 #[derive(Default)]
 pub struct Timers {
@@ -68,11 +95,21 @@ pub struct Timers {
 struct State {
     /// While sampling runs: the interval, the signal and what it carries.
     running: Option<(Duration, c_int, &'static Clocks)>,
-    /// Each with the number of its clock.
-    by_thread: FxHashMap<libc::pid_t, (Timer, usize)>,
+    by_thread: FxHashMap<libc::pid_t, Armed>,
+    /// CPU time of threads that have timers no more, while they had them, in nanoseconds.
+    ended: u64,
     /// Clocks that are free again, and how many were ever in use.
     free: Vec<usize>,
     used: usize,
+}
+
+/// A thread with a timer.
+struct Armed {
+    timer: Timer,
+    /// The number of its clock.
+    clock: usize,
+    /// Its CPU time when it got the timer, in nanoseconds.
+    since: u64,
 }
 
 /// A timer of the system; deleted on drop.
@@ -139,6 +176,22 @@ pub fn probe(interval: Duration, signal: c_int) -> Result<(), Error> {
     Timer::create(current(), (signal, 0), NEVER, interval.as_nanos() as u64).map(drop)
 }
 
+impl Armed {
+    /// CPU time of the thread since it got the timer; 0 if it has gone.
+    fn spent(&self, thread: libc::pid_t) -> u64 {
+        spent(thread).map_or(0, |now| now.saturating_sub(self.since))
+    }
+}
+
+impl State {
+    /// A thread loses its timer.
+    fn disarm(&mut self, thread: libc::pid_t, armed: Armed) {
+        self.ended += armed.spent(thread);
+        drop(armed.timer);
+        self.free.push(armed.clock);
+    }
+}
+
 impl Timers {
     /// From now on threads get timers.
     pub fn begin(&self, interval: Duration, signal: c_int, clocks: &'static Clocks) {
@@ -150,7 +203,25 @@ impl Timers {
         let mut state = lock(&self.state);
         state.running = None;
         let timers = std::mem::take(&mut state.by_thread);
-        state.free.extend(timers.into_values().map(|(_, clock)| clock));
+        for (thread, armed) in timers {
+            state.disarm(thread, armed);
+        }
+    }
+
+    /// CPU time of all threads while they had timers, by their own clocks.
+    pub fn spent(&self) -> Duration {
+        let state = lock(&self.state);
+        let running = state.by_thread.iter().map(|(&thread, armed)| armed.spent(thread));
+        Duration::from_nanos(state.ended + running.sum::<u64>())
+    }
+
+    /// Forgets what threads have used so far.
+    pub fn reset(&self) {
+        let mut state = lock(&self.state);
+        state.ended = 0;
+        for (&thread, armed) in &mut state.by_thread {
+            armed.since += armed.spent(thread);
+        }
     }
 
     /// The calling thread gets a timer, if it has none.
@@ -161,9 +232,9 @@ impl Timers {
     /// The calling thread has none from here on. A signal that is on its way arrives before this returns.
     pub fn disarm_current(&self) {
         let mut state = lock(&self.state);
-        if let Some((timer, clock)) = state.by_thread.remove(&current()) {
-            drop(timer);
-            state.free.push(clock);
+        let thread = current();
+        if let Some(armed) = state.by_thread.remove(&thread) {
+            state.disarm(thread, armed);
         }
     }
 
@@ -173,9 +244,8 @@ impl Timers {
             return false;
         };
         // One that is there under this number belonged to a thread that has ended, if it is not this one.
-        if let Some((timer, clock)) = state.by_thread.remove(&thread) {
-            drop(timer);
-            state.free.push(clock);
+        if let Some(armed) = state.by_thread.remove(&thread) {
+            state.disarm(thread, armed);
         }
         let number = state.free.pop().unwrap_or_else(|| {
             state.used += 1;
@@ -188,9 +258,10 @@ impl Timers {
         };
         let interval = interval.as_nanos() as u64;
         // At a random time of the first interval, so that threads that live shortly have their share of
-        // samples: as if there had been one before.
-        let first = 1 + self.random() % interval;
-        clock.store((now + first).saturating_sub(interval), Ordering::Relaxed);
+        // samples. The system's own ticks come at random times of a thread's life; they delay the signal.
+        let tick = tick();
+        let first = 1 + (self.random() % interval).saturating_sub(tick);
+        clock.store(FIRST | interval.max(tick), Ordering::Relaxed);
         match Timer::create(
             thread,
             (signal, std::ptr::from_ref(clock).addr()),
@@ -198,7 +269,12 @@ impl Timers {
             interval,
         ) {
             Ok(timer) => {
-                state.by_thread.insert(thread, (timer, number));
+                let armed = Armed {
+                    timer,
+                    clock: number,
+                    since: now,
+                };
+                state.by_thread.insert(thread, armed);
                 true
             }
             Err(e) => {
@@ -292,6 +368,24 @@ mod tests {
         other.join().unwrap();
     }
 
+    /// Threads of 1.75 ms that first do one thing and then another, the system's ticks at any time of them.
+    #[test]
+    fn samples_of_short_threads_stand_for_all_of_them() {
+        const TICK: u64 = 4_000_000;
+        let (mut early, mut late) = (0, 0);
+        for round in 0..4000 {
+            let clock = AtomicU64::new(FIRST | TICK);
+            let tick = round * 1000;
+            if tick < 1_750_000 {
+                let stands_for = advance(&clock, tick);
+                *if tick < 1_225_000 { &mut early } else { &mut late } += stands_for;
+            }
+        }
+        assert_eq!((early, late), (4000 * 1_225_000, 4000 * 525_000));
+        let clock = AtomicU64::new(5);
+        assert_eq!((advance(&clock, 12), advance(&clock, 20)), (7, 8));
+    }
+
     #[test]
     fn addresses_of_clocks_are_known() {
         let clocks = Clocks::new().unwrap();
@@ -320,7 +414,7 @@ mod tests {
             let value = unsafe { *info.cast::<usize>().add(3) };
             if let Some(clock) = CLOCKS.get().and_then(|clocks| clocks.at(value)) {
                 let now = spent(0).unwrap_or_default();
-                NANOS.fetch_add(now - clock.swap(now, Ordering::Relaxed), Ordering::Relaxed);
+                NANOS.fetch_add(advance(clock, now), Ordering::Relaxed);
                 TICKS.fetch_add(1, Ordering::Relaxed);
             }
         }
@@ -347,9 +441,16 @@ mod tests {
         // Time up to the last tick, and that of the tick before the first one. How often the system looks at
         // timers is its own affair; half is more than it ever leaves out.
         assert!(
-            (used / 2..=used + 1_000_000).contains(&nanos),
+            (used / 2..=used + tick().max(1_000_000)).contains(&nanos),
             "{nanos} ns of {used}"
         );
+        let known = timers.spent().as_nanos() as u64;
+        assert!(
+            (used - 10_000_000..=used).contains(&known),
+            "{known} ns of {used}"
+        );
+        timers.reset();
+        assert!(timers.spent().is_zero());
         assert!(lock(&timers.state).by_thread.is_empty());
         timers.end();
         timers.arm_current();

@@ -4,12 +4,14 @@
 //! SAFETY comments rest on: a `Jvmti` or `Jni` in hand is a valid environment, a reference in hand
 //! was given out by that JVM and not yet deleted by us.
 
+pub mod code;
 pub mod error;
 pub mod flags;
 pub mod guard;
 pub mod jni;
 pub mod jvmti;
 pub mod symbols;
+mod tables;
 pub mod thread;
 mod turns;
 

@@ -361,6 +361,9 @@ fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
     if profile.cpu.is_some() {
         profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
         profile.run.facts.set(facts::PROBES_MS, agent.cpu.in_probes());
+        if let Some(spent) = agent.cpu.threads() {
+            profile.run.facts.set(facts::SAMPLED_THREADS_MS, spent);
+        }
     }
 }
 

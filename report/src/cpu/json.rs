@@ -13,7 +13,8 @@ pub(super) struct Document {
     seconds: f64,
     process_seconds: Option<f64>,
     unsampled_seconds: Option<f64>,
-    /// Of these, what samples found inside of probes.
+    missed_seconds: Option<f64>,
+    /// What samples found inside of probes.
     probe_seconds: Option<f64>,
     lost: Time,
     cut: Time,
@@ -97,6 +98,7 @@ pub(super) fn document(cpu: &CpuView, top: usize) -> Document {
         seconds: seconds(cpu.total.ns),
         process_seconds: about.process_ns.map(seconds),
         unsampled_seconds: cpu.unsampled_ns().map(seconds),
+        missed_seconds: cpu.missed_ns().map(seconds),
         probe_seconds: cpu.probes.map(|probes| probes.as_secs_f64()),
         lost: time(about.lost),
         cut: time(about.cut),

@@ -27,6 +27,8 @@ struct CpuView<'v> {
     methods: Vec<(&'v CpuFrame, &'v MethodTime)>,
     /// Time that samples found inside of probes, which is no method's. Not known of merged profiles of which one does not tell.
     probes: Option<Duration>,
+    /// CPU time of the sampled threads by their own clocks. Not known where stacks are read at safepoints, and of older files.
+    threads: Option<Duration>,
 }
 
 impl<'v> CpuView<'v> {
@@ -39,6 +41,7 @@ impl<'v> CpuView<'v> {
             total: times.total,
             methods,
             probes: view.run.facts.get(facts::PROBES_MS),
+            threads: view.run.facts.get(facts::SAMPLED_THREADS_MS),
         })
     }
 
@@ -55,13 +58,17 @@ impl<'v> CpuView<'v> {
         [low.min(self.share(time)), high.max(self.share(time))]
     }
 
-    /// CPU time of threads that are not sampled: those of the JVM itself, and ours.
+    /// CPU time of threads that are not sampled: those of the JVM itself, and ours. With what samples found in probes.
     fn unsampled_ns(&self) -> Option<u64> {
-        Some(
-            self.about
-                .process_ns?
-                .saturating_sub(self.total.plus(self.about.lost).ns),
-        )
+        let sampled = self.total.plus(self.about.lost).ns + self.missed_ns().unwrap_or(0);
+        Some(self.about.process_ns?.saturating_sub(sampled))
+    }
+
+    /// CPU time of sampled threads that no sample stands for: of those that ended before they got one, most of all.
+    fn missed_ns(&self) -> Option<u64> {
+        let probes = self.probes.unwrap_or_default().as_nanos() as u64;
+        let sampled = self.total.plus(self.about.lost).ns + probes;
+        Some((self.threads?.as_nanos() as u64).saturating_sub(sampled))
     }
 
     /// The same methods, most time with what they call first.

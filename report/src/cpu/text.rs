@@ -17,6 +17,10 @@ pub(super) fn about(cpu: &CpuView) -> String {
         seconds(cpu.total.ns),
         thousands(cpu.total.samples)
     );
+    // Of each thread the time from its last sample to its end: nothing to speak of, unless threads are short.
+    if let Some(ns) = cpu.missed_ns().filter(|&ns| ns >= cpu.total.ns / 100 && ns > 0) {
+        text += &format!(" {} more of theirs was not sampled.", seconds(ns));
+    }
     if let Some(ns) = cpu.unsampled_ns() {
         text += &format!(
             " The JVM's own threads (garbage collector, compilers) and the profiler took {} more{}.",

@@ -91,7 +91,9 @@ facts! {
     UNKNOWN_SAMPLES: u64 = "unknown_samples", COUNT, Sum;
     /// CPU time that samples of CPU time took themselves: reading stacks, and adding them up.
     SAMPLING_MS: Duration = "sampling_ms", TENTH_MS, Sum;
-    /// CPU time that samples found inside of probes. It is in no method.
+    /// CPU time of the threads that are sampled, by their own clocks: what no sample stands for, too.
+    SAMPLED_THREADS_MS: Duration = "sampled_threads_ms", TENTH_MS, Sum;
+    /// CPU time that samples found inside of calls of probes. It is in no method.
     PROBES_MS: Duration = "probes_ms", TENTH_MS, Sum;
     /// Windows that were not full when the next tick came; of fixed duration: that saw no path end.
     SHORT_WINDOWS: u64 = "short_windows", COUNT, Sum;
