@@ -15,18 +15,27 @@ use crate::sources;
 
 /// Exit code when `--fail-on` was exceeded.
 const BROKEN: u8 = 3;
+/// Profiles with less in common are not compared without `--force`.
+const LIKE: f64 = 0.05;
 
 /// Shows what changed between two runs: which method takes other CPU time (if both have samples) or does
 /// other work than before, and which branch explains it.
 ///
-/// Twice the work of the same kind is no difference. To see how close a sampled profile comes to an exact one
+/// Several runs a side show smaller changes than one: `trodden diff before-*.trodden -- after-*.trodden`, or a
+/// folder a side; `trodden run --repeat` makes them. Twice the work of the same kind is no change. To see how close a sampled profile comes to an exact one
 /// of the same run, use `trodden compare`.
 #[derive(Args)]
 pub struct DiffArgs {
-    /// Profile (.trodden) of the run before.
-    before: PathBuf,
-    /// Profile of the run after.
-    after: PathBuf,
+    /// Profiles (.trodden) of the runs before and after: two files or folders, or those before only, if those
+    /// after are behind `--`.
+    #[arg(required = true, value_name = "BEFORE AFTER")]
+    before: Vec<PathBuf>,
+    /// Profiles of the runs after, or folders with them.
+    #[arg(last = true, value_name = "AFTER")]
+    after: Vec<PathBuf>,
+    /// Compare programs that have next to nothing in common.
+    #[arg(long)]
+    force: bool,
     /// Output format [default: what the output's extension says, else text].
     #[arg(long, value_enum)]
     format: Option<DiffFormat>,
@@ -70,19 +79,22 @@ enum DiffFormat {
 /// Does it.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
     let sources = sources::places(&args.sources)?;
-    let (before, after) = rayon::join(|| Profile::load(&args.before), || Profile::load(&args.after));
-    let (before, after) = (
-        before.map_err(CliError::failed)?,
-        after.map_err(CliError::failed)?,
-    );
-    crate::memory::warn_if_partial(&before, &args.before.display().to_string());
-    crate::memory::warn_if_partial(&after, &args.after.display().to_string());
+    let (before, after) = sides_of(args)?;
+    let (before, after) = rayon::join(|| load(&before), || load(&after));
+    let (before, after) = (before?, after?);
     let options = DiffOptions {
         method: args.method.clone(),
         top: args.top as usize,
         threshold: args.threshold,
     };
-    let diff = Diff::new(&before, &after, &options).map_err(CliError::failed)?;
+    let diff = Diff::of_runs(&before, &after, &options).map_err(CliError::failed)?;
+    if diff.likeness < LIKE && !args.force {
+        return Err(CliError::Usage(format!(
+            "error: these runs have next to nothing in common: {:.1} % of what they did is in methods that both have. \
+             --force compares them all the same",
+            diff.likeness * 100.0
+        )));
+    }
     let sources = DiffSources::new(&sources);
     let by_name = args
         .output
@@ -136,4 +148,57 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         code = ExitCode::from(BROKEN);
     }
     Ok(code)
+}
+
+/// The files of both sides.
+fn sides_of(args: &DiffArgs) -> Result<(Vec<PathBuf>, Vec<PathBuf>), CliError> {
+    let (before, after) = match (&args.before[..], &args.after[..]) {
+        ([before, after], []) => (vec![before.clone()], vec![after.clone()]),
+        (before, []) => {
+            return Err(CliError::Usage(format!(
+                "error: {} profile{}, but no '--' between those before and those after: trodden diff before-*.trodden -- after-*.trodden",
+                before.len(),
+                if before.len() == 1 { "" } else { "s" }
+            )));
+        }
+        (before, after) => (before.to_vec(), after.to_vec()),
+    };
+    Ok((profiles(&before)?, profiles(&after)?))
+}
+
+/// Files, and those that are in folders.
+fn profiles(places: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    let mut files = Vec::new();
+    for place in places {
+        if !place.is_dir() {
+            files.push(place.clone());
+            continue;
+        }
+        let failed = |e| CliError::file(place, e);
+        let mut found = Vec::new();
+        for entry in place.read_dir().map_err(failed)? {
+            let file = entry.map_err(failed)?.path();
+            if file.extension().is_some_and(|extension| extension == "trodden") && file.is_file() {
+                found.push(file);
+            }
+        }
+        if found.is_empty() {
+            return Err(CliError::Failed(format!(
+                "{}: no profile (.trodden) in this folder",
+                place.display()
+            )));
+        }
+        found.sort();
+        files.append(&mut found);
+    }
+    Ok(files)
+}
+
+fn load(files: &[PathBuf]) -> Result<Vec<Profile>, CliError> {
+    let load = |file: &PathBuf| {
+        let profile = Profile::load(file).map_err(CliError::failed)?;
+        crate::memory::warn_if_partial(&profile, &file.display().to_string());
+        Ok(profile)
+    };
+    files.iter().map(load).collect()
 }

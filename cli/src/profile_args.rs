@@ -39,6 +39,13 @@ impl ProfileArgs {
         all
     }
 
+    /// With one more option.
+    pub fn with(&self, name: &'static str, value: &str) -> Self {
+        let mut all = self.clone();
+        all.pairs.push((name, value.to_owned()));
+        all
+    }
+
     /// With samples of CPU time, unless options, those of a properties file too, say otherwise: other options
     /// may mean something with samples only. In production there always are some.
     pub fn sampled(&self, production: Option<Production>) -> Result<Self, CliError> {

@@ -4,7 +4,8 @@ mod common;
 
 use std::sync::Arc;
 
-use common::Random;
+use common::{Method, Random, class, run};
+use trodden_profile::BlockExit::{Branch, FallThrough, Goto, Return};
 use trodden_profile::Profile;
 use trodden_report::{Diff, DiffError, DiffOptions, DiffSources};
 
@@ -106,4 +107,168 @@ fn odd_counts_and_names_never_panic() {
             Err(error) => panic!("{error}"),
         }
     }
+}
+
+/// `main`: a loop that calls `answer`, which decides, for each of the requests; `slow` of them take the long way.
+fn server(requests: u64, slow: u64) -> Profile {
+    let main = Method::new("main", "()V")
+        .block(&[1], FallThrough, &[1])
+        .block(&[2], Branch, &[3, 2])
+        .block(&[3], Goto, &[1])
+        .block(&[4], Return, &[])
+        .count(&[0, 1, 2], 1)
+        .count(&[1, 2], requests - 1)
+        .count(&[1, 3], 1);
+    let answer = Method::new("answer", "(I)V")
+        .block(&[10], Branch, &[2, 1])
+        .block(&[11], Goto, &[3])
+        .block(&[12, 13, 14, 15, 16, 17], Goto, &[3])
+        .block(&[18], Return, &[])
+        .count(&[0, 1, 3], requests - slow)
+        .count(&[0, 2, 3], slow);
+    Profile {
+        run: run(true),
+        classes: vec![class("demo/Server", Some("Server.java"), vec![main, answer])],
+        ..Profile::default()
+    }
+}
+
+fn text(diff: &Diff) -> String {
+    diff.text(&DiffSources::new(&[]), false)
+}
+
+#[test]
+fn a_loop_that_turns_more_often_is_more_of_the_same() {
+    let before = server(10_000, 100);
+    for (requests, slow, factor) in [(1_800, 18, "0.18"), (20_000, 200, "2.00"), (41_000, 400, "4.10")] {
+        let diff = Diff::new(&before, &server(requests, slow), &options()).unwrap();
+        assert!(diff.methods.is_empty(), "{requests}: {:?}", diff.methods);
+        let said = text(&diff);
+        let amount = format!("The second run did {factor} times as much of the same.");
+        assert_eq!(said.matches(&amount).count(), 1, "{said}");
+        assert!(said.starts_with("No method behaves differently."), "{said}");
+    }
+}
+
+#[test]
+fn a_slow_path_is_named_whatever_was_done() {
+    for requests in [10_000, 1_800, 20_000] {
+        let diff = Diff::new(&server(10_000, 100), &server(requests, requests / 4), &options()).unwrap();
+        let names: Vec<&str> = diff.methods.iter().map(|change| &*change.name).collect();
+        assert_eq!(names, ["answer"], "{requests}");
+        let cause = diff.methods[0].cause.as_ref().unwrap();
+        assert_eq!(cause.line, Some(10));
+        // The headline is for the same job: 2.7 times 3 + 3 instructions, whatever the number of requests.
+        let said = text(&diff);
+        assert!(
+            said.contains("1 method behaves differently. Executed work for the same job grew by"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn programs_without_a_common_method_are_unlike() {
+    let server = server(10_000, 100);
+    assert_eq!(Diff::new(&server, &server, &options()).unwrap().likeness, 1.0);
+    let other = common::profile();
+    let diff = Diff::new(&server, &other, &options()).unwrap();
+    assert!(diff.likeness < 0.05, "{}", diff.likeness);
+}
+
+#[test]
+fn a_side_without_runs_is_refused() {
+    let error = Diff::of_runs(&[], &[server(10, 1)], &options()).unwrap_err();
+    assert!(matches!(error, DiffError::NoRuns("before")), "{error}");
+}
+
+#[test]
+fn runs_that_differ_among_themselves_say_nothing() {
+    // Threads find a queue empty more or less often.
+    let runs = |slow: [u64; 4]| slow.map(|slow| server(10_000, slow));
+    let same = Diff::of_runs(
+        &runs([100, 900, 300, 2_000]),
+        &runs([1_500, 200, 2_400, 700]),
+        &options(),
+    )
+    .unwrap();
+    assert!(same.methods.is_empty(), "{:?}", same.methods);
+    let other = Diff::of_runs(
+        &runs([100, 110, 95, 105]),
+        &runs([1_500, 1_450, 1_600, 1_550]),
+        &options(),
+    )
+    .unwrap();
+    assert_eq!(other.methods[0].name, "answer");
+    // Means, not sums.
+    assert_eq!(other.methods[0].entries, [10_000, 10_000]);
+    assert_eq!(other.runs, [4, 4]);
+}
+
+/// `escape`: four blocks, of which the last is as long as given.
+fn escape(descriptor: &str, last: &[u32]) -> Method {
+    Method::new("escape", descriptor)
+        .block(&[30], Branch, &[2, 1])
+        .block(&[31, 32], Goto, &[3])
+        .block(&[33, 34, 35], Goto, &[3])
+        .block(last, Return, &[])
+        .count(&[0, 1, 3], 500)
+        .count(&[0, 2, 3], 500)
+}
+
+fn classes(of: Vec<(&str, Method)>) -> Profile {
+    let classes = of
+        .into_iter()
+        .map(|(name, method)| class(name, None, vec![method]));
+    Profile {
+        run: run(true),
+        classes: classes.collect(),
+        ..Profile::default()
+    }
+}
+
+#[test]
+fn a_method_keeps_its_identity_with_other_parameters() {
+    let before = classes(vec![("demo/Entities", escape("(I)V", &[36]))]);
+    let after = classes(vec![("demo/Entities", escape("(IZ)V", &[36, 37]))]);
+    let diff = Diff::new(&before, &after, &options()).unwrap();
+    assert_eq!(
+        (diff.summary.matched["new"], diff.summary.matched["gone"]),
+        (0, 0)
+    );
+    assert_eq!(diff.summary.matched["partial"], 1);
+}
+
+#[test]
+fn an_anonymous_class_keeps_its_identity_under_another_number() {
+    let mut other = Method::new("escape", "(I)V")
+        .block(&[90], Branch, &[2, 1])
+        .block(&[91, 92, 93, 94, 95], FallThrough, &[2])
+        .block(&[96, 97], Return, &[])
+        .count(&[0, 2], 7);
+    let before = classes(vec![("demo/Factory$1", escape("(I)V", &[36]))]);
+    // What was `$1` is `$2`, and has changed; `$1` is new.
+    let mut after = classes(vec![
+        ("demo/Factory$1", other),
+        ("demo/Factory$2", escape("(I)V", &[36, 37])),
+    ]);
+    let diff = Diff::new(&before, &after, &options()).unwrap();
+    assert_eq!(
+        (diff.summary.matched["new"], diff.summary.matched["gone"]),
+        (1, 0)
+    );
+    let names: Vec<_> = diff
+        .methods
+        .iter()
+        .map(|c| (&*c.class, c.renamed_from.as_deref()))
+        .collect();
+    assert!(
+        names.contains(&("demo/Factory$2", Some("demo.Factory$1.escape(int)"))),
+        "{names:?}"
+    );
+    // A lambda's or a generic signature's `$` is no number.
+    other = escape("(I)V", &[36]);
+    after = classes(vec![("demo/Factory$Inner", other)]);
+    let diff = Diff::new(&before, &after, &options()).unwrap();
+    assert_eq!(diff.summary.matched["partial"], 0);
 }

@@ -30,6 +30,7 @@ pub mod auto;
 pub mod build;
 pub mod burst;
 pub mod chance;
+pub mod changes;
 pub mod conditions;
 pub mod contexts;
 pub mod contexts_apps;

@@ -110,6 +110,30 @@ fn links_between_documents_lead_somewhere() -> Result<()> {
     Ok(())
 }
 
+/// A place that an example or a figure was meant for, and does not have: a line that is one word in capitals.
+fn is_placeholder(line: &str) -> bool {
+    let line = line.trim();
+    line.len() > 4
+        && line.contains(|c: char| c.is_ascii_uppercase())
+        && line.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+}
+
+#[test]
+fn no_placeholder_was_left() -> Result<()> {
+    assert!(is_placeholder("DIFF_EXAMPLE") && !is_placeholder("JSON") && !is_placeholder("See JSON."));
+    let mut left = Vec::new();
+    for (path, text) in documents()? {
+        let found = text.lines().filter(|line| is_placeholder(line));
+        left.extend(found.map(|line| format!("{}: {line}", path.display())));
+    }
+    assert!(
+        left.is_empty(),
+        "places that were not filled in:\n{}",
+        left.join("\n")
+    );
+    Ok(())
+}
+
 #[test]
 fn each_decision_is_listed_and_has_title_date_and_status() -> Result<()> {
     let folder = root().join("docs/decisions");

@@ -19,7 +19,7 @@ use program::Program;
 use store::Store;
 
 /// Options about the memory.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct MemoryArgs {
     /// Measure everything, whatever earlier runs know; what is found is remembered.
     #[arg(long, conflicts_with = "remember")]
@@ -34,6 +34,18 @@ pub struct MemoryArgs {
     /// Shortest run that is remembered.
     #[arg(long, value_name = "DURATION", default_value = "10s", hide = true, value_parser = duration)]
     memory_after: Duration,
+}
+
+impl MemoryArgs {
+    /// Measures everything, and remembers nothing.
+    pub fn without(&self) -> Self {
+        MemoryArgs {
+            full: false,
+            remember: false,
+            no_memory: true,
+            ..self.clone()
+        }
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

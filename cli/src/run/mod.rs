@@ -5,6 +5,7 @@ mod build_tools;
 mod files;
 mod launcher;
 mod patterns;
+mod repeat;
 mod signals;
 
 use std::env;
@@ -33,7 +34,7 @@ pub use files::absolute;
 pub use launcher::Launcher;
 
 /// Runs a command under the profiler and shows its hot paths (on standard error).
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(after_help = "\
 Exit code: the command's own, or 128 + N when signal N ended it; 1 if it could not be started.
 Standard output is the command's alone; everything of ours goes to standard error.")]
@@ -55,6 +56,11 @@ pub struct RunArgs {
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
+    /// Runs the command N times, each with a profile of its own, for trodden diff; all is measured each time. Two commands, with
+    /// --versus between them, run in turn. In -o, %n is the number of the run and %c is `before` or `after`
+    /// [default: run-%n.trodden, of two commands %c-%n.trodden].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
+    repeat: Option<u32>,
     #[command(flatten)]
     memory: MemoryArgs,
     /// The command: a java launcher, or any program that starts one.
@@ -64,6 +70,14 @@ pub struct RunArgs {
 
 /// Does it.
 pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
+    match args.repeat {
+        Some(times) => repeat::repeat(args, times),
+        None => once(args).map(ExitCode::from),
+    }
+}
+
+/// Runs the command once; its exit code.
+fn once(args: &RunArgs) -> Result<u8, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
     let mut options = profile.sampled(args.production)?.options()?;
     for_production(&mut options, args.production)?;
@@ -119,7 +133,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, CliError> {
     if let Some(folder) = spool.filter(|_| !quiet) {
         eprintln!("windows: {folder}");
     }
-    Ok(ExitCode::from(exit_code(status)))
+    Ok(exit_code(status))
 }
 
 /// Makes the spool folder and the file of the key absolute: JVMs that a command starts may have other current

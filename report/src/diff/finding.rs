@@ -6,9 +6,11 @@ use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::{BlockExit, Profile, RunInfo};
 
 use super::DiffOptions;
+use super::amount::Amount;
 use super::effect::Costs;
 use super::pairing::{self, Matched, Pair, pair};
 use super::paths;
+use super::repeats::{Repeats, Sided};
 use super::side::{Side, sides};
 use super::time::{self, TimeChange, TimeDiff};
 use crate::MethodPattern;
@@ -29,6 +31,11 @@ pub struct Diff {
     pub methods: Vec<MethodChange>,
     /// How many more have changed by at least the threshold, beyond the number that was asked for.
     pub more: usize,
+    /// Runs of either side. All numbers of executions, work and time are means of these.
+    pub runs: [usize; 2],
+    /// The share of the work (of the CPU time in Java code outside of the JDK, if paths were not counted) that is in methods or
+    /// classes of both sides; that of the side where it is larger. 1 if nothing was done.
+    pub likeness: f64,
     /// CPU time, if both profiles have samples of it.
     pub time: Option<TimeDiff>,
     /// Which one has samples, 0 or 1, if only one has.
@@ -40,9 +47,10 @@ pub struct Diff {
 pub struct Summary {
     /// Executed bytecode instructions in methods with probes, before and after.
     pub work: [u64; 2],
-    /// How many times as often methods were entered in the second run, where nothing else changed: how much more of
-    /// the same was done.
+    /// How much of the same the second run did: 2 if twice as much.
     pub scale: f64,
+    /// The work that the second run would have been without a change.
+    pub expected: f64,
     /// Were all executions counted, before and after?
     pub exact: [bool; 2],
     /// Methods by how they were found again.
@@ -130,6 +138,9 @@ pub struct BranchChange {
     pub effect: f64,
     /// What the share would have been without the change; of a new branch, that of the way that there was.
     was: f64,
+    /// Position of its block among those of the method, before and after, and of the outcome among its edges.
+    pub(super) at: [Option<usize>; 2],
+    pub(super) edge: usize,
 }
 
 /// A share before and after.
@@ -155,8 +166,9 @@ struct Both<'s, 'p> {
     costs: [Costs; 2],
     /// Per side: the pair of each method.
     pair_of: [HashMap<usize, usize>; 2],
-    scale: f64,
+    amount: Amount,
     exact: bool,
+    repeats: Option<Repeats<'p>>,
 }
 
 /// A change on its way into the list.
@@ -168,28 +180,34 @@ struct Candidate {
     because_of: Option<usize>,
 }
 
+/// What changed between the means of the runs of `each` side.
 pub(super) fn find(
-    before: &Profile,
-    after: &Profile,
+    [before, after]: [&Profile; 2],
+    each: [&[Profile]; 2],
     pattern: Option<&MethodPattern>,
     options: &DiffOptions,
 ) -> Diff {
     let (b, a) = (sides(before), sides(after));
     let pairs = pair(&b, &a);
+    let costs = [Costs::new(&b), Costs::new(&a)];
+    let amount = Amount::new([&b, &a], &pairs, [&costs[0], &costs[1]]);
+    let repeats = Repeats::new(each, [(&b, &costs[0]), (&a, &costs[1])]);
     let both = Both {
-        costs: [Costs::new(&b), Costs::new(&a)],
+        costs,
         pair_of: [
             pairing::index(&pairs, |p| p.before),
             pairing::index(&pairs, |p| p.after),
         ],
-        scale: scale(&b, &a, &pairs),
+        amount,
+        repeats,
         exact: counted(&before.run) && counted(&after.run),
         before: &b,
         after: &a,
         pairs: &pairs,
     };
     let work = [&b, &a].map(|sides| sides.iter().fold(0u64, |sum, s| sum.saturating_add(s.work)));
-    let most = (work[0] as f64 * both.scale).max(work[1] as f64).max(1.0);
+    let expected = both.expected_work();
+    let most = expected.max(work[1] as f64).max(1.0);
     let mut candidates = both.candidates(options.threshold * most);
     candidates.sort_by(|x, y| {
         let key = |c: &Candidate| c.reason == Reason::Consequence;
@@ -216,12 +234,12 @@ pub(super) fn find(
         after: &a,
         pairs: &pairs,
     };
-    let timed = time::of_runs(before, after, both.scale, &of_time);
+    let timed = time::of_runs([before, after], each, amount, &of_time);
     let methods: Vec<MethodChange> = chosen
         .iter()
         .map(|candidate| {
             let mut change = both.change(candidate, most);
-            change.time = timed.as_ref().map(|timed| timed.of_pair(candidate.pair).1);
+            change.time = timed.as_ref().map(|timed| timed.of_pair(candidate.pair));
             change.because_of = candidate
                 .because_of
                 .and_then(|pair| listed.get(place.get(&pair)?).copied());
@@ -247,7 +265,8 @@ pub(super) fn find(
     Diff {
         summary: Summary {
             work,
-            scale: both.scale,
+            scale: amount.factor,
+            expected,
             exact: [before, after].map(|p| counted(&p.run)),
             matched,
             shapes: b.iter().chain(&a).all(|s| s.map.shape.is_some()),
@@ -255,6 +274,8 @@ pub(super) fn find(
         },
         methods,
         more,
+        runs: each.map(<[Profile]>::len),
+        likeness: both.likeness().unwrap_or_else(|| time::likeness(before, after)),
         time: timed.map(|timed| timed.diff(pattern, options, &listed)),
         only_timed,
     }
@@ -262,26 +283,6 @@ pub(super) fn find(
 
 fn counted(run: &RunInfo) -> bool {
     run.exact
-}
-
-/// How much more of the same the second run did: the middle of the ratios of entries, each method weighted by the
-/// logarithm of its entries, so that no hot method decides alone.
-fn scale(before: &[Side], after: &[Side], pairs: &[Pair]) -> f64 {
-    let ratio = |pair: &Pair| {
-        let (b, a) = (before[pair.before?].entries, after[pair.after?].entries);
-        (b > 0 && a > 0).then(|| (a as f64 / b as f64, (1.0 + b.min(a) as f64).ln()))
-    };
-    let mut ratios: Vec<(f64, f64)> = pairs.iter().filter_map(ratio).collect();
-    ratios.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let half = ratios.iter().map(|r| r.1).sum::<f64>() / 2.0;
-    let mut sum = 0.0;
-    for (ratio, weight) in ratios {
-        sum += weight;
-        if sum >= half {
-            return ratio;
-        }
-    }
-    1.0
 }
 
 impl BranchChange {
@@ -318,7 +319,7 @@ impl<'s, 'p> Both<'s, 'p> {
                 (None, Some(a)) => (Reason::Code, self.after[a].work as f64, Vec::new()),
                 (Some(b), None) => (
                     Reason::Code,
-                    -(self.before[b].work as f64) * self.scale,
+                    -(self.before[b].work as f64) * self.amount.factor,
                     Vec::new(),
                 ),
                 (None, None) => continue,
@@ -333,6 +334,8 @@ impl<'s, 'p> Both<'s, 'p> {
                 });
             }
         }
+        let looked_at = found.len();
+        found.retain(|candidate| self.is_beyond_runs(candidate, looked_at));
         self.find_origins(&mut found);
         let behaving: Vec<usize> = found.iter().map(|c| c.pair).collect();
         for (index, pair) in self.pairs.iter().enumerate() {
@@ -345,7 +348,7 @@ impl<'s, 'p> Both<'s, 'p> {
                 continue;
             }
             let because_of = self.blame(index, more.signum(), &behaving);
-            found.push(Candidate {
+            let candidate = Candidate {
                 pair: index,
                 reason: match because_of {
                     Some(_) => Reason::Consequence,
@@ -354,9 +357,63 @@ impl<'s, 'p> Both<'s, 'p> {
                 effect,
                 branches: Vec::new(),
                 because_of,
-            });
+            };
+            if self.is_beyond_runs(&candidate, looked_at) {
+                found.push(candidate);
+            }
         }
         found
+    }
+
+    /// Is it more than what runs of one side differ by? Of one run a side, that is not known.
+    fn is_beyond_runs(&self, candidate: &Candidate, looked_at: usize) -> bool {
+        let Some(repeats) = &self.repeats else { return true };
+        let pair = &self.pairs[candidate.pair];
+        let (Some(b), Some(a)) = (pair.before, pair.after) else {
+            return true;
+        };
+        let methods = [&self.before[b], &self.after[a]];
+        let cause = cause(&candidate.branches, candidate.effect);
+        repeats.differ(looked_at, |which, run: &Sided| {
+            let side = run.method(methods[which])?;
+            match (candidate.reason, cause) {
+                (Reason::Calls | Reason::Consequence, None) => Some(side.entries as f64 / run.factor),
+                (_, Some(cause)) if !cause.is_new && !cause.is_gone => {
+                    side.probabilities(cause.at[which]?)?.get(cause.edge).copied()
+                }
+                _ => Some(own(side)),
+            }
+        })
+    }
+
+    /// The work that the second run would have been without a change.
+    fn expected_work(&self) -> f64 {
+        let of_pair = |pair: &Pair| {
+            let Some(before) = pair.before.map(|b| &self.before[b]) else {
+                return 0.0;
+            };
+            let Some(after) = pair.after.map(|a| &self.after[a]) else {
+                return before.work as f64 * self.amount.factor;
+            };
+            Amount::expected(self.amount.bounds(), before.work as f64, after.work as f64)
+        };
+        self.pairs.iter().map(of_pair).sum()
+    }
+
+    /// The share of the work that is in methods of both sides; `None` if paths were not counted.
+    fn likeness(&self) -> Option<f64> {
+        let all = [self.before, self.after].map(|sides| sides.iter().map(|s| s.work as f64).sum::<f64>());
+        let paired = |pair: &&Pair| pair.before.is_some() && pair.after.is_some();
+        let common = self.pairs.iter().filter(paired).fold([0.0; 2], |sum, pair| {
+            let work = |at: Option<usize>, sides: &[Side]| at.map_or(0.0, |at| sides[at].work as f64);
+            [
+                sum[0] + work(pair.before, self.before),
+                sum[1] + work(pair.after, self.after),
+            ]
+        });
+        all.iter()
+            .all(|&all| all > 0.0)
+            .then(|| (common[0] / all[0]).max(common[1] / all[1]))
     }
 
     /// A method whose code is as before may behave differently because of what another one returned to it. If it calls
@@ -365,10 +422,7 @@ impl<'s, 'p> Both<'s, 'p> {
         for at in 0..found.len() {
             let pair = &self.pairs[found[at].pair];
             let is_same = found[at].reason == Reason::Behaviour && pair.matched == Matched::Same;
-            let cause = found[at]
-                .branches
-                .iter()
-                .find(|b| b.effect * found[at].effect > 0.0);
+            let cause = cause(&found[at].branches, found[at].effect);
             let (true, Some(cause), Some(after)) = (is_same, cause, pair.after) else {
                 continue;
             };
@@ -411,9 +465,15 @@ impl<'s, 'p> Both<'s, 'p> {
         }
     }
 
-    /// Entries beyond what more of the same would give.
+    /// Entries that more of the same would give: as many as there are, if that explains them.
+    fn expected_entries(&self, before: usize, after: usize) -> f64 {
+        let [before, after] = [&self.before[before], &self.after[after]].map(|side| side.entries as f64);
+        Amount::expected(self.amount.bounds(), before, after)
+    }
+
+    /// Entries beyond these.
     fn more_entries(&self, before: usize, after: usize) -> f64 {
-        self.after[after].entries as f64 - self.before[before].entries as f64 * self.scale
+        self.after[after].entries as f64 - self.expected_entries(before, after)
     }
 
     /// Is the change of the number of entries beyond what chance explains?
@@ -421,10 +481,9 @@ impl<'s, 'p> Both<'s, 'p> {
         if self.exact {
             return true;
         }
-        let (b, a) = (&self.before[before], &self.after[after]);
-        let events = |side: &Side| side.entries as f64 * side.density;
-        let (n, m) = (events(b), events(a));
-        let expected = n * self.scale * a.density / b.density.max(f64::MIN_POSITIVE);
+        let a = &self.after[after];
+        let m = a.entries as f64 * a.density;
+        let expected = self.expected_entries(before, after) * a.density;
         (m - expected).abs() > SIGNIFICANT * (m + expected).max(1.0).sqrt()
     }
 
@@ -434,24 +493,33 @@ impl<'s, 'p> Both<'s, 'p> {
         if before.entries == 0 || after.entries == 0 || !self.exact {
             return by_branches;
         }
-        let mut per_entry = 0.0;
+        let bounds = self.bounds(before, after);
+        let mut effect = 0.0;
+        let mut moved = 0.0;
         let mut known = vec![false; before.map.num_blocks()];
         for block in 0..after.map.num_blocks() {
             let was = match pair.blocks.get(block).copied().flatten() {
                 Some(block) => {
                     known[block] = true;
-                    before.per_entry(block)
+                    before.edges.blocks[block] as f64
                 }
                 None => 0.0,
             };
-            per_entry += (after.per_entry(block) - was) * self.costs[1].of_block(after, block);
+            let now = after.edges.blocks[block] as f64;
+            let cost = self.costs[1].of_block(after, block);
+            effect += (now - Amount::expected(bounds, was, now)) * cost;
+            moved += now * cost;
         }
         for block in (0..known.len()).filter(|&block| !known[block]) {
-            per_entry -= before.per_entry(block) * self.costs[0].of_block(before, block);
+            effect -= before.edges.blocks[block] as f64 * bounds[0] * self.costs[0].of_block(before, block);
         }
         // Sums of the same numbers in another order are not quite the same.
-        let effect = per_entry * after.entries as f64;
-        if per_entry.abs() < 1e-9 { 0.0 } else { effect }
+        if effect.abs() < 1e-9 * moved { 0.0 } else { effect }
+    }
+
+    /// Between which ratios to those before counts within a method are explained by how much was done.
+    fn bounds(&self, before: &Side, after: &Side) -> [f64; 2] {
+        (self.amount).bounds_within(crate::findings::ratio(after.entries, before.entries))
     }
 
     /// Branches with other shares than before, the largest effect first.
@@ -483,9 +551,20 @@ impl<'s, 'p> Both<'s, 'p> {
             return Vec::new();
         }
         let expected = costs.expected(after);
+        let bounds = self.bounds(before, after);
+        // More turns of a loop may be more of the same.
+        let is_more = |block: usize| {
+            pair.blocks.get(block).copied().flatten().is_some_and(|other| {
+                let counts = before.edges.edges[other].iter().zip(&after.edges.edges[block]);
+                counts.into_iter().all(|(&was, &now)| {
+                    let (was, now) = (was as f64, now as f64);
+                    Amount::expected(bounds, was, now) == now
+                })
+            })
+        };
         let mut found: Vec<BranchChange> = decisions
             .iter()
-            .filter(|decision| changed(decision))
+            .filter(|decision| changed(decision) && !is_more(decision.0))
             .filter_map(|(block, now, was)| {
                 let was = was.as_ref()?;
                 let other = pair.blocks.get(*block).copied().flatten();
@@ -520,6 +599,8 @@ impl<'s, 'p> Both<'s, 'p> {
                     is_gone: false,
                     effect: shift * reached[1] as f64,
                     was: was[outcome],
+                    at: [other, Some(*block)],
+                    edge: outcome,
                 })
             })
             .collect();
@@ -623,7 +704,7 @@ impl<'s, 'p> Both<'s, 'p> {
     fn main_caller(&self, pair: usize, sign: f64) -> Option<usize> {
         let wanted = [self.pairs[pair].before, self.pairs[pair].after];
         let mut changes: BTreeMap<usize, f64> = BTreeMap::new();
-        for (which, weight) in [(0, -self.scale), (1, 1.0)] {
+        for (which, weight) in [(0, -self.amount.factor), (1, 1.0)] {
             let callers = wanted[which].map_or(&[][..], |side| self.costs[which].callers(side));
             for &(caller, calls) in callers {
                 if let Some(&pair) = self.pair_of[which].get(&caller) {
@@ -652,10 +733,7 @@ impl<'s, 'p> Both<'s, 'p> {
             )
         };
         let renamed_from = before.filter(|b| title(b) != title(side)).map(title);
-        let cause = candidate
-            .branches
-            .iter()
-            .find(|b| b.effect * candidate.effect > 0.0);
+        let cause = cause(&candidate.branches, candidate.effect);
         let (new_lines, gone_lines) = match (before, after) {
             (Some(b), Some(a)) => code_lines(pair, b, a),
             _ => (Vec::new(), Vec::new()),
@@ -684,6 +762,11 @@ impl<'s, 'p> Both<'s, 'p> {
             because_of: None,
         }
     }
+}
+
+/// The branch that explains an effect: the first with one in the same direction.
+fn cause(branches: &[BranchChange], effect: f64) -> Option<&BranchChange> {
+    branches.iter().find(|b| b.effect * effect > 0.0)
 }
 
 /// Does a way through new blocks alone lead to a block?

@@ -25,6 +25,8 @@ enum Times<'d> {
     },
     Both {
         seconds: [f64; 2],
+        same_work_seconds: [f64; 2],
+        distinguishable: bool,
         samples: [u64; 2],
         scale: Option<f64>,
         more: usize,
@@ -70,6 +72,7 @@ struct Summary<'d> {
     work: [u64; 2],
     scale: f64,
     exact: [bool; 2],
+    runs: [usize; 2],
     threshold: f64,
     more: usize,
     methods: &'d std::collections::BTreeMap<&'static str, usize>,
@@ -131,6 +134,7 @@ impl Diff {
                 work: self.summary.work,
                 scale: self.summary.scale,
                 exact: self.summary.exact,
+                runs: self.runs,
                 threshold: self.summary.threshold,
                 more: self.more,
                 methods: &self.summary.matched,
@@ -214,7 +218,9 @@ fn times(of: &TimeDiff) -> Times<'_> {
             .collect(),
     });
     Times::Both {
-        seconds: of.total.map(|time| time.ns as f64 / 1e9),
+        seconds: [0, 1].map(|which| of.total[which].ns as f64 / 1e9 / of.runs[which].max(1) as f64),
+        same_work_seconds: of.same_work.map(|ns| ns / 1e9),
+        distinguishable: of.is_distinct,
         samples: of.total.map(|time| time.samples),
         scale: of.scale,
         more: of.more,

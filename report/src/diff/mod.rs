@@ -8,7 +8,9 @@
 //! 3. [`effect`] says what a method's change did to the executed work, calls included, and by which branch.
 //! 4. [`finding`] ranks, and leaves out what chance explains; [`paths`] says which path is which.
 //! 5. [`time`] does the same for CPU time, where both have samples.
+//! 6. [`amount`] says what is only more of the same, [`spread`] and [`repeats`] what runs of one program differ by anyway.
 
+mod amount;
 mod effect;
 mod finding;
 mod html;
@@ -16,14 +18,17 @@ mod json;
 mod markdown;
 mod pairing;
 mod paths;
+mod repeats;
 mod side;
+mod spread;
 mod text;
 mod time;
 mod time_words;
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
-use trodden_profile::Profile;
+use trodden_profile::{MergeError, Profile, facts};
 
 pub use finding::{BranchChange, Cause, Diff, MethodChange, Odds, PathChange, Reason, Summary};
 pub use pairing::Matched;
@@ -81,6 +86,17 @@ pub enum DiffError {
         /// What it has in place of them.
         holds: &'static str,
     },
+    /// No profile is given of a side.
+    #[error("there is no profile of the runs {0}")]
+    NoRuns(&'static str),
+    /// Profiles of one side count different things.
+    #[error("the runs {side} cannot be added up: {cause}")]
+    Unlike {
+        /// `before` or `after`.
+        side: &'static str,
+        /// Why.
+        cause: MergeError,
+    },
 }
 
 impl Diff {
@@ -89,20 +105,70 @@ impl Diff {
     /// # Errors
     /// If the method pattern is malformed, or a profile counts no paths and they do not both have CPU samples.
     pub fn new(before: &Profile, after: &Profile, options: &DiffOptions) -> Result<Self, DiffError> {
+        Self::of_runs(std::slice::from_ref(before), std::slice::from_ref(after), options)
+    }
+
+    /// Compares several runs of one build with several of another (or of one). What runs of one side differ by is no change.
+    ///
+    /// # Errors
+    /// Those of [`Diff::new`]; if a side has no run, or runs that cannot be added up.
+    pub fn of_runs(before: &[Profile], after: &[Profile], options: &DiffOptions) -> Result<Self, DiffError> {
         let pattern = options.method.as_deref().map(MethodPattern::new).transpose()?;
-        let timed = before.cpu.is_some() && after.cpu.is_some();
+        let timed = before.iter().chain(after).all(|profile| profile.cpu.is_some());
         for (which, profile) in [("first", before), ("second", after)]
             .into_iter()
             .filter(|_| !timed)
+            .flat_map(|(which, runs)| runs.iter().map(move |run| (which, run)))
         {
             if let Some(holds) = without_paths(profile) {
                 return Err(DiffError::NoPaths { which, holds });
             }
         }
         // No format holds control characters; the names of the few that have some are shown escaped.
-        let (before, after) = (before.printable(), after.printable());
-        Ok(finding::find(&before, &after, pattern.as_ref(), options))
+        let (before, after) = (printable(before), printable(after));
+        let means = [mean(&before, "before")?, mean(&after, "after")?];
+        Ok(finding::find(
+            [&means[0], &means[1]],
+            [&before, &after],
+            pattern.as_ref(),
+            options,
+        ))
     }
+}
+
+fn printable(runs: &[Profile]) -> Cow<'_, [Profile]> {
+    let copies: Vec<Cow<'_, Profile>> = runs.iter().map(Profile::printable).collect();
+    if copies.iter().all(|copy| matches!(copy, Cow::Borrowed(_))) {
+        return Cow::Borrowed(runs);
+    }
+    Cow::Owned(copies.into_iter().map(Cow::into_owned).collect())
+}
+
+/// Counts of an average run; CPU samples are those of all.
+fn mean<'p>(runs: &'p [Profile], side: &'static str) -> Result<Cow<'p, Profile>, DiffError> {
+    if let [run] = runs {
+        return Ok(Cow::Borrowed(run));
+    }
+    if runs.is_empty() {
+        return Err(DiffError::NoRuns(side));
+    }
+    let mut all = trodden_profile::merge(runs).map_err(|cause| DiffError::Unlike { side, cause })?;
+    let runs = runs.len() as u64;
+    let share = |count: &mut u64| {
+        if *count > 0 {
+            // What ran at all has run.
+            *count = (count.saturating_add(runs / 2) / runs).max(1);
+        }
+    };
+    for counts in all.classes.iter_mut().flat_map(|class| &mut class.counts) {
+        counts.paths.values_mut().for_each(share);
+        counts.partial.values_mut().for_each(share);
+    }
+    all.observations.iter_mut().for_each(|of| share(&mut of.counted));
+    if let Some(samples) = all.run.facts.get(facts::SAMPLES) {
+        all.run.facts.set(facts::SAMPLES, samples / runs);
+    }
+    Ok(Cow::Owned(all))
 }
 
 /// What a profile holds, if that is not counts of paths.

@@ -48,6 +48,11 @@ pub(super) struct Pair {
 /// Methods with fewer blocks are too much alike to be found again under another name.
 const BLOCKS_OF_MOVED: usize = 4;
 
+/// Least share of the blocks that two methods of one name must have in common to be one.
+const MIN_LIKENESS: f64 = 0.5;
+/// Most pairs of methods of one class and name that are compared block by block.
+const MAX_COMPARED: usize = 400;
+
 /// Pairs all methods of two profiles.
 pub(super) fn pair(before: &[Side], after: &[Side]) -> Vec<Pair> {
     let mut found = Pairing {
@@ -66,17 +71,29 @@ pub(super) fn pair(before: &[Side], after: &[Side]) -> Vec<Pair> {
     };
     // First what is surely the same; then by name, whatever the code has become; then what was renamed or moved.
     found.by(|side| Some((named(side)?, code(side)?)));
-    // Bodies of lambdas are numbered anew by each build: `lambda$main$3` may have been `lambda$main$2`.
+    // Bodies of lambdas are numbered again by each build: `lambda$main$3` may have been `lambda$main$2`; and so are anonymous
+    // classes: `Shop$2` may have been `Shop$1`.
     found.by(|side| Some((lambda_of(side)?, code(side)?)));
+    found.by(|side| Some((unnumbered(side)?, code(side)?)));
     found.by(|side| Some((named(side)?, graph(side))));
     found.by(|side| Some((lambda_of(side)?, graph(side))));
-    found.by(named);
+    found.by(|side| Some((unnumbered(side)?, graph(side))));
+    found.by(|side| {
+        if is_anonymous(side.class) {
+            None
+        } else {
+            named(side)
+        }
+    });
     found.by(|side| {
         large(side)
             .then(|| code(side))
             .flatten()
             .map(|code| (code, graph(side)))
     });
+    // Parameters, a result or an anonymous class's number may have changed together with the code.
+    found.by_likeness();
+    found.by(named);
     found.by(|side| large(side).then(|| (graph(side), side.map.descriptor.clone())));
     found.rest()
 }
@@ -94,6 +111,37 @@ fn lambda_of(side: &Side) -> Option<(String, String, String)> {
         owner.to_owned(),
         side.map.descriptor.clone(),
     ))
+}
+
+/// Class, name and descriptor of a method of an anonymous class, without the numbers of anonymous classes.
+fn unnumbered(side: &Side) -> Option<(String, String, String)> {
+    is_anonymous(side.class).then(|| {
+        (
+            without_numbers(side.class),
+            side.map.name.clone(),
+            without_numbers(&side.map.descriptor),
+        )
+    })
+}
+
+/// `Shop$1` and what is within it.
+fn is_anonymous(class: &str) -> bool {
+    class.split('$').skip(1).any(is_number)
+}
+
+fn is_number(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// `Shop$` for `Shop$1`, in names of classes and in descriptors.
+fn without_numbers(name: &str) -> String {
+    let mut parts = name.split('$');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push('$');
+        out += part.trim_start_matches(|c: char| c.is_ascii_digit());
+    }
+    out
 }
 
 fn code(side: &Side) -> Option<u64> {
@@ -149,6 +197,56 @@ impl Pairing<'_, '_> {
         for [before, after] in groups.into_values().filter(|[b, a]| b.len() == a.len()) {
             for (before, after) in before.into_iter().zip(after) {
                 self.found(before, after);
+            }
+        }
+    }
+
+    /// Pairs those left of one class and name, the most alike first. Where there is only one on either side and its class has a
+    /// name, that says enough.
+    fn by_likeness(&mut self) {
+        let mut groups: BTreeMap<(String, &str), [Vec<usize>; 2]> = BTreeMap::new();
+        for (which, sides, free) in [
+            (0, self.before, &self.free_before),
+            (1, self.after, &self.free_after),
+        ] {
+            for (index, side) in sides.iter().enumerate().filter(|(index, _)| free[*index]) {
+                let key = (without_numbers(side.class), &*side.map.name);
+                groups.entry(key).or_default()[which].push(index);
+            }
+        }
+        for [before, after] in groups.into_values() {
+            if let ([b], [a]) = (&before[..], &after[..])
+                && !is_anonymous(self.before[*b].class)
+                && self.before[*b].class == self.after[*a].class
+            {
+                self.found(*b, *a);
+                continue;
+            }
+            // Each with each: what a generator wrote is left to the names.
+            if before.len() * after.len() > MAX_COMPARED {
+                continue;
+            }
+            let mut alike: Vec<(f64, bool, usize, usize)> = Vec::new();
+            for &b in &before {
+                for &a in &after {
+                    let (one, other) = (&self.before[b], &self.after[a]);
+                    let likeness = likeness(one, other);
+                    if likeness >= MIN_LIKENESS {
+                        let is_named_so =
+                            one.class == other.class && one.map.descriptor == other.map.descriptor;
+                        alike.push((likeness, is_named_so, b, a));
+                    }
+                }
+            }
+            alike.sort_by(|x, y| {
+                y.0.total_cmp(&x.0)
+                    .then(y.1.cmp(&x.1))
+                    .then((x.2, x.3).cmp(&(y.2, y.3)))
+            });
+            for (_, _, b, a) in alike {
+                if self.free_before[b] && self.free_after[a] {
+                    self.found(b, a);
+                }
             }
         }
     }
@@ -232,6 +330,13 @@ fn align(before: &Side, after: &Side) -> Vec<Option<usize>> {
         }
     }
     blocks
+}
+
+/// The share of the blocks of two methods that are alike.
+fn likeness(before: &Side, after: &Side) -> f64 {
+    let alike = align(before, after).iter().flatten().count() as f64;
+    let all = before.map.num_blocks() + after.map.num_blocks();
+    2.0 * alike / all.max(1) as f64
 }
 
 /// The pair that each method of one side is in.

@@ -8,7 +8,7 @@ use trodden_profile::{
 };
 
 use crate::decisions::Decisions;
-use crate::findings::{instructions, ratio};
+use crate::findings::instructions;
 use crate::view::damage;
 
 /// A method in one of the profiles.
@@ -107,11 +107,6 @@ impl<'p> Side<'p> {
     /// Instructions of a block; in profiles without shapes about as many as its bytes allow.
     pub fn length(&self, block: usize) -> u64 {
         instructions(self.map, block)
-    }
-
-    /// Executions of a block per activation.
-    pub fn per_entry(&self, block: usize) -> f64 {
-        ratio(self.edges.blocks[block], self.entries)
     }
 
     /// How often a block was left by each of its edges, as shares; `None` if it never ran, or if the probes do not report

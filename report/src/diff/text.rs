@@ -1,5 +1,6 @@
 //! For a terminal: the cause first, in its source.
 
+use super::amount::Amount;
 use super::finding::{BranchChange, Diff, MethodChange, Reason, Summary};
 use super::{TimeDiff, time_words};
 use crate::source::Sources;
@@ -11,6 +12,22 @@ const MOST_LINES: usize = 6;
 /// How far consequences of consequences are indented.
 const MOST_INDENT: usize = 11;
 
+/// What was shown already: each method is shown once.
+pub(super) struct Shown {
+    /// Findings so far.
+    number: usize,
+    /// Per method whose work changed.
+    pub listed: Vec<bool>,
+}
+
+impl Shown {
+    /// The number of the next finding.
+    pub fn next(&mut self) -> usize {
+        self.number += 1;
+        self.number
+    }
+}
+
 impl Diff {
     /// For a terminal, 100 columns wide; `color` adds ANSI styles.
     pub fn text(&self, sources: &crate::DiffSources, color: bool) -> String {
@@ -19,20 +36,28 @@ impl Diff {
             color,
         };
         let (leading, following) = self.places_of_time();
-        if let Some(time) = leading {
-            self.time_text(time, &mut page);
+        if let Some(time) = &self.time {
+            page.wrapped(0, &time.headline());
+            page.wrapped(0, &time.summary());
         }
         if self.counts_paths() {
             page.wrapped(0, &self.headline());
         }
+        let mut shown = Shown {
+            number: 0,
+            listed: vec![false; self.methods.len()],
+        };
+        if let Some(time) = leading {
+            self.time_text(time, &mut page, &mut shown, &sources.0);
+        }
         for (index, change) in self.methods.iter().enumerate() {
-            if change.reason == Reason::Consequence && change.because_of.is_some() {
-                continue;
+            let follows = change.reason == Reason::Consequence && change.because_of.is_some();
+            if !follows && !shown.listed[index] {
+                self.change(&mut page, index, change, &mut shown, &sources.0);
             }
-            self.change(&mut page, index, change, &sources.0);
         }
         if let Some(time) = following {
-            self.time_text(time, &mut page);
+            self.time_text(time, &mut page, &mut shown, &sources.0);
         }
         for line in self.closing() {
             page.wrapped(0, &line);
@@ -40,10 +65,22 @@ impl Diff {
         page.out
     }
 
-    /// Time leads, unless there is nothing to tell of it while the work has changed: then it follows.
+    /// Time leads, unless a change of the work is the larger one: then it follows.
     pub(super) fn places_of_time(&self) -> (Option<&TimeDiff>, Option<&TimeDiff>) {
         let time = self.time.as_ref();
-        let leads = |time: &&TimeDiff| !time.methods.is_empty() || self.methods.is_empty();
+        let of_work = self
+            .methods
+            .iter()
+            .map(|change| change.share.abs())
+            .fold(0.0, f64::max);
+        let leads = |time: &&TimeDiff| {
+            let of_time = time
+                .methods
+                .iter()
+                .map(|change| change.near.share.abs())
+                .fold(0.0, f64::max);
+            self.methods.is_empty() || of_time >= of_work
+        };
         (time.filter(leads), time.filter(|time| !leads(time)))
     }
 
@@ -52,10 +89,13 @@ impl Diff {
         self.summary.work != [0; 2] || self.time.is_none()
     }
 
-    /// What became of the whole, in one sentence.
+    /// The whole in a sentence or two, per unit of work.
     pub(super) fn headline(&self) -> String {
         let Summary {
-            work: [b, a], scale, ..
+            work: [before, after],
+            scale,
+            expected,
+            ..
         } = self.summary;
         let causes = self
             .methods
@@ -63,25 +103,44 @@ impl Diff {
             .filter(|m| m.reason == Reason::Behaviour)
             .count();
         let what = match (causes, self.methods.len()) {
-            (0, 0) => "No method does other work than before".to_owned(),
-            (0, _) => "No method behaves differently".to_owned(),
+            (0, 0) => "No method behaves differently".to_owned(),
+            (0, 1) => "No method behaves differently, but 1 is called more or less often".to_owned(),
+            (0, n) => format!("No method behaves differently, but {n} are called more or less often"),
             (1, _) => "1 method behaves differently".to_owned(),
             (n, _) => format!("{n} methods behave differently"),
         };
-        let mut out = format!(
-            "{what}. Executed work {}: {} → {} bytecode instructions",
-            grew(b, a),
-            short(b),
-            short(a)
-        );
-        if (scale - 1.0).abs() > 0.02 {
-            out += &format!(", of which {scale:.2} times the same work");
+        // What as much as the first run did would be.
+        let as_much = (before as f64 * after as f64 / expected.max(1.0)).round() as u64;
+        let mut out = format!("{what}. ");
+        if self.methods.is_empty() || before.abs_diff(as_much) as f64 <= before as f64 * 0.001 {
+            out += &format!(
+                "A run executes {} bytecode instructions, after as before.",
+                short(before)
+            );
+        } else {
+            out += &format!(
+                "Executed work for the same job {}: {} → {} bytecode instructions.",
+                grew(before as f64, as_much as f64),
+                short(before),
+                short(as_much)
+            );
         }
-        out + "."
+        let is_said = self.time.as_ref().is_some_and(|time| time.scale.is_some());
+        if !is_said && Amount::is_worth_saying(scale) {
+            out += &format!(" The second run did {scale:.2} times as much of the same.");
+        }
+        out
     }
 
-    fn change(&self, page: &mut Page, index: usize, change: &MethodChange, sources: &Sources) {
-        let title = page.styled(TITLE, &format!("{}. {}", index + 1, change.title()));
+    fn change(
+        &self,
+        page: &mut Page,
+        index: usize,
+        change: &MethodChange,
+        shown: &mut Shown,
+        sources: &Sources,
+    ) {
+        let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
         let share = page.styled(HOT, &signed_percent(change.share));
         let time = change
             .time
@@ -91,6 +150,13 @@ impl Diff {
         if let Some(from) = &change.renamed_from {
             page.wrapped(3, &format!("was {from}"));
         }
+        self.explained(page, index, shown, sources);
+    }
+
+    /// The cause of a change, its source, and what follows from it.
+    pub(super) fn explained(&self, page: &mut Page, index: usize, shown: &mut Shown, sources: &Sources) {
+        let change = &self.methods[index];
+        shown.listed[index] = true;
         match &change.cause {
             Some(cause) => {
                 let line = page.styled(DECISION, &cause_line(cause));
@@ -116,15 +182,16 @@ impl Diff {
             let text = page.styled(SOFT, &text);
             page.wrapped(3, &text);
         }
-        self.consequences(page, index, 3);
+        self.consequences(page, index, 3, shown);
     }
 
     /// What follows from a change, and from that.
-    fn consequences(&self, page: &mut Page, index: usize, indent: usize) {
+    fn consequences(&self, page: &mut Page, index: usize, indent: usize, shown: &mut Shown) {
         for (next, other) in self.methods.iter().enumerate() {
-            if other.because_of != Some(index) || next == index {
+            if other.because_of != Some(index) || next == index || shown.listed[next] {
                 continue;
             }
+            shown.listed[next] = true;
             let what = match &other.cause {
                 Some(cause) => cause_line(cause),
                 None => self.calls(other),
@@ -136,7 +203,7 @@ impl Diff {
             );
             page.wrapped(indent, &text);
             if indent < MOST_INDENT {
-                self.consequences(page, next, indent + 2);
+                self.consequences(page, next, indent + 2, shown);
             }
         }
     }
@@ -145,14 +212,15 @@ impl Diff {
     pub(super) fn calls(&self, change: &MethodChange) -> String {
         let [b, a] = change.entries;
         let scale = self.summary.scale;
-        match (scale - 1.0).abs() > 0.02 {
-            true => format!(
-                "called {} times instead of {} ({scale:.2} × {})",
+        if Amount::is_worth_saying(scale) {
+            format!(
+                "called {} times; before {}, which is {} for as much",
                 thousands(a),
-                thousands((b as f64 * scale).round() as u64),
-                thousands(b)
-            ),
-            false => format!("called {} times instead of {}", thousands(a), thousands(b)),
+                thousands(b),
+                thousands((b as f64 * scale).round() as u64)
+            )
+        } else {
+            format!("called {} times, before {}", thousands(a), thousands(b))
         }
     }
 
@@ -160,15 +228,17 @@ impl Diff {
     pub(super) fn without_cause(&self, change: &MethodChange) -> String {
         let [b, a] = change.entries;
         match change.reason {
-            Reason::Code if b == 0 => format!("new: called {} times", thousands(a)),
-            Reason::Code => format!("gone: was called {} times", thousands(b)),
+            Reason::Code if b == 0 => format!("new method, called {} times", thousands(a)),
+            Reason::Code => format!("this method is gone; it was called {} times", thousands(b)),
             Reason::Calls | Reason::Consequence => {
                 format!(
-                    "{}; no change of a method with probes explains that",
+                    "{}; no change of a counted method explains that",
                     self.calls(change)
                 )
             }
-            Reason::Behaviour => "its work per call changed; no single branch explains that".to_owned(),
+            Reason::Behaviour => {
+                "a call does other work than before; no single branch explains that".to_owned()
+            }
         }
     }
 
@@ -178,7 +248,7 @@ impl Diff {
         let listed = &self.summary.matched;
         let number = |name: &str| listed.get(name).copied().unwrap_or(0);
         lines.push(format!(
-            "Methods: {} with the same code, {} with the same flow graph, {} changed, {} new, {} gone.",
+            "Methods that ran: {} with the same code, {} with other names or constants, {} changed, {} new, {} gone.",
             number("same"),
             number("graph"),
             number("partial"),
@@ -191,8 +261,17 @@ impl Diff {
                 "Only the {which} profile has CPU samples (--sample), so times are not compared."
             ));
         }
+        match self.runs {
+            [1, 1] if self.time.is_some() => lines.push(
+                "One run a side: times that differ by no more than those of two runs of one program are no change. \
+                 Several runs show smaller ones (trodden run --repeat 5)."
+                    .to_owned(),
+            ),
+            [1, 1] => {}
+            [before, after] => lines.push(format!("All numbers are means of {before} and {after} runs.")),
+        }
         if self.more > 0 {
-            lines.push(format!("{} more changed; raise --top to see them.", self.more));
+            lines.push(format!("{} more changed (--top shows more).", self.more));
         }
         if self.summary.threshold > 0.0 {
             lines.push(format!(
@@ -202,13 +281,13 @@ impl Diff {
         }
         if self.summary.exact != [true, true] {
             lines.push(
-                "Not every execution was counted: only differences beyond chance (four standard errors) are listed."
+                "Not every execution was counted, so only differences that chance does not explain are listed."
                     .to_owned(),
             );
         }
         if !self.summary.shapes {
             lines.push(
-                "A profile does not record instructions (it is of an older version): work is estimated from bytes."
+                "A profile of an older version does not say how many instructions ran: work is estimated from bytes."
                     .to_owned(),
             );
         }
@@ -227,28 +306,55 @@ impl MethodChange {
     }
 }
 
-/// The branch, and what became of it.
+/// The branch, how often it goes that way, and how often it did.
 pub(super) fn cause_line(cause: &BranchChange) -> String {
-    let place = place(cause);
-    let what = match &cause.condition {
-        Some(condition) => format!("{place}  {condition} → {}", cause.outcome),
-        None => format!("{place}  branch {}", cause.outcome),
+    let what = format!("{}  {}", place(cause), outcome(cause));
+    let times = |which: usize| {
+        let share = odds(cause.probability[which]);
+        format!("{share} of {} times", thousands(cause.reached[which]))
     };
     if cause.is_gone {
-        let [was, times] = [odds(cause.probability[0]), thousands(cause.reached[0])];
-        return format!("{what}: this condition is gone; before {was} of {times} times");
+        return format!("{what}: {} before; this condition is gone", times(0));
     }
-    let now = format!(
-        "{} of {} times",
-        odds(cause.probability[1]),
-        thousands(cause.reached[1])
-    );
-    let was = match (cause.is_new, cause.probability[0]) {
-        (true, _) => "this condition is new".to_owned(),
-        (false, None) => "never reached before".to_owned(),
-        (false, share) => format!("before {} of {} times", odds(share), thousands(cause.reached[0])),
+    if let [Some(was), Some(now)] = cause.probability.map(|share| turns(&cause.outcome, share?))
+        && !cause.is_new
+    {
+        return format!("{what}: {} turns each time, before {}", rounds(now), rounds(was));
+    }
+    match (cause.is_new, cause.probability[0]) {
+        (true, _) => format!("{what}: {}; this condition is new", times(1)),
+        (false, None) => format!("{what}: {}; never reached before", times(1)),
+        (false, Some(_)) => format!("{what}: {}, before {}", times(1), times(0)),
+    }
+}
+
+/// A condition with its outcome: `n > 3 is true`.
+fn outcome(branch: &BranchChange) -> String {
+    match (&branch.condition, &*branch.outcome) {
+        (Some(condition), "yes") => format!("{condition} is true"),
+        (Some(condition), "no") => format!("{condition} is false"),
+        (Some(condition), "again" | "done") => format!("loop {condition}"),
+        (Some(condition), outcome) => format!("{condition} → {outcome}"),
+        (None, outcome) => format!("branch {outcome}"),
+    }
+}
+
+/// How often a loop's body runs until the loop is done; `None` if the outcome is not that of a loop, or it is never done.
+fn turns(outcome: &str, share: f64) -> Option<f64> {
+    let done = match outcome {
+        "again" => 1.0 - share,
+        "done" => share,
+        _ => return None,
     };
-    format!("{what}: {now}; {was}")
+    (done > 0.0).then(|| (1.0 - done) / done)
+}
+
+fn rounds(turns: f64) -> String {
+    if turns < 100.0 {
+        format!("{turns:.1}")
+    } else {
+        short(turns.round() as u64)
+    }
 }
 
 /// `line 12`, or where there are no line numbers `bytecode 7`.
@@ -269,18 +375,15 @@ pub(super) fn signed_percent(share: f64) -> String {
     format!("{sign}{}", percent(share.abs()))
 }
 
-pub(super) fn grew(before: u64, after: u64) -> String {
-    match before {
-        0 => "grew from nothing".to_owned(),
-        before if before == after => "is the same".to_owned(),
-        before => {
-            let ratio = after as f64 / before as f64;
-            match ratio {
-                r if r >= 3.0 => format!("grew {r:.1} times"),
-                r if r >= 1.0 => format!("grew by {}", percent(r - 1.0)),
-                r => format!("fell by {}", percent(1.0 - r)),
-            }
-        }
+/// `grew by 12.0 %`.
+pub(super) fn grew(before: f64, after: f64) -> String {
+    if before <= 0.0 {
+        return "grew from nothing".to_owned();
+    }
+    match after / before {
+        r if r >= 3.0 => format!("grew {r:.1} times"),
+        r if r >= 1.0 => format!("grew by {}", percent(r - 1.0)),
+        r => format!("fell by {}", percent(1.0 - r)),
     }
 }
 

@@ -1,20 +1,22 @@
-//! CPU time of two runs, in words: what stands first in text, Markdown and on the page.
+//! CPU time of two runs as text: what is first on a terminal, in Markdown and on the page.
 
 use std::fmt::Write;
 
 use maud::{Markup, html};
 
+use super::amount::Amount;
 use super::finding::Diff;
 use super::html::anchor;
 use super::markdown::escape;
-use super::text::{grew, signed_percent};
+use super::text::{Shown, grew, signed_percent};
 use super::time::{MethodTimeChange, PathTimeChange, TimeChange, TimeDiff};
 use crate::cpu::title;
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE};
+use crate::source::Sources;
+use crate::text::{HOT, Page, SOFT, TITLE};
 use crate::words::{seconds, thousands};
 
 /// What is said of a change that chance explains.
-const ALIKE: &str = "not distinguishable";
+const ALIKE: &str = "no measurable change";
 /// Paths of a method in text.
 const PATHS: usize = 3;
 
@@ -48,6 +50,11 @@ fn both([before, after]: [f64; 2]) -> String {
     format!("{before} → {after}")
 }
 
+/// What as much work took before, and what it takes now.
+fn same_work(time: &TimeChange) -> String {
+    both([(time.ns[1] - time.change).max(0.0), time.ns[1]])
+}
+
 fn counts([before, after]: [u64; 2]) -> String {
     format!("×{} → ×{}", thousands(before), thousands(after))
 }
@@ -60,9 +67,9 @@ impl MethodTimeChange {
 
     /// Seconds, calls, and what it was called before.
     fn facts(&self) -> String {
-        let mut text = both(self.near.ns);
+        let mut text = same_work(&self.near);
         if self.total.ns != self.near.ns {
-            let _ = write!(text, "; with all that it calls {}", both(self.total.ns));
+            let _ = write!(text, "; with all that it calls {}", same_work(&self.total));
         }
         match (self.measured, self.calls) {
             (true, Some(calls)) => {
@@ -79,39 +86,43 @@ impl MethodTimeChange {
 }
 
 impl TimeDiff {
-    /// What became of the whole.
+    /// The whole, for the same work.
     pub(super) fn headline(&self) -> String {
-        let [before, after] = self.total;
-        let [samples, others] = [before, after].map(|time| thousands(time.samples));
-        let mut out = format!(
-            "CPU time {}: {} → {} ({samples} and {others} samples)",
-            grew(before.ns, after.ns),
-            seconds(before.ns),
-            seconds(after.ns)
-        );
+        let [before, after] = self.same_work;
+        let what = match self.scale {
+            Some(_) => "CPU time for the same work",
+            None => "CPU time",
+        };
+        let became = match self.is_distinct {
+            true => grew(before, after),
+            false => "did not change measurably".to_owned(),
+        };
+        let mut out = format!("{what} {became}: {}.", both(self.same_work));
         match self.scale {
-            Some(scale) if (scale - 1.0).abs() > 0.02 => {
-                let _ = write!(out, ", of which {scale:.2} times the same work");
+            Some(scale) if Amount::is_worth_saying(scale) => {
+                let in_all = self.total[1].ns as f64 / self.runs[1].max(1) as f64;
+                let in_all = seconds(in_all as u64);
+                let _ = write!(
+                    out,
+                    " The second run did {scale:.2} times as much of the same, in {in_all}."
+                );
             }
             Some(_) => {}
-            None => out += "; whether as much was done is not known",
+            None => out += " How much each run did is not known.",
         }
-        out + "."
+        out
     }
 
     /// How many changed, how many did not.
-    fn summary(&self) -> String {
-        let changed = match self.methods.len() + self.more {
-            0 => "No method takes other time than before".to_owned(),
-            1 => "1 method takes other time than before".to_owned(),
-            n => format!("{n} methods take other time than before"),
-        };
-        match self.alike {
-            0 => format!("{changed}."),
-            n => format!(
-                "{changed}; of {} the change is {ALIKE} from chance (four standard errors of the samples).",
-                thousands(n as u64)
+    pub(super) fn summary(&self) -> String {
+        let alike = thousands(self.alike as u64);
+        match self.methods.len() + self.more {
+            0 if self.is_distinct && self.alike > 1 => format!(
+                "No method stands out: all {alike} differ alike, as they do on a busier or slower machine."
             ),
+            0 => format!("No method's time changed measurably ({alike} compared)."),
+            1 => format!("The time of 1 method changed; that of {alike} did not measurably."),
+            n => format!("The time of {n} methods changed; that of {alike} did not measurably."),
         }
     }
 }
@@ -127,21 +138,25 @@ impl Diff {
         ))
     }
 
-    /// For a terminal, in front of all else.
-    pub(super) fn time_text(&self, time: &TimeDiff, page: &mut Page) {
-        page.wrapped(0, &time.headline());
-        page.wrapped(0, &time.summary());
-        for (index, change) in time.methods.iter().enumerate() {
-            let title = page.styled(TITLE, &format!("{}. {}", index + 1, change.title()));
+    /// For a terminal: methods that were not shown yet. One whose time follows from another method's change comes with that.
+    pub(super) fn time_text(&self, time: &TimeDiff, page: &mut Page, shown: &mut Shown, sources: &Sources) {
+        for change in &time.methods {
+            if change.listed.is_some_and(|at| shown.listed[at]) {
+                continue;
+            }
+            let title = page.styled(TITLE, &format!("{}. {}", shown.next(), change.title()));
             let share = page.styled(HOT, &signed_percent(change.near.share));
             page.line(&format!(
                 "{title}   {share} of the time ({})",
                 bounds(&change.near)
             ));
             page.wrapped(3, &change.facts());
-            if let Some(reason) = self.reason(change) {
-                let reason = page.styled(DECISION, &reason);
-                page.wrapped(3, &reason);
+            if let Some(at) = change.listed {
+                let work = signed_percent(self.methods[at].share);
+                page.wrapped(3, &format!("{work} of the work:"));
+                self.explained(page, at, shown, sources);
+                // These are its paths by work, so those by time are left out.
+                continue;
             }
             for path in change.paths.iter().take(PATHS) {
                 let text = format!("{}, {}: {}", brief(&path.time), counts(path.count), path.text);
@@ -176,7 +191,7 @@ impl Diff {
                     "| path {} | {} | {}; {} | |",
                     escape(&path.text),
                     brief(&path.time),
-                    both(path.time.ns),
+                    same_work(&path.time),
                     counts(path.count)
                 );
             }
@@ -192,8 +207,8 @@ impl Diff {
         html! {
             section #time {
                 h2 { "Methods, by the change of their CPU time" }
-                p.note { (time.summary()) " A method's time is its own and that of what it calls whose paths are not counted, so each \
-                    sample is in one method; paths have all that they call. Intervals hold however shared code is divided." }
+                p.note { (time.summary()) " A method's time is its own and that of code without counts that it calls (the JDK's), so the changes \
+                    add up. A path's time is that of everything that it calls." }
                 @if !time.methods.is_empty() {
                     div.scroll { table.sortable {
                         thead { tr {
@@ -240,7 +255,7 @@ fn path_row(path: &PathTimeChange) -> Markup {
                 td.num { (ALIKE) }
                 td.num {}
             }
-            td { (both(path.time.ns)) }
+            td { (same_work(&path.time)) }
             td { (counts(path.count)) }
         }
     }
