@@ -72,11 +72,22 @@ struct Finding<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     descriptor: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    method: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<u32>,
-    text: String,
-    evidence: String,
-    /// Of the program's executed work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'a str>,
+    /// A path of the method.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<u64>,
+    text: &'a str,
+    evidence: &'a str,
+    /// Of the program's time.
     share: Option<f64>,
+    /// `cause` or `aside`.
+    severity: &'static str,
 }
 
 #[derive(Serialize)]
@@ -324,19 +335,25 @@ fn finding<'a>(view: &'a View, finding: &'a crate::Finding) -> Finding<'a> {
         .as_ref()
         .map(|(class, method)| (class.as_str(), method.as_str()));
     let left_name = left.and_then(|(_, method)| Some(method.split_at(method.find('(')?)));
+    let name = method
+        .map(|m| m.map.name.as_str())
+        .or(left_name.map(|(name, _)| name));
     Finding {
         kind: finding.kind.name(),
         class: method.map(|m| m.class).or(left.map(|(class, _)| class)),
-        name: method
-            .map(|m| m.map.name.as_str())
-            .or(left_name.map(|(name, _)| name)),
+        name,
+        method: name,
         descriptor: method
             .map(|m| m.map.descriptor.as_str())
             .or(left_name.map(|(_, descriptor)| descriptor)),
         line: finding.line,
-        text: finding.text.clone(),
-        evidence: finding.evidence.clone(),
+        condition: finding.condition.as_deref(),
+        outcome: finding.outcome.as_deref(),
+        path: finding.path,
+        text: &finding.text,
+        evidence: &finding.evidence,
         share: finding.share,
+        severity: if finding.aside { "aside" } else { "cause" },
     }
 }
 

@@ -32,12 +32,14 @@ mod in_words;
 mod json;
 mod kpaths;
 mod layout;
+mod left_out;
 mod memory;
 mod one_method;
 mod overview;
 mod path_time;
 mod pattern;
 pub mod reach;
+mod rows;
 mod section;
 mod source;
 mod structural;
@@ -66,6 +68,7 @@ pub use exports::{StackKind, Weight};
 pub use findings::{Finding, FindingKind};
 pub use in_words::{InWords, WayOut};
 pub use kpaths::KPathsOptions;
+pub use left_out::LeftOut;
 pub use one_method::{OneMethod, OnePath};
 pub use path_time::{PathTime, TimeView};
 pub use pattern::{MethodPattern, PatternError};
@@ -80,8 +83,8 @@ pub struct ReportOptions {
     /// Only methods that match `Class#method`, with `*` and `?`; `Class` alone means all its methods. Dots or
     /// slashes. A pattern without a package also matches the simple class name.
     pub method: Option<String>,
-    /// At most this many methods, hottest first; 0 leaves it to the format (text 10, HTML 50, DOT and SVG 1,
-    /// JSON all).
+    /// At most this many methods, hottest first; 0 leaves it to the format (text 10, with [`all`](Self::all) all; HTML 50,
+    /// DOT and SVG 1, JSON all).
     pub top: usize,
     /// Text: everything about each method, not the first screen. Stacks: those as well that are below 0.01 % of the total.
     pub all: bool,
@@ -91,7 +94,8 @@ pub struct ReportOptions {
     pub weight: Option<Weight>,
     /// Text: columns of the terminal; 0 for 100.
     pub width: usize,
-    /// At most this many paths per method; 0 leaves it to the format (text 5, HTML 25, JSON all).
+    /// At most this many paths per method; 0 leaves it to the format (text: on the first screen 3, of a method that was asked
+    /// for those with time or decisions, with [`all`](Self::all) all; HTML 25, JSON all).
     pub paths: usize,
     /// Folders with source files, searched by package path and SourceFile attribute.
     pub sources: Vec<PathBuf>,
@@ -161,7 +165,9 @@ impl<'p> Report<'p> {
     /// If the method pattern is malformed or matches nothing.
     pub fn new(profile: &'p Profile, options: &ReportOptions) -> Result<Self, ReportError> {
         let view = view_of(profile, options)?;
-        let nothing = view.methods.is_empty() && SECTIONS.iter().all(|kind| !kind.has_chosen(&view));
+        let nothing = view.methods.is_empty()
+            && view.left_out.is_empty()
+            && SECTIONS.iter().all(|kind| !kind.has_chosen(&view));
         if let Some(pattern) = options.method.as_ref().filter(|_| nothing) {
             let methods = profile.classes.iter().map(|c| c.map.methods.len()).sum();
             return Err(ReportError::NoMethod {
@@ -204,7 +210,8 @@ impl<'p> Report<'p> {
     }
 
     /// For a terminal: the first screen, or, of methods that were asked for ([`ReportOptions::method`],
-    /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles.
+    /// [`ReportOptions::all`]) and of kinds of data beside plain paths, everything. `color` adds ANSI styles. No line is longer
+    /// than [`ReportOptions::width`].
     pub fn text(&self, color: bool) -> String {
         let plain = self.view.counts_paths()
             && SECTIONS
@@ -216,7 +223,9 @@ impl<'p> Report<'p> {
             return self.shown(|view| overview::write(view, top, paths, width, color));
         }
         let extent = self.extent(10, 5, 0.05);
-        self.shown(|view| text::write(view, &extent, color))
+        let width = limit(self.options.width, text::WIDTH);
+        let text = self.shown(|view| text::write(view, &extent, color));
+        text::within(&text, width.max(overview::MIN_WIDTH))
     }
 
     /// Collapsed stacks: one line `frame;frame;frame COUNT` per calling context, or per path, the count being its own.

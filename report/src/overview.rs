@@ -1,38 +1,49 @@
 //! The first screen: what stands out, and the hot methods with their hot paths. At most 60 lines; all the rest is a
 //! question away (`--method`, `--all`).
 
-use std::cmp::Reverse;
-
 use trodden_profile::RunInfo;
 
 use crate::findings::{self, Finding};
+use crate::left_out::LeftOut;
+use crate::rows::{Row, fitted, tell_apart};
 use crate::section::SECTIONS;
-use crate::text::{DECISION, HOT, Page, SOFT, TITLE, route, wrap};
-use crate::view::{MethodView, PathView, View};
+use crate::text::{DECISION, HOT, Page, SOFT, TITLE, between, elide, stops, wrap};
+use crate::view::{MethodView, PathView, View, hotter};
 use crate::words::{self, cut, percent, thousands};
 
+/// Columns that a terminal has at least.
+pub(crate) const MIN_WIDTH: usize = 60;
 /// Most lines.
 const MOST_LINES: usize = 60;
 /// Findings on the first screen; the page and the JSON have all.
 const FINDINGS: usize = 5;
+/// Asides there.
+const ASIDES: usize = 3;
+/// Columns of a path that are worth having next to its numbers; else it is below them.
+const LEAST_COLUMNS: usize = 40;
 
 /// Writes it. `width`: columns of the terminal.
 pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: bool) -> String {
-    let width = width.clamp(60, 200);
+    let width = width.clamp(MIN_WIDTH, 200);
     let mut page = Page {
         out: String::new(),
         color,
     };
+    let found = findings::find(view);
     head(&mut page, view, width);
+    causes(&mut page, &found, width);
     for kind in SECTIONS {
         kind.overview(view, width, &mut page);
     }
-    stands_out(&mut page, view, width);
-    let ending = ending(view, width);
-    heading(&mut page, title(view));
+    let ending = [asides(&page, &found, width), ending(view, width)].concat();
+    title(&mut page, view, width);
+    let rows = ranked(view);
     let mut shown = 0;
-    for method in view.methods.iter().take(top) {
-        let lines = method_lines(&page, method, view.times.is_some(), paths, width);
+    for row in rows.iter().take(top) {
+        let lines = match row {
+            Ranked::Method(method) => method_lines(&page, method, view.times.is_some(), paths, width),
+            Ranked::LeftOut(left) => left_out_lines(&page, left, paths, width),
+        };
         let used = page.out.lines().count() + lines.len() + ending.len() + 2;
         if used > MOST_LINES && shown > 0 {
             break;
@@ -40,7 +51,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
         lines.iter().for_each(|line| page.line(line));
         shown += 1;
     }
-    let more = view.methods.len() - shown;
+    let more = rows.len() - shown;
     if more > 0 {
         let what = if more == 1 { "method" } else { "methods" };
         let text = format!("{:>9} more {what} ran", thousands(more as u64));
@@ -52,24 +63,79 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     page.out
 }
 
-/// The weightiest findings, if there are any.
-pub(crate) fn stands_out(page: &mut Page, view: &View, width: usize) {
-    let found = findings::find(view);
-    if found.is_empty() {
+/// A method in the list of hot ones.
+pub(crate) enum Ranked<'v, 'p> {
+    Method(&'v MethodView<'p>),
+    LeftOut(&'v LeftOut<'p>),
+}
+
+/// Methods with counted paths and those whose paths are not known, most own time first.
+pub(crate) fn ranked<'v, 'p>(view: &'v View<'p>) -> Vec<Ranked<'v, 'p>> {
+    let time = |method: &MethodView| method.time.as_ref().map_or(0, |time| time.near.ns);
+    let mut left = view.left_out.iter().peekable();
+    let mut all = Vec::new();
+    for method in &view.methods {
+        while let Some(left) = left.next_if(|left| left.near.ns > time(method)) {
+            all.push(Ranked::LeftOut(left));
+        }
+        all.push(Ranked::Method(method));
+    }
+    all.extend(left.map(Ranked::LeftOut));
+    all
+}
+
+/// What takes the time, if that is known.
+fn causes(page: &mut Page, found: &[Finding], width: usize) {
+    let causes = found.iter().filter(|finding| !finding.aside);
+    let mut numbered = (1..).zip(causes.take(FINDINGS)).peekable();
+    if numbered.peek().is_none() {
         return;
     }
     heading(page, "What stands out");
-    for (index, finding) in found.iter().take(FINDINGS).enumerate() {
-        one(page, index + 1, finding, width);
+    for (number, finding) in numbered {
+        one(page, number, finding, width);
     }
     page.line("");
 }
 
-fn title(view: &View) -> &'static str {
-    match view.times {
-        Some(_) => "Hot methods (CPU time, that of unmeasured callees too), and the paths that take it",
-        None => "Hot methods (share of all decisions), with their hot paths",
+/// Facts that explain no time: a line each.
+fn asides(page: &Page, found: &[Finding], width: usize) -> Vec<String> {
+    let asides = found.iter().filter(|finding| finding.aside).take(ASIDES);
+    let mut lines: Vec<String> = asides
+        .map(|finding| page.styled(SOFT, &format!("  {}", cut(&finding.text, width - 2))))
+        .collect();
+    if !lines.is_empty() {
+        lines.insert(0, page.styled(TITLE, "Also"));
+        lines.push(String::new());
     }
+    lines
+}
+
+/// All findings, in the long report.
+pub(crate) fn stands_out(page: &mut Page, view: &View, width: usize) {
+    let found = findings::find(view);
+    causes(page, &found, width);
+    let asides: Vec<&Finding> = found.iter().filter(|finding| finding.aside).collect();
+    if !asides.is_empty() {
+        heading(page, "Also");
+        for finding in asides {
+            for (text, indent) in [(&finding.text, 2), (&finding.evidence, 5)] {
+                for line in wrap(text, width - indent) {
+                    page.line(&format!("{}{line}", " ".repeat(indent)));
+                }
+            }
+        }
+        page.line("");
+    }
+}
+
+/// Says what the numbers of the list are.
+fn title(page: &mut Page, view: &View, width: usize) {
+    let text = match view.times {
+        Some(_) => words::HOT_BY_TIME,
+        None => "Hot methods (share of all decisions), with their hot paths",
+    };
+    wrap(text, width).iter().for_each(|line| heading(page, line));
 }
 
 fn heading(page: &mut Page, text: &str) {
@@ -117,9 +183,10 @@ fn one(page: &mut Page, number: usize, finding: &Finding, width: usize) {
         let line = page.styled(HOT, line);
         page.line(&format!("{}{line}", if i == 0 { "  " } else { "     " }));
     }
-    let evidence = cut(&finding.evidence, width - 5);
-    let evidence = page.styled(SOFT, &evidence);
-    page.line(&format!("     {evidence}"));
+    for line in fitted(&finding.evidence, "", width - 5) {
+        let evidence = page.styled(SOFT, &line);
+        page.line(&format!("     {evidence}"));
+    }
 }
 
 /// `timed`: are methods shown by their CPU time?
@@ -132,38 +199,41 @@ fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, wid
         }
         None => vec![format!("{:>8}  {name}", percent(method.share))],
         Some(time) => {
-            let about = format!(
-                "{:>10}{} with all that it calls; {} of all decisions",
-                "",
-                percent(time.total_share),
-                percent(method.share)
-            );
-            let about = page.styled(SOFT, &about);
-            vec![format!("{:>8}  {name}", percent(time.share)), about]
+            let about = wrap(&words::of_which_paths(time, method.share), width - 10);
+            let about = about
+                .iter()
+                .map(|line| page.styled(SOFT, &format!("{:>10}{line}", "")));
+            let mut lines = vec![format!("{:>8}  {name}", percent(time.share))];
+            lines.extend(about);
+            lines
         }
     };
-    let whole = method.paths.iter().map(|path| (path, ""));
-    let mut all: Vec<(&PathView, &str)> = whole
-        .chain(method.partial.iter().map(|path| (path, " · cut short")))
+    let all = hottest_first(method);
+    let shown = &all[..all.len().min(paths)];
+    let rows: Vec<Row> = shown
+        .iter()
+        .map(|(path, is_prefix)| row(method, path, *is_prefix))
         .collect();
-    all.sort_by_key(|(path, _)| Reverse((path.flow, path.count)));
-    let samples = |path: &PathView| path.time.map_or(0.0, |time| time.share);
-    all.sort_by(|(a, _), (b, _)| samples(b).total_cmp(&samples(a)));
-    let count = all.len();
-    let shown: Vec<(String, String)> = all
-        .into_iter()
-        .take(paths)
-        .map(|(path, ending)| {
-            let words = route(path, method.map, method.decisions()) + ending;
-            (numbers(path), words)
-        })
-        .collect();
-    for (index, (numbers, words)) in shown.iter().enumerate() {
-        let left = width.saturating_sub(numbers.chars().count() + 1);
-        let others = shown.iter().enumerate().filter(|(other, _)| *other != index);
-        let words = cut_where_they_differ(words, others.map(|(_, (_, other))| &**other), left);
-        lines.push(format!("{numbers} {}", page.styled(DECISION, &words)));
+    let numbers: Vec<String> = shown.iter().map(|(path, _)| numbers(path)).collect();
+    let indent = numbers
+        .iter()
+        .map(|text| text.chars().count() + 1)
+        .max()
+        .unwrap_or(0);
+    let beside = width.saturating_sub(indent) >= LEAST_COLUMNS;
+    let indent = if beside { indent } else { 12 };
+    for (numbers, text) in numbers.iter().zip(tell_apart(&rows, width - indent)) {
+        let mut before = format!("{numbers:indent$}");
+        if !beside {
+            lines.push(numbers.trim_end().to_owned());
+            before = " ".repeat(indent);
+        }
+        for line in text {
+            lines.push(format!("{before}{}", page.styled(DECISION, &line)));
+            before = " ".repeat(indent);
+        }
     }
+    let count = all.len();
     if count > paths {
         let what = if count - paths == 1 { "path" } else { "paths" };
         let rest = format!("{:>18}and {} more {what}", "", thousands((count - paths) as u64));
@@ -188,28 +258,52 @@ fn numbers(path: &PathView) -> String {
     }
 }
 
-/// As much of a route as fits; if that would read like another one's, its first stop and then what is different.
-fn cut_where_they_differ<'o>(route: &str, others: impl Iterator<Item = &'o str>, width: usize) -> String {
-    const BETWEEN: &str = " · ";
-    let stops: Vec<&str> = route.split(BETWEEN).collect();
-    let alike = others
-        .filter(|other| cut(other, width) == cut(route, width))
-        .map(|other| {
-            let pairs = stops.iter().zip(other.split(BETWEEN));
-            pairs.take_while(|(own, other)| **own == *other).count()
-        })
-        .max();
-    match alike {
-        // From there on, but for the first stop, which says where the path starts.
-        Some(alike) if (2..stops.len()).contains(&alike) => {
-            let rest = stops[alike..].join(BETWEEN);
-            let whole = format!("{}{BETWEEN}…{BETWEEN}{rest}", stops[0]);
-            match cut(&whole, width) == whole || whole.chars().count() - rest.chars().count() < width / 2 {
-                true => cut(&whole, width),
-                false => cut(&format!("…{BETWEEN}{rest}"), width),
-            }
-        }
-        _ => cut(route, width),
+/// A method whose paths are not known: why, and where its time is.
+fn left_out_lines(page: &Page, left: &LeftOut, places: usize, width: usize) -> Vec<String> {
+    let title = elide(&left.title(), width - 11);
+    let mut lines = vec![format!(
+        "{:>8}  {}",
+        percent(left.share(left.near)),
+        page.styled(TITLE, &title)
+    )];
+    let about = format!(
+        "with callees {} of the whole time; its paths are not known: {}",
+        percent(left.share(left.total)),
+        left.reason
+    );
+    for line in wrap(&about, width - 10) {
+        lines.push(page.styled(SOFT, &format!("{:>10}{line}", "")));
+    }
+    for (place, time) in left.places.iter().take(places) {
+        let share = percent(left.share(*time));
+        lines.push(format!(
+            "{share:>16} {}",
+            page.styled(DECISION, &words::place(*place))
+        ));
+    }
+    lines
+}
+
+/// Its paths and prefixes of paths, those with most time first, then those with most decisions. The second: is it a prefix?
+fn hottest_first<'m>(method: &'m MethodView) -> Vec<(&'m PathView, bool)> {
+    let whole = method.paths.iter().map(|path| (path, false));
+    let mut all: Vec<_> = whole
+        .chain(method.partial.iter().map(|path| (path, true)))
+        .collect();
+    all.sort_by(|(a, _), (b, _)| hotter(a, b));
+    all
+}
+
+fn row(method: &MethodView, path: &PathView, is_prefix: bool) -> Row {
+    let mut stops = stops(path, method.map, method.decisions());
+    if is_prefix {
+        stops.push("cut short".to_owned());
+    }
+    let what = if is_prefix { "prefix" } else { "path" };
+    Row {
+        stops,
+        between: between(method.decisions()),
+        name: format!("{what} {}", path.number),
     }
 }
 
@@ -228,10 +322,14 @@ fn ending(view: &View, width: usize) -> Vec<String> {
     if left > 0 {
         let reason = view.skipped.iter().max_by_key(|(_, list)| list.len());
         let most = reason.map_or("", |(reason, _)| reason);
-        all.push(format!(
-            "{} classes and methods were left as they were, mostly: {most}.",
-            thousands(left as u64)
-        ));
+        all.push(if left == 1 {
+            format!("One class or method was left as it was: {most}.")
+        } else {
+            format!(
+                "{} classes and methods were left as they were, mostly: {most}.",
+                thousands(left as u64)
+            )
+        });
     }
     if let Some(method) = view.methods.first() {
         all.push(format!(
@@ -252,29 +350,5 @@ fn shell_safe(name: &str) -> String {
     match pattern.chars().all(plain) {
         true => pattern,
         false => format!("'{pattern}'"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_that_begin_alike() {
-        let [one, other] = [
-            "7 a → yes · 8 b → yes · 9 c → yes · 10",
-            "7 a → yes · 8 b → yes · 9 c → no · 12",
-        ];
-        let short = |route, other| cut_where_they_differ(route, [other].into_iter(), 26);
-        assert_eq!(short(one, other), "… · 9 c → yes · 10");
-        assert_eq!(short(other, one), "… · 9 c → no · 12");
-        // There is room for both.
-        assert_eq!(cut_where_they_differ(one, [other].into_iter(), 80), one);
-        let one = "7 a → yes · 8 b → yes · 8 bb → yes · 8 bbb → yes · 9 c → yes · 10";
-        let other = "7 a → yes · 8 b → yes · 8 bb → yes · 8 bbb → yes · 9 c → no · 12";
-        assert_eq!(
-            cut_where_they_differ(one, [other].into_iter(), 40),
-            "7 a → yes · … · 9 c → yes · 10"
-        );
     }
 }

@@ -6,10 +6,11 @@ use anstyle::{AnsiColor, Style};
 use trodden_profile::MethodMap;
 
 use crate::decisions::Decisions;
-use crate::overview;
+use crate::left_out::LeftOut;
+use crate::overview::{self, Ranked};
 use crate::path_time::PathTime;
 use crate::section::{Extent, SECTIONS};
-use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
+use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, Stop, View};
 use crate::words::{self, decision_short, percent, place, thousands};
 
 /// Columns of a terminal page.
@@ -19,6 +20,28 @@ pub(crate) const HOT: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const DECISION: Style = AnsiColor::Cyan.on_default();
 pub(crate) const SOFT: Style = Style::new().dimmed();
 
+/// Path numbers that cannot be read and are listed.
+const MOST_UNREADABLE: usize = 5;
+
+/// Which paths of a method are shown.
+#[derive(Clone, Copy)]
+enum Shown {
+    First(usize),
+    WithWork,
+    All,
+}
+
+impl Shown {
+    fn has(self, index: usize, path: &PathView) -> bool {
+        match self {
+            Shown::First(count) => index < count,
+            // A method without decisions has its first paths.
+            Shown::WithWork => index < 5 || path.has_work(),
+            Shown::All => true,
+        }
+    }
+}
+
 /// A page being written.
 pub(crate) struct Page {
     pub out: String,
@@ -26,33 +49,53 @@ pub(crate) struct Page {
 }
 
 pub(crate) fn write(view: &View, extent: &Extent, color: bool) -> String {
-    let Extent { top, paths, .. } = *extent;
+    let Extent { mut top, options, .. } = *extent;
+    // What was asked for is shown as a whole.
+    let shown = if options.paths > 0 {
+        Shown::First(options.paths)
+    } else if options.all {
+        Shown::All
+    } else {
+        Shown::WithWork
+    };
+    if options.all && options.top == 0 {
+        top = usize::MAX;
+    }
     let mut page = Page {
         out: String::new(),
         color,
     };
     page.head(view);
+    if options.method.is_none() {
+        overview::stands_out(&mut page, view, WIDTH);
+    }
     for kind in SECTIONS {
         kind.text(view, extent, &mut page);
     }
-    if !view.counts_paths() {
-        // Nobody asked for paths.
-    } else if view.methods.is_empty() {
-        overview::stands_out(&mut page, view, WIDTH);
-        page.line("No path was counted.");
-    } else {
-        page.table(view, top);
-        for (index, method) in view.methods.iter().take(top).enumerate() {
-            page.method(index + 1, method, paths);
-            for kind in SECTIONS {
-                kind.text_of_method(view, method, extent, &mut page);
+    if view.counts_paths() {
+        if view.methods.is_empty() {
+            page.line("No path was counted.");
+        }
+        let rows = overview::ranked(view);
+        if !rows.is_empty() {
+            page.table(view, &rows[..rows.len().min(top)]);
+        }
+        for (rank, row) in (1..).zip(rows.iter().take(top)) {
+            match row {
+                Ranked::Method(method) => {
+                    page.method(rank, method, shown);
+                    for kind in SECTIONS {
+                        kind.text_of_method(view, method, extent, &mut page);
+                    }
+                }
+                Ranked::LeftOut(left) => page.left_out(rank, left),
             }
         }
-        if view.methods.len() > top {
+        if rows.len() > top {
             page.line("");
             page.line(&format!(
-                "{} more methods ran; raise --top to see them.",
-                view.methods.len() - top
+                "{} more methods ran; --all shows them, or raise --top.",
+                rows.len() - top
             ));
         }
     }
@@ -130,25 +173,41 @@ impl Page {
         self.line("");
     }
 
-    fn table(&mut self, view: &View, top: usize) {
+    fn table(&mut self, view: &View, rows: &[Ranked]) {
         let title = match view.times {
-            Some(_) => "Hot methods (CPU time, that of unmeasured callees too; share of all decisions)",
+            Some(_) => {
+                "Hot methods (own CPU time, with that of code without probes that they call; share of decisions)"
+            }
             None => "Hot methods (share of all branch decisions made on counted paths)",
         };
-        let title = self.styled(TITLE, title);
-        self.line(&title);
+        for line in wrap(title, WIDTH) {
+            let title = self.styled(TITLE, &line);
+            self.line(&title);
+        }
         let time = |text: String| match view.times {
             Some(_) => format!("{text:>9}"),
             None => String::new(),
         };
         self.line(&format!(
             "{}{:>9} {:>17} {:>17}  method",
-            time("time".to_owned()),
+            time("own time".to_owned()),
             "share",
             "decisions",
             format!("paths {}", words::Counts::of(view.run).participle())
         ));
-        for method in view.methods.iter().take(top) {
+        for row in rows {
+            let method = match row {
+                Ranked::Method(method) => method,
+                Ranked::LeftOut(left) => {
+                    let name = elide(&left.title(), WIDTH - 56);
+                    let share = percent(left.share(left.near));
+                    self.line(&format!(
+                        "{share:>9}{:>9} {:>17} {:>17}  {name}",
+                        "–", "–", "not known"
+                    ));
+                    continue;
+                }
+            };
             let of_method = method.time.as_ref();
             let time = time(of_method.map_or_else(|| "–".to_owned(), |time| percent(time.share)));
             let name = elide(&method.title(), WIDTH - 47 - time.chars().count());
@@ -161,13 +220,38 @@ impl Page {
         }
     }
 
-    fn method(&mut self, rank: usize, method: &MethodView, limit: usize) {
+    fn method_title(&mut self, rank: usize, title: &str) {
         self.line("");
-        let head = format!("{rank}. {}", method.title());
+        let head = format!("{rank}. {title}");
         for (i, line) in wrap(&head, WIDTH).into_iter().enumerate() {
             let line = self.styled(TITLE, &line);
             self.line(&format!("{}{line}", if i > 0 { "   " } else { "" }));
         }
+    }
+
+    /// A method whose paths are not known.
+    fn left_out(&mut self, rank: usize, left: &LeftOut) {
+        self.method_title(rank, &left.title());
+        self.wrapped(3, &format!("its paths are not known: {}", left.reason));
+        self.wrapped(
+            3,
+            &format!(
+                "own time {} of the whole (with that of code without probes that it calls); with callees {}",
+                percent(left.share(left.near)),
+                percent(left.share(left.total))
+            ),
+        );
+        for (at, time) in &left.places {
+            self.line(&format!(
+                "   {:>7} of the whole time   {}",
+                percent(left.share(*time)),
+                place(*at)
+            ));
+        }
+    }
+
+    fn method(&mut self, rank: usize, method: &MethodView, shown: Shown) {
+        self.method_title(rank, &method.title());
         self.wrapped(
             3,
             &format!(
@@ -183,25 +267,14 @@ impl Page {
         if let Some(observation) = method.observation {
             self.wrapped(3, &words::observed(observation, method.count));
         }
-        for path in method.paths.iter().take(limit) {
-            self.path(method, path, "path");
-        }
-        if method.paths.len() > limit {
-            let rest = &method.paths[limit..];
-            let share = percent(rest.iter().map(|p| p.share_of_method).sum());
-            self.wrapped(
-                3,
-                &format!("… and {} more paths with {share} of this method", rest.len()),
-            );
-        }
-        for path in method.partial.iter().take(limit) {
-            self.path(method, path, "prefix");
-        }
-        if method.partial.len() > limit {
-            self.wrapped(
-                3,
-                &format!("… and {} more prefixes of paths", method.partial.len() - limit),
-            );
+        for (paths, what) in [(&method.paths, "path"), (&method.partial, "prefix")] {
+            let (taken, rest): (Vec<_>, Vec<_>) = (0..)
+                .zip(paths)
+                .partition(|(index, path)| shown.has(*index, path));
+            for (_, path) in taken {
+                self.path(method, path, what);
+            }
+            self.rest(&rest, what);
         }
         for path in &method.unobserved {
             let text = format!(
@@ -210,7 +283,7 @@ impl Page {
             );
             self.wrapped(3, &text);
         }
-        for bad in method.unreadable.iter().take(limit) {
+        for bad in method.unreadable.iter().take(MOST_UNREADABLE) {
             self.wrapped(
                 3,
                 &format!(
@@ -221,12 +294,12 @@ impl Page {
                 ),
             );
         }
-        if method.unreadable.len() > limit {
+        if method.unreadable.len() > MOST_UNREADABLE {
             self.wrapped(
                 3,
                 &format!(
                     "… and {} more unreadable numbers",
-                    method.unreadable.len() - limit
+                    method.unreadable.len() - MOST_UNREADABLE
                 ),
             );
         }
@@ -248,11 +321,34 @@ impl Page {
         }
     }
 
+    /// How many paths are not shown, and what they have.
+    fn rest(&mut self, rest: &[(usize, &PathView)], what: &str) {
+        if rest.is_empty() {
+            return;
+        }
+        let all: f64 = rest.iter().map(|(_, path)| path.share_of_method).sum();
+        let s = match (rest.len(), what) {
+            (1, _) => "",
+            (_, "prefix") => "es",
+            _ => "s",
+        };
+        let text = format!(
+            "… and {} more {what}{s} with {} of the method's decisions (--all shows all)",
+            thousands(rest.len() as u64),
+            percent(all)
+        );
+        self.wrapped(3, &text);
+    }
+
     fn path(&mut self, method: &MethodView, path: &PathView, what: &str) {
         let d = &path.description;
-        let share = self.styled(HOT, &format!("{:>7}", percent(path.share_of_method)));
+        let (share, of) = match path.time {
+            Some(time) => (time.share, "time with callees"),
+            None => (path.share_of_method, "decisions"),
+        };
+        let share = self.styled(HOT, &format!("{:>7}", percent(share)));
         self.line(&format!(
-            "   {share} of the method   {what} {}, {} times",
+            "   {share} of the method's {of}   {what} {}, {} times",
             path.number,
             thousands(path.count)
         ));
@@ -265,7 +361,12 @@ impl Page {
             ),
         );
         if let Some(time) = &path.time {
-            self.wrapped(11, &words::time_of_path(time));
+            let text = format!(
+                "{}; {} of its decisions",
+                words::bounds_of_path(time),
+                percent(path.share_of_method)
+            );
+            self.wrapped(11, &text);
         }
         let text = route(path, method.map, method.decisions());
         for line in wrap(&text, WIDTH - 11) {
@@ -290,7 +391,7 @@ impl Page {
     fn skipped(&mut self, view: &View) {
         self.reasons("Left as they were, hence not in this report", &view.skipped);
         self.reasons(
-            "Without call sites: what these call is told, not from which line",
+            "Without call sites: what these call is known, but not from which line",
             &view.without_call_sites,
         );
         self.reasons(
@@ -388,13 +489,13 @@ fn outcome_time(time: Option<&PathTime>) -> String {
 
 /// `7 → 8–9 not taken → 12`; with decisions in the source's terms `7 · 8–9 hit != null → no · 12`.
 pub(crate) fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> String {
-    let stops = path.folded(decisions);
-    let between = if decisions.is_empty() { " → " } else { " · " };
-    let mut out = String::new();
-    for (i, stop) in stops.iter().enumerate() {
-        if i > 0 {
-            out += between;
-        }
+    stops(path, map, decisions).join(between(decisions))
+}
+
+/// The stops of a route.
+pub(crate) fn stops(path: &PathView, map: &MethodMap, decisions: &Decisions) -> Vec<String> {
+    let stop = |stop: &Stop| {
+        let mut out = String::new();
         if stop.bytecode {
             out += "bytecode ";
         }
@@ -405,16 +506,70 @@ pub(crate) fn route(path: &PathView, map: &MethodMap, decisions: &Decisions) -> 
         if let Some(edge) = stop.edge {
             let _ = write!(out, " {}", decisions.followed(map, edge));
         }
-    }
-    if out.is_empty() {
-        "runs straight into the loop".to_owned()
-    } else {
         out
+    };
+    let stops: Vec<String> = path.folded(decisions).iter().map(stop).collect();
+    if stops.is_empty() {
+        vec!["runs straight into the loop".to_owned()]
+    } else {
+        stops
     }
 }
 
-/// Breaks at spaces; a word longer than a line is broken where it must.
+/// What is between two stops of a route.
+pub(crate) fn between(decisions: &Decisions) -> &'static str {
+    if decisions.is_empty() { " → " } else { " · " }
+}
+
+/// Breaks lines that are too long for a terminal, with their indentation; escapes of styles have no width.
+pub(crate) fn within(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let indent = line.chars().take_while(|c| *c == ' ').count().min(width / 2);
+        let mut used = 0;
+        for (i, word) in line.split(' ').enumerate() {
+            let length = visible(word);
+            if i > 0 && used + 1 + length > width && used > indent {
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                used = indent;
+            } else if i > 0 {
+                out.push(' ');
+                used += 1;
+            }
+            out.push_str(word);
+            used += length;
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Columns of a text with escapes of styles.
+fn visible(text: &str) -> usize {
+    let mut columns = 0;
+    let mut is_escape = false;
+    for c in text.chars() {
+        match (is_escape, c) {
+            (false, '\u{1b}') => is_escape = true,
+            (true, 'm') => is_escape = false,
+            (true, _) => (),
+            (false, _) => columns += 1,
+        }
+    }
+    columns
+}
+
+/// Breaks at spaces, but not in front of a `%`; a word longer than a line is broken where it must.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let lines = wrapped(&text.replace(" %", GLUED), width);
+    lines.into_iter().map(|line| line.replace(GLUED, " %")).collect()
+}
+
+/// What a space in front of a `%` is while lines are broken.
+const GLUED: &str = "\u{a0}%";
+
+fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut used = 0;
     for (i, word) in text.split(' ').enumerate() {
@@ -468,6 +623,9 @@ mod tests {
         assert_eq!(wrap("abcdefgh", 3), ["abc", "def", "gh"]);
         assert_eq!(wrap("a bcdef g", 3), ["a", "bcd", "ef", "g"]);
         assert_eq!(wrap("", 3), [""]);
+        assert_eq!(wrap("ab 10 %", 5), ["ab", "10 %"]);
         assert_eq!(elide("a.b.C.m()", 5), "….m()");
+        assert_eq!(within("  ab cd ef\ngh", 7), "  ab cd\n  ef\ngh\n");
+        assert_eq!(within("\u{1b}[1mab\u{1b}[0m cd", 5), "\u{1b}[1mab\u{1b}[0m cd\n");
     }
 }

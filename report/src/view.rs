@@ -1,8 +1,8 @@
 //! The view model: what every format shows, computed once.
 
 use std::cell::OnceCell;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use trodden_numbering::{BlockId, EdgeRef, FlowGraph, Path, PathEnd};
@@ -14,6 +14,7 @@ use trodden_profile::{
 
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
+use crate::left_out::{self, LeftOut};
 use crate::memory::{self, RememberedView};
 use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
@@ -39,6 +40,8 @@ pub struct View<'p> {
     pub methods: Vec<MethodView<'p>>,
     /// Methods without any count: class and method map.
     pub idle: Vec<(&'p str, &'p MethodMap)>,
+    /// Methods with CPU time whose paths are not known, most time first.
+    pub left_out: Vec<LeftOut<'p>>,
     /// What was left as it was: reason to (class, method) entries.
     pub skipped: Reasons<'p>,
     /// Methods that this run did not measure, because earlier ones know them.
@@ -88,9 +91,9 @@ pub struct MethodView<'p> {
     pub flow: u64,
     /// Flow as a share of the whole profile's, 0 to 1.
     pub share: f64,
-    /// Whole paths, hottest first.
+    /// Whole paths, those with most time first, then those with most decisions.
     pub paths: Vec<PathView>,
-    /// Partial samples as path prefixes, hottest first.
+    /// Partial samples as path prefixes, in the same order.
     pub partial: Vec<PathView>,
     /// Paths whose iterations the probes do not report, and that have no count.
     pub unobserved: Vec<PathView>,
@@ -271,6 +274,7 @@ impl<'p> View<'p> {
         let mut totals = [0u128; 4];
         let mut methods = Vec::new();
         let mut idle = Vec::new();
+        let mut ran_names: HashSet<Names> = HashSet::new();
         for (position, class) in profile.classes.iter().enumerate() {
             for (index, map) in class.map.methods.iter().enumerate() {
                 let forests = profile.kpaths.as_ref().map(|k| &k.methods);
@@ -297,6 +301,7 @@ impl<'p> View<'p> {
                     continue;
                 };
                 let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
+                ran_names.insert(method.names());
                 method.conditions = conditions((position, index));
                 method.readings = profile.run.has_readings_only();
                 method.forest = forest;
@@ -337,9 +342,13 @@ impl<'p> View<'p> {
         for method in &mut methods {
             method.set_shares(totals[1]);
         }
-        let times = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &measured(profile)));
+        let mut with_row = measured(profile);
+        with_row.extend(left_out::names(profile));
+        let times = (profile.cpu.as_ref()).map(|samples| Times::new(samples, &with_row));
+        let mut left_out = Vec::new();
         if let Some(times) = &times {
             methods.iter_mut().for_each(|method| method.set_times(times));
+            left_out = left_out::left_out(profile, times, &ran_names, pattern);
         }
         methods.sort_by(|a, b| {
             let time = |m: &MethodView| m.time.as_ref().map_or(0, |time| time.near.ns);
@@ -386,6 +395,7 @@ impl<'p> View<'p> {
             },
             methods,
             idle,
+            left_out,
             skipped,
             remembered,
             without_call_sites,
@@ -481,8 +491,6 @@ impl<'p> MethodView<'p> {
             view.known_blocks = map.known_blocks(counts);
             view.branches = view.branch_table();
         }
-        let hotter =
-            |a: &PathView, b: &PathView| (b.flow, b.count, a.number).cmp(&(a.flow, a.count, b.number));
         view.paths.sort_by(hotter);
         view.partial.sort_by(hotter);
         view
@@ -608,6 +616,8 @@ impl<'p> MethodView<'p> {
         for (path, time) in self.paths.iter_mut().chain(&mut self.partial).zip(of_paths) {
             path.time = Some(time);
         }
+        self.paths.sort_by(hotter);
+        self.partial.sort_by(hotter);
     }
 
     /// The part of its time that the paths have which follow an edge out of a branch or switch; none without samples, or if
@@ -700,6 +710,11 @@ impl<'p> MethodView<'p> {
         format!("{class}.{}", self.map.name)
     }
 
+    /// `C.m, line 12`: a place in it.
+    pub(crate) fn at(&self, bci: u32) -> String {
+        format!("{}, {}", self.short_name(), words::place_of(self.map, bci))
+    }
+
     /// `m(int)`.
     pub fn signature(&self) -> String {
         words::signature(&self.map.name, &self.map.descriptor)
@@ -720,7 +735,22 @@ impl<'p> MethodView<'p> {
     }
 }
 
+/// Which of two paths of a method comes first: the one with more time, then the one with more decisions.
+pub(crate) fn hotter(a: &PathView, b: &PathView) -> Ordering {
+    let time = |path: &PathView| path.time.map_or(0.0, |time| time.ns);
+    let decided = |path: &PathView| (path.flow, path.count);
+    time(b)
+        .total_cmp(&time(a))
+        .then_with(|| decided(b).cmp(&decided(a)))
+        .then(a.number.cmp(&b.number))
+}
+
 impl PathView {
+    /// Has it time, or decisions?
+    pub(crate) fn has_work(&self) -> bool {
+        self.flow > 0 || self.time.is_some_and(|time| time.ns > 0.0)
+    }
+
     pub(crate) fn new(map: &MethodMap, path: Path, number: u64, count: u64) -> Self {
         let description = map.describe_path(&path);
         let flow = count.saturating_mul(description.branches());

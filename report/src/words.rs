@@ -51,10 +51,25 @@ pub(crate) fn share_range([from, to]: [f64; 2]) -> String {
     format!("{:.2}–{:.2} %", from * 100.0, to * 100.0)
 }
 
+/// What the list of hot methods is by. *Own time* is the name of [`TimeView::share`], *with callees* that of
+/// [`TimeView::total_share`], of which the shares of paths and outcomes are.
+pub(crate) const HOT_BY_TIME: &str =
+    "Hot methods by own CPU time (with that of code without probes that they call), and their paths";
+
+/// Whose time the paths of a method divide: the line below its own time.
+pub(crate) fn of_which_paths(time: &TimeView, decisions: f64) -> String {
+    format!(
+        "with callees {}, and shares of its paths are of that; {} of all decisions",
+        percent(time.total_share),
+        percent(decisions)
+    )
+}
+
 /// Where a method's time goes.
 pub(crate) fn time_of_method(time: &TimeView) -> String {
     let mut text = format!(
-        "{} of the CPU time is in it and in what it calls outside of measured code; with all that it calls {}",
+        "own time {} of the whole (with that of code without probes that it calls); with callees {}, of which the shares of \
+         paths and outcomes are",
         percent(time.share),
         percent(time.total_share)
     );
@@ -64,21 +79,16 @@ pub(crate) fn time_of_method(time: &TimeView) -> String {
         .fold(time.unplaced.ns, |sum, block| sum.saturating_add(block.ns));
     if time.unplaced.ns > 0 {
         text += &format!(
-            "; of {} of that no counted path is known to go through",
+            "; which path has it is not known of {}",
             percent(time.unplaced.ns as f64 / all.max(1) as f64)
         );
     }
     text
 }
 
-/// A path's part of its method's time.
-pub(crate) fn time_of_path(time: &PathTime) -> String {
-    format!(
-        "takes {} of the method's time ({}; {} for certain)",
-        percent(time.share),
-        range(time.interval),
-        percent(time.certain)
-    )
+/// Between which bounds a path's part of its method's time is.
+pub(crate) fn bounds_of_path(time: &PathTime) -> String {
+    format!("{}, {} for certain", range(time.interval), percent(time.certain))
 }
 
 /// An outcome's part of its method's time: `44.7 % of the time (43–54 %)`.
@@ -211,6 +221,17 @@ pub(crate) fn starts(kind: StartKind, at: Place) -> String {
     }
 }
 
+/// Of which executions a path that starts there is one.
+pub(crate) fn of_starts(kind: StartKind, at: Place) -> String {
+    let place = place(at);
+    match kind {
+        StartKind::Entry => "its calls".to_owned(),
+        StartKind::Header => format!("the rounds of its loop at {place}"),
+        StartKind::Handler => format!("the paths from its handler at {place}"),
+        StartKind::Cut => format!("the paths from {place}"),
+    }
+}
+
 /// How a path ends, in plain words.
 pub(crate) fn ends(kind: EndKind, at: Place) -> String {
     let place = place(at);
@@ -237,12 +258,12 @@ pub(crate) fn not_counted(run: &RunInfo) -> Option<String> {
         .is_some_and(|count| count > 0);
     let cut = (!is(facts::CUT_PATHS, "count")).then_some("that an exception cut off (cut-paths=count)");
     let open = match is(facts::OPEN_PATHS, "read") {
-        false => Some("that were under way at the end (open-paths=read)"),
-        true if unread => Some("under way at the end in frames that could not be read"),
+        false => Some("that had not ended when the profile was written (open-paths=read)"),
+        true if unread => Some("not ended when the profile was written, in frames that could not be read"),
         true => None,
     };
     let what: Vec<&str> = cut.into_iter().chain(open).collect();
-    (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and those ")))
+    (!what.is_empty()).then(|| format!("Not counted: paths {}.", what.join(", and paths ")))
 }
 
 /// A number, or that it is not known.
@@ -320,7 +341,7 @@ pub(crate) fn how_counted(run: &RunInfo) -> String {
             .to_owned();
     }
     if run.probe == "structural" {
-        return "Each loop was counted on its own, in windows; counts of whole paths are put together from these, as estimates of the whole run."
+        return "Each loop was counted on its own, in windows; counts of whole paths are computed from these, as estimates of the whole run."
             .to_owned();
     }
     let mut out = match Counts::of(run) {
@@ -344,7 +365,7 @@ pub(crate) fn observed(observation: &Observation, count: u64) -> String {
     let why = match observation.reason.as_str() {
         "known" => "then its hot paths were known well enough",
         "full" => "then all windows of its structure graphs had been filled",
-        "overdue" => "then its paths still varied, and it was waited for no longer",
+        "overdue" => "then its paths still varied after the longest wait",
         "budget" => "then the budget was spent",
         other => other,
     };
@@ -360,7 +381,7 @@ pub(crate) fn observed(observation: &Observation, count: u64) -> String {
         observation.seconds
     );
     if observation.windows > 1 {
-        out += &format!(" over {} stretches", observation.windows);
+        out += &format!(" in {} intervals", observation.windows);
     }
     out += &format!(
         ", {} estimated",
@@ -432,7 +453,7 @@ mod tests {
         one.reason = "budget".to_owned();
         assert_eq!(
             observed(&one, 1_500),
-            "exact until 2.0 s, then the budget was spent; 1,500 path ends counted in 2.0 s over 3 stretches, 0 estimated"
+            "exact until 2.0 s, then the budget was spent; 1,500 path ends counted in 2.0 s in 3 intervals, 0 estimated"
         );
     }
 

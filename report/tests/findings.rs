@@ -74,7 +74,7 @@ fn a_condition_that_an_earlier_one_decides() {
     assert_eq!(correlated.len(), 1, "{found:?}");
     assert_eq!(
         correlated[0].text,
-        "Shop.two, line 8: b is always decided by a (line 5)"
+        "Shop.two, line 8: `b` is always decided by `a` (line 5)"
     );
     assert_eq!(
         correlated[0].evidence,
@@ -99,20 +99,20 @@ fn never_is_said_of_exact_counts_only() {
     let found = findings(&profile);
     let never = of_kind(&found, FindingKind::OneWay);
     assert_eq!(never.len(), 1, "{found:?}");
-    assert_eq!(never[0].text, "Shop.two, line 5: a → yes never came");
+    assert_eq!(never[0].text, "Shop.two, line 5: `a` was never true");
     assert!(
         never[0]
             .evidence
-            .starts_with("2,500 times it went the other way; 4 bytes"),
+            .starts_with("2,500 times a → no; 4 bytes of code behind the other way never ran"),
         "{never:?}"
     );
 
     profile.run.facts = common::run(true).facts;
     let found = findings(&profile);
-    let text = &of_kind(&found, FindingKind::OneWay)[0].text;
+    let evidence = &of_kind(&found, FindingKind::OneWay)[0].evidence;
     assert!(
-        text.ends_with("never came (on paths that came to their end)"),
-        "{text}"
+        evidence.contains("a → no (paths that were cut off are not counted)"),
+        "{evidence}"
     );
 
     profile.run = run(false);
@@ -142,9 +142,9 @@ fn a_rare_path_that_costs_much() {
     let rare = of_kind(&found, FindingKind::RarePath);
     assert_eq!(rare.len(), 1, "{found:?}");
     assert!(
-        rare[0]
-            .text
-            .starts_with("Shop.rare: 1.0 % of its paths do 34.0 % of its work"),
+        rare[0].text.starts_with(
+            "Shop.rare: one path, 1.0 % of those from its start, does 34.0 % of the method's work"
+        ),
         "{rare:?}"
     );
     assert_eq!(
@@ -392,14 +392,36 @@ fn a_method_that_takes_time_though_none_of_its_paths_ended() {
     ];
     profile.cpu = Some(common::cpu::samples(frames, &rows));
     let found = findings(&profile);
-    assert_eq!(found[0].kind, FindingKind::UnderWay, "{found:?}");
+    assert_eq!(found[0].kind, FindingKind::HotMethod, "{found:?}");
+    assert_eq!(found[0].text, "Shop.main takes 90.0 % of the whole time");
     assert_eq!(
-        found[0].text,
-        "Shop.main takes 90.0 % of the CPU time, and none of its paths came to an end"
+        found[0].evidence,
+        "its paths are not known: none of them came to an end"
+    );
+    assert_eq!((found[0].share, found[0].method), (Some(0.9), None));
+    assert_eq!(
+        of_kind(&found, FindingKind::UnderWay),
+        [] as [&Finding; 0],
+        "it is said once"
+    );
+
+    // A little time is worth a line below the causes.
+    let rows = [
+        common::cpu::row(None, 0, Some(0), common::cpu::time(5)),
+        common::cpu::row(Some(0), 1, Some(0), common::cpu::time(95)),
+    ];
+    let cpu = profile.cpu.as_mut().unwrap();
+    let frames = vec![java("main", "([Ljava/lang/String;)V"), java("two", "()V")];
+    cpu.set_stacks(frames, &rows);
+    let found = findings(&profile);
+    let idle = of_kind(&found, FindingKind::UnderWay);
+    assert_eq!(
+        idle[0].text,
+        "Shop.main takes 5.0 % of the whole time, and none of its paths came to an end"
     );
     assert_eq!(
-        (found[0].share, found[0].line, found[0].method),
-        (Some(0.9), Some(20), None)
+        (idle[0].share, idle[0].line, idle[0].method, idle[0].aside),
+        (Some(0.05), Some(20), None, true)
     );
 
     // Sampled paths tell nothing of those that were not seen; a method may have been left alone; and nothing at
@@ -424,5 +446,275 @@ fn a_method_that_takes_time_though_none_of_its_paths_ended() {
         .counts
         .iter_mut()
         .for_each(|counts| counts.paths.clear());
-    assert_eq!(of_kind(&findings(&profile), FindingKind::UnderWay).len(), 2);
+    let found = findings(&profile);
+    let kinds: Vec<FindingKind> = found.iter().map(|finding| finding.kind).collect();
+    assert_eq!(
+        kinds,
+        [FindingKind::HotMethod, FindingKind::UnderWay],
+        "{found:?}"
+    );
+}
+
+/// `Shop.serve` calls `Shop.audit` for a few users, which spends its time below `String.format`; `Shop.main` loops over `serve`, and
+/// what comes after its first loop is all of the rest.
+fn served(audited: u64, usual: u64, other: u64) -> Profile {
+    let serve = Method::new("serve", "()V")
+        .block(&[5], Branch, &[2, 1])
+        .block(&[6], Goto, &[2])
+        .block(&[8], Return, &[])
+        .count(&[0, 1, 2], 2_000)
+        .count(&[0, 2], 98_000);
+    let audit = Method::new("audit", "()V")
+        .block(&[10], Branch, &[2, 1])
+        .block(&[11], Goto, &[2])
+        .block(&[12], Return, &[])
+        .count(&[0, 1, 2], 1_000)
+        .count(&[0, 2], 1_000);
+    let start = Method::new("start", "()V")
+        .block(&[30], FallThrough, &[1])
+        .block(&[31], Branch, &[3, 2])
+        .block(&[32], Goto, &[1])
+        .block(&[34], Return, &[])
+        .count(&[0], 100)
+        .count(&[1, 2], 9_900)
+        .count(&[1, 3], 100);
+    let mut profile = profile_of(
+        vec![serve, audit, start],
+        &[
+            (0, conditions(vec![condition(0, "user.audited()")])),
+            (1, conditions(vec![condition(0, "first")])),
+        ],
+    );
+    let java =
+        |class: &str, name: &str| common::cpu::frame(class, name, "()V", trodden_profile::CpuFrameKind::Java);
+    let frames = vec![
+        java("demo/Shop", "start"),
+        java("demo/Shop", "serve"),
+        java("demo/Shop", "audit"),
+        java("java/lang/String", "format"),
+        java("demo/Other", "spin"),
+    ];
+    let time = common::cpu::time;
+    // The last block of `start` calls `serve`, whose second block calls `audit`.
+    let rows = [
+        common::cpu::row(None, 0, Some(12), time(0)),
+        common::cpu::row(Some(0), 1, Some(1), time(usual)),
+        common::cpu::row(Some(0), 1, Some(4), time(0)),
+        common::cpu::row(Some(2), 2, Some(8), time(10)),
+        common::cpu::row(Some(3), 3, None, time(audited)),
+        common::cpu::row(None, 4, None, time(other)),
+    ];
+    profile.cpu = Some(common::cpu::samples(frames, &rows));
+    profile
+}
+
+#[test]
+fn a_cause_is_said_once_with_its_share_of_the_whole_time() {
+    let found = findings(&served(440, 300, 250));
+    let causes: Vec<&Finding> = found.iter().filter(|finding| !finding.aside).collect();
+    // Neither the method that it calls nor the loop's end behind which all of it is are said again.
+    let first = causes[0];
+    assert_eq!(first.kind, FindingKind::SlowOutcome, "{found:#?}");
+    assert_eq!(
+        first.text,
+        "Shop.serve, line 5: `user.audited() → yes` takes 45.6 % of the whole time in 2.0 % of the cases, mostly in audit()"
+    );
+    assert_eq!(
+        (first.condition.as_deref(), first.outcome.as_deref(), first.line),
+        (Some("user.audited()"), Some("yes"), Some(5))
+    );
+    assert!((first.share.unwrap() - 0.456).abs() < 1e-9, "{first:?}");
+    let others: Vec<&str> = causes[1..].iter().map(|finding| &*finding.text).collect();
+    assert_eq!(
+        others,
+        ["Shop.serve takes 30.0 % of the whole time, mostly on line 5"]
+    );
+    let asides: Vec<bool> = found.iter().map(|finding| finding.aside).collect();
+    assert!(asides.is_sorted(), "{found:#?}");
+    let shares: Vec<f64> = causes.iter().filter_map(|finding| finding.share).collect();
+    assert!(shares.is_sorted_by(|a, b| a >= b), "{found:#?}");
+}
+
+#[test]
+fn findings_of_little_of_the_whole_time_are_none() {
+    // The same, in a program that does other things most of the time.
+    let found = findings(&served(44, 30, 10_000));
+    assert!(found.iter().all(|finding| finding.aside), "{found:#?}");
+}
+
+#[test]
+fn json_says_which_decision_a_finding_is_about() {
+    let report = served(440, 300, 250);
+    let json = Report::new(&report, &ReportOptions::default())
+        .unwrap()
+        .json()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let first = &json["findings"][0];
+    for (key, value) in [
+        ("kind", "slow-outcome"),
+        ("severity", "cause"),
+        ("class", "demo/Shop"),
+        ("method", "serve"),
+        ("condition", "user.audited()"),
+        ("outcome", "yes"),
+    ] {
+        assert_eq!(first[key], value, "{first}");
+    }
+    assert_eq!(first["line"], 5);
+}
+
+#[test]
+fn a_method_without_probes_has_a_row_with_its_reason() {
+    let mut profile = served(440, 300, 250);
+    let caller = two_ifs().count(&[0, 2, 4], 12);
+    let map = std::sync::Arc::make_mut(&mut profile.classes[0].map);
+    map.methods.push(caller.map());
+    profile.classes[0].counts.push(caller.counts);
+    let java =
+        |class: &str, name: &str| common::cpu::frame(class, name, "()V", trodden_profile::CpuFrameKind::Java);
+    let frames = vec![java("demo/Shop", "two"), java("demo/Interpreter", "loop")];
+    let rows = [
+        common::cpu::row(None, 0, Some(1), common::cpu::time(20)),
+        common::cpu::row(Some(0), 1, Some(700), common::cpu::time(80)),
+    ];
+    profile.cpu = Some(common::cpu::samples(frames, &rows));
+    profile.skipped = vec![Skipped {
+        class: "demo/Interpreter".to_owned(),
+        method: Some("loop()V".to_owned()),
+        reason: "would have more than 8,000 bytes".to_owned(),
+    }];
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let left = &report.view().left_out;
+    assert_eq!((left.len(), left[0].share(left[0].near)), (1, 0.8));
+    // Its caller's own time is what is left.
+    let two = report
+        .view()
+        .methods
+        .iter()
+        .find(|method| method.map.name == "two")
+        .unwrap();
+    assert_eq!(two.time.as_ref().unwrap().share, 0.2);
+    let text = report.text(false);
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("no {what}: {text}"));
+    assert!(at("demo.Interpreter.loop()") < at("demo.Shop.two()"), "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("its paths are not known: would have more than 8,000 bytes"),
+        "{text}"
+    );
+    let first = &report.findings()[0];
+    assert_eq!(first.text, "Interpreter.loop takes 80.0 % of the whole time");
+    // It can be asked for.
+    let options = ReportOptions {
+        method: Some("Interpreter#loop".to_owned()),
+        ..ReportOptions::default()
+    };
+    let text = Report::new(&profile, &options).unwrap().text(false);
+    assert!(
+        text.contains("80.0 %") && text.contains("would have more than"),
+        "{text}"
+    );
+}
+
+#[test]
+fn no_path_with_much_time_is_hidden_by_others_with_more_decisions() {
+    // Eight flags: the path on which none is set decides least, and has the time.
+    let mut method = Method::new("flags", "()V");
+    for i in 0..8 {
+        let (block, line) = (2 * i, 10 * i as u32 + 1);
+        // The last block returns; the first of each pair decides.
+        method =
+            method
+                .block(&[line], Branch, &[16, block + 1])
+                .block(&[line + 1], FallThrough, &[block + 2]);
+    }
+    method = method.block(&[99], Return, &[]);
+    for length in 1..=8usize {
+        let mut blocks: Vec<usize> = (0..2 * length - 1).collect();
+        blocks.push(16);
+        method = method.count(&blocks, 1_000);
+    }
+    let mut profile = profile_of(vec![method], &[]);
+    let frames = vec![common::cpu::frame(
+        "demo/Shop",
+        "flags",
+        "()V",
+        trodden_profile::CpuFrameKind::Java,
+    )];
+    // The first condition itself is slow, so all paths divide its time; the rest is of the last ones.
+    let rows = [common::cpu::row(None, 0, Some(1), common::cpu::time(730))];
+    profile.cpu = Some(common::cpu::samples(frames, &rows));
+    let text = |options: ReportOptions| Report::new(&profile, &options).unwrap().text(false);
+    let of_method = text(ReportOptions {
+        method: Some("Shop#flags".to_owned()),
+        ..ReportOptions::default()
+    });
+    let all = text(ReportOptions {
+        all: true,
+        ..ReportOptions::default()
+    });
+    for shown in [&of_method, &all] {
+        assert_eq!(shown.matches(", 1,000 times").count(), 8, "{shown}");
+    }
+}
+
+#[test]
+fn rows_of_paths_are_told_apart_at_every_width() {
+    // Four ifs in a row with long conditions: sixteen paths that begin and end alike.
+    let mut method = Method::new("rows", "()V");
+    for i in 0..4 {
+        let (block, line) = (2 * i, 60 + 3 * i as u32);
+        method = method.block(&[line], Branch, &[block + 2, block + 1]).block(
+            &[line + 1],
+            FallThrough,
+            &[block + 2],
+        );
+    }
+    method = method.block(&[99], Return, &[]);
+    let of: Vec<_> = (0..4)
+        .map(|i| condition(2 * i, &format!("the.same.user().has(right{i}) && user.audited()")))
+        .collect();
+    for flags in 0..16u64 {
+        let mut blocks = Vec::new();
+        for i in 0..4 {
+            blocks.push(2 * i);
+            if flags >> i & 1 == 1 {
+                blocks.push(2 * i + 1);
+            }
+        }
+        blocks.push(8);
+        method = method.count(&blocks, 100 + flags);
+    }
+    let profile = profile_of(vec![method], &[(0, conditions(of))]);
+    for width in [60, 80, 100, 200] {
+        let options = ReportOptions {
+            width,
+            paths: 16,
+            ..ReportOptions::default()
+        };
+        let text = Report::new(&profile, &options).unwrap().text(false);
+        assert!(
+            text.lines().all(|line| line.chars().count() <= width),
+            "{width}:\n{text}"
+        );
+        let mut rows: Vec<String> = Vec::new();
+        for line in text
+            .lines()
+            .skip_while(|line| !line.contains("Shop.rows("))
+            .skip(1)
+        {
+            let begins = line.trim_start().contains(" %  ×");
+            match rows.last_mut() {
+                _ if begins => rows.push(line.split_once('×').unwrap().1[3..].trim().to_owned()),
+                Some(row) if line.starts_with("     ") => *row += line.trim(),
+                None => (),
+                Some(_) => break,
+            }
+        }
+        assert!(rows.len() >= 10, "{width}:\n{text}");
+        for (at, row) in rows.iter().enumerate() {
+            assert!(!rows[..at].contains(row), "{width}: {row}\n{text}");
+        }
+    }
 }

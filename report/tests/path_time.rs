@@ -48,12 +48,23 @@ fn the_slow_path_is_what_stands_out() {
     let profile = profile();
     let report = Report::new(&profile, &ReportOptions::default()).unwrap();
     let found = report.findings();
-    assert_eq!(found[0].kind, FindingKind::SlowPath, "{found:?}");
+    assert_eq!(found[0].kind, FindingKind::SlowOutcome, "{found:?}");
     assert_eq!(
         found[0].text,
-        "Shop.lookup: 10.0 % of its calls take 82.4 % of its time (78–96 %)"
+        "Shop.lookup, line 5: `taken` takes 74.2 % of the whole time in 10.0 % of the cases, mostly in \
+         FileInputStream.read()"
     );
-    assert!(found[0].evidence.contains("1,000 times"), "{found:?}");
+    assert_eq!(
+        found[0].evidence,
+        "82.4 % of lookup's time with callees (78–96 %), 1,000 of 10,000 times"
+    );
+    let miss = report.view().methods[0]
+        .paths
+        .iter()
+        .find(|path| path.count == 1_000);
+    assert_eq!(found[0].path, miss.map(|path| path.number));
+    // The path says the same.
+    assert!(found.iter().all(|f| f.kind != FindingKind::SlowPath), "{found:?}");
     let text = report.text(false);
     let lookup = text.find("Shop.lookup(").unwrap_or(usize::MAX);
     assert!(lookup < text.find("Shop.spin(").unwrap_or(0), "{text}");
@@ -63,7 +74,10 @@ fn the_slow_path_is_what_stands_out() {
         ..ReportOptions::default()
     };
     let text = Report::new(&profile, &all).unwrap().text(false);
-    assert!(text.contains("takes 82.4 % of the method's time"), "{text}");
+    assert!(
+        text.contains("82.4 % of the method's time with callees   path"),
+        "{text}"
+    );
     let page = report.html().unwrap();
     assert!(page.contains("CPU time") && page.contains("of this method's time"));
 }
@@ -77,7 +91,12 @@ fn without_samples_there_is_no_time() {
     let report = Report::new(&profile, &ReportOptions::default()).unwrap();
     let json = report.json().unwrap();
     assert!(!json.contains("\"time\""), "{json}");
-    assert!(report.findings().iter().all(|f| f.kind != FindingKind::SlowPath));
+    assert!(
+        report
+            .findings()
+            .iter()
+            .all(|f| f.kind != FindingKind::SlowOutcome)
+    );
     assert!(!report.text(false).contains("CPU time"));
 }
 

@@ -7,7 +7,7 @@ use crate::text::{Page, SOFT, TITLE, wrap};
 use crate::words::{cut, percent, seconds, thousands};
 
 /// Methods on the first screen.
-const FIRST: usize = 10;
+const FIRST: usize = 5;
 
 /// How much there is, and what is not in it.
 pub(super) fn about(cpu: &CpuView) -> String {
@@ -45,7 +45,7 @@ pub(super) fn notes(cpu: &CpuView) -> Option<String> {
     let asked = about.interval_ns.saturating_mul(cpu.total.samples);
     if cpu.total.samples > 0 && cpu.total.ns > asked.saturating_mul(2) {
         notes.push(format!(
-            "the system's clock is coarser than the interval of {} µs: a sample stands for {} µs on average",
+            "the system's clock ticks less often than every {} µs: a sample is {} µs on average",
             about.interval_ns / 1000,
             cpu.total.ns / cpu.total.samples / 1000
         ));
@@ -56,7 +56,10 @@ pub(super) fn notes(cpu: &CpuView) -> Option<String> {
         .map(|failed| format!("{} {}", failed.reason, percent(cpu.share(failed.time))))
         .collect();
     if !failed.is_empty() {
-        notes.push(format!("no stack is known of: {}", failed.join(", ")));
+        notes.push(format!(
+            "the stack of some samples is not known: {}",
+            failed.join(", ")
+        ));
     }
     if about.lost.samples > 0 {
         notes.push(format!(
@@ -95,10 +98,13 @@ fn table<'c>(
     width: usize,
     page: &mut Page,
 ) {
-    page.line("     self    total  method");
+    page.line("     self  with callees  method");
     for (frame, time) in methods.take(top) {
         let [own, total] = [time.all.own, time.all.total].map(|time| percent(cpu.share(time)));
-        page.line(&format!("{own:>9}{total:>9}  {}", cut(&title(frame), width - 20)));
+        page.line(&format!(
+            "{own:>9}{total:>14}  {}",
+            cut(&title(frame), width - 25)
+        ));
     }
 }
 
@@ -134,7 +140,7 @@ pub(super) fn lines(cpu: &CpuView, top: usize, page: &mut Page) {
         let own = cpu.methods.iter().filter(|(_, time)| !time.all.own.is_none());
         table(cpu, own, top, 100, page);
         page.line("");
-        let text = page.styled(TITLE, "Most time with what they call");
+        let text = page.styled(TITLE, "Most time with callees");
         page.line(&text);
         table(cpu, cpu.by_total().into_iter(), top, 100, page);
         page.line("");

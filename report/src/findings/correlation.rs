@@ -94,8 +94,8 @@ pub(super) fn correlated(about: &About) -> Option<Finding> {
         Some(second),
         about.share,
         format!(
-            "{}: {asked} is always decided by {before} ({place})",
-            about.at(method.map.blocks[second].last)
+            "{}: `{asked}` is always decided by `{before}` ({place})",
+            method.at(method.map.blocks[second].last)
         ),
         format!("{} in {} executions", pairs.join(", "), thousands(total)),
     ))

@@ -1,12 +1,16 @@
-//! What a profile has to say, before anybody asks: at most ten sentences, each with its evidence, the weightiest first.
+//! What stands out in a profile: at most ten sentences, each with its evidence, ranked by share of the program's time.
 //!
-//! A finding is a fact of the counts. Rules that say *never* or *always* hold for exact counts only; of what was sampled,
-//! or not counted in part, they say nothing.
+//! First come causes: what takes the time. Of those that say the same one is kept ([`explained`]). Other facts of the counts
+//! come after them, as [asides](Finding::aside). Rules that say *never* or *always* hold for exact counts only; of what was
+//! sampled, or not counted in part, they say nothing.
 
+mod causes;
 mod correlation;
+mod explained;
 mod not_measured;
+mod overlap;
 mod rules;
-mod slow_path;
+mod sentences;
 mod under_way;
 
 use trodden_numbering::BlockId;
@@ -17,6 +21,10 @@ use crate::words;
 
 /// Most findings of a report.
 pub(crate) const MOST: usize = 10;
+/// Most causes among them.
+const MOST_CAUSES: usize = 7;
+/// Most methods among these that are there for their time alone: the list of hot methods has the others.
+const MOST_HOT_METHODS: usize = 2;
 /// Most findings of one kind.
 const MOST_OF_A_KIND: usize = 3;
 /// Executions from which a branch that always goes the same way, or a rare path, is worth a sentence.
@@ -29,8 +37,12 @@ const WORTH: f64 = 0.01;
 pub enum FindingKind {
     /// A method that takes time, though none of its paths came to an end.
     UnderWay,
-    /// A path that takes much more of its method's time than of its calls.
+    /// An outcome of a decision that takes much more of the time than of the decision's executions.
+    SlowOutcome,
+    /// A path that takes much more of the time than of its method's calls.
     SlowPath,
+    /// A method that has much of the time itself, on no way in particular.
+    HotMethod,
     /// The methods that make up the work.
     Work,
     /// A method that is called often, but was left as it was.
@@ -54,7 +66,9 @@ impl FindingKind {
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::UnderWay => "under-way",
+            FindingKind::SlowOutcome => "slow-outcome",
             FindingKind::SlowPath => "slow-path",
+            FindingKind::HotMethod => "hot-method",
             FindingKind::Work => "work",
             FindingKind::NotMeasured => "not-measured",
             FindingKind::RarePath => "rare-path",
@@ -79,13 +93,40 @@ pub struct Finding {
     pub not_measured: Option<(String, String)>,
     /// Where in the source, if that is known.
     pub line: Option<u32>,
+    /// The decision that it is about, in the source's terms if these are known.
+    pub condition: Option<String>,
+    /// The outcome of that decision; `throw` of a path that ends with one.
+    pub outcome: Option<String>,
+    /// The number of a whole path to look at.
+    pub path: Option<u64>,
     /// One sentence.
     pub text: String,
     /// The numbers behind it.
     pub evidence: String,
-    /// Share of the program's executed work that it is about, 0 to 1; `None` if that is not known. Of a
-    /// [slow path](FindingKind::SlowPath) and of what is [under way](FindingKind::UnderWay): of its CPU time.
+    /// Share of the program's CPU time that it is about, 0 to 1; without samples of its executed work. `None` if that is not
+    /// known.
     pub share: Option<f64>,
+    /// A fact that explains no time: it comes after all causes.
+    pub aside: bool,
+}
+
+impl Finding {
+    /// A fact about the program, without a place.
+    fn new(kind: FindingKind, text: String, evidence: String, share: Option<f64>) -> Self {
+        Finding {
+            kind,
+            method: None,
+            not_measured: None,
+            line: None,
+            condition: None,
+            outcome: None,
+            path: None,
+            text,
+            evidence,
+            share,
+            aside: true,
+        }
+    }
 }
 
 /// Executed bytecode instructions.
@@ -137,51 +178,59 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// All findings, the weightiest first.
+/// All findings: causes, then asides, the largest share first in each.
 pub(crate) fn find(view: &View) -> Vec<Finding> {
     if !view.counts_paths() {
         return Vec::new();
     }
-    let mut all = under_way::under_way(view);
     let work = Work::of(view);
-    if work.total == 0 {
-        return all;
-    }
-    let mut rest = Vec::new();
+    let mut found = sentences::causes(view);
+    let timed: Vec<Option<usize>> = found.iter().map(|finding| finding.method).collect();
+    let mut idle = under_way::under_way(view);
+    idle.retain(|idle| found.iter().all(|cause| cause.not_measured != idle.not_measured));
+    found.extend(idle);
+    found.extend(not_measured::not_measured(view));
     for (index, method) in view.methods.iter().enumerate() {
         let share = work.share(index);
-        if share < WORTH || !method.unreadable.is_empty() {
+        let time = method.time.as_ref().map_or(0.0, |time| time.share);
+        if share.max(time) < WORTH || !method.unreadable.is_empty() {
             continue;
         }
         let about = About {
             index,
             method,
-            share,
+            share: if view.times.is_some() { time } else { share },
+            timed: view.times.is_some(),
             work: work.methods[index],
             // What was not counted in part never says *never*.
             exact: view.run.exact && method.unobserved.is_empty() && method.observation.is_none(),
             whole: words::not_counted(view.run).is_none(),
         };
-        rest.extend(rules::rare_path(&about));
-        rest.extend(rules::alternates(&about));
-        rest.extend(correlation::correlated(&about));
-        rest.extend(rules::one_way(&about));
-        rest.extend(rules::exceptions(&about));
-        rest.extend(rules::too_big(&about));
+        // What its slow way says, its rare one says again.
+        found.extend(rules::rare_path(&about).filter(|_| !timed.contains(&Some(index))));
+        found.extend(rules::alternates(&about));
+        found.extend(correlation::correlated(&about));
+        found.extend(rules::one_way(&about));
+        found.extend(rules::exceptions(&about, view));
+        found.extend(rules::too_big(&about));
     }
-    rest.sort_by(|a, b| {
-        b.share
-            .unwrap_or(0.0)
-            .total_cmp(&a.share.unwrap_or(0.0))
+    found.sort_by(|a, b| {
+        let share = |finding: &Finding| finding.share.unwrap_or(0.0);
+        (a.aside.cmp(&b.aside))
+            .then(share(b).total_cmp(&share(a)))
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
     });
-    all.extend(slow_path::slow_paths(view).into_iter().take(MOST_OF_A_KIND));
-    all.extend(rules::work(view, &work));
-    all.extend(not_measured::not_measured(view));
-    for finding in rest {
+    found.extend(rules::work(view, &work));
+    let mut all: Vec<Finding> = Vec::new();
+    for finding in found {
         let same = all.iter().filter(|f| f.kind == finding.kind).count();
-        if all.len() < MOST && same < MOST_OF_A_KIND {
+        let (most, room) = match finding.kind {
+            FindingKind::HotMethod => (MOST_HOT_METHODS, MOST_CAUSES),
+            _ if finding.aside => (MOST_OF_A_KIND, MOST),
+            _ => (MOST_CAUSES, MOST_CAUSES),
+        };
+        if same < most && all.len() < room {
             all.push(finding);
         }
     }
@@ -192,8 +241,10 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
 struct About<'a, 'p> {
     index: usize,
     method: &'a MethodView<'p>,
-    /// Of the program's work.
+    /// Of the program's time; without samples of its work.
     share: f64,
+    /// Was CPU time sampled?
+    timed: bool,
     /// Executed instructions.
     work: u64,
     /// Was everything counted, but for what [`whole`](Self::whole) says?
@@ -213,20 +264,10 @@ impl About<'_, '_> {
     ) -> Finding {
         let line = block.and_then(|block| self.method.map.line(self.method.map.blocks[block].last));
         Finding {
-            kind,
             method: Some(self.index),
-            not_measured: None,
             line,
-            text,
-            evidence,
-            share: Some(share),
+            ..Finding::new(kind, text, evidence, Some(share))
         }
-    }
-
-    /// `Order.price`, with the line of a bytecode index.
-    fn at(&self, bci: u32) -> String {
-        let place = words::place_of(self.method.map, bci);
-        format!("{}, {place}", self.method.short_name())
     }
 
     /// What *never* is said of, if that is not everything.
@@ -234,7 +275,7 @@ impl About<'_, '_> {
         if self.whole {
             ""
         } else {
-            " (on paths that came to their end)"
+            " (paths that were cut off are not counted)"
         }
     }
 

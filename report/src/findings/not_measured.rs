@@ -59,16 +59,16 @@ pub(super) fn not_measured(view: &View) -> Vec<Finding> {
         let simple = class_name.rsplit('.').next().unwrap_or_default();
         let about = if view.run.exact { "at least" } else { "about" };
         Finding {
-            kind: FindingKind::NotMeasured,
-            method: None,
             not_measured: Some((class.to_owned(), method.to_owned())),
-            line: None,
-            text: format!("{simple}.{name} was not measured, and is called often: {reason}"),
-            evidence: format!(
-                "measured methods called it {about} {} times; what it did is in no number here",
-                thousands(times)
-            ),
-            share: None,
+            ..Finding::new(
+                FindingKind::NotMeasured,
+                format!("{simple}.{name} was not measured, and is called often: {reason}"),
+                format!(
+                    "measured methods called it {about} {} times; what it did is in no number here",
+                    thousands(times)
+                ),
+                None,
+            )
         }
     };
     often.into_iter().take(MOST_OF_A_KIND).map(finding).collect()

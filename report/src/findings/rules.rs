@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use trodden_numbering::{BlockId, EdgeRef, StartKind};
 
-use super::{About, Finding, FindingKind, OFTEN, Work, instructions, ratio};
+use super::{About, Finding, FindingKind, OFTEN, WORTH, Work, instructions, ratio};
+use crate::path_time::Times;
 use crate::view::{PathView, View};
 use crate::words::{percent, thousands};
 
@@ -15,6 +16,9 @@ const COMPILED: u32 = 8_000;
 
 /// Which methods make up the work.
 pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
+    if work.total == 0 {
+        return None;
+    }
     let mut order: Vec<usize> = (0..work.methods.len()).collect();
     order.sort_by_key(|&m| std::cmp::Reverse(work.methods[m]));
     let mut sum = 0u64;
@@ -40,18 +44,15 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
         .filter(|m| m.known_blocks.contains(&false))
         .count() as u64;
     let verb = if enough == 1 { "does" } else { "do" };
-    Some(Finding {
-        kind: FindingKind::Work,
-        method: None,
-        not_measured: None,
-        line: None,
-        text: format!(
+    Some(Finding::new(
+        FindingKind::Work,
+        format!(
             "{}{more} {verb} {} of the work{}",
             names.join(", "),
             percent(ratio(sum, work.total)),
             if partly > 0 { " that was counted" } else { "" }
         ),
-        evidence: format!(
+        format!(
             "{} of {} methods that ran; work is executed bytecode instructions, {} in all{}",
             enough,
             thousands(ran),
@@ -65,8 +66,8 @@ pub(super) fn work(view: &View, work: &Work) -> Option<Finding> {
                 ),
             }
         ),
-        share: Some(ratio(sum, work.total)),
-    })
+        Some(ratio(sum, work.total)),
+    ))
 }
 
 /// A path that is rare and costs much.
@@ -94,23 +95,24 @@ pub(super) fn rare_path(about: &About) -> Option<Finding> {
         return None;
     }
     let last = path.description.blocks.last()?.index();
-    Some(about.finding(
+    let found = about.finding(
         FindingKind::RarePath,
         Some(last),
         about.share * work,
         format!(
-            "{}: {} of its paths do {} of its work",
+            "{}: one path, {} of those from its start, does {} of the method's work",
             method.short_name(),
             percent(share),
             percent(work)
         ),
-        format!(
-            "path {}, {} times: {}",
-            path.number,
-            thousands(path.count),
-            crate::text::route(path, method.map, method.decisions())
-        ),
-    ))
+        super::sentences::path_evidence(method, path),
+    );
+    Some(Finding {
+        path: Some(path.number),
+        // Where there is time, work is no cause.
+        aside: about.timed,
+        ..found
+    })
 }
 
 /// Iterations that follow each other in turns: `a b a b`, or with a longer period.
@@ -175,28 +177,37 @@ pub(super) fn one_way(about: &About) -> Vec<Finding> {
         }
         let never = counts.iter().position(|&n| n == 0)?;
         let outcome = method.decisions().outcome(block, never)?;
+        let other = method.decisions().outcome(block, 1 - never)?;
         // How much work the decision is in: the block's own executions of the method's.
         let share = about.share * ratio(total.saturating_mul(instructions(method.map, block)), about.work);
         let dead: u64 = never_ran(about, block, never);
-        Some(about.finding(
+        let never = match &*outcome {
+            "yes" => format!("`{meaning}` was never true"),
+            "no" => format!("`{meaning}` was always true"),
+            "again" => format!("`{meaning}` never went round"),
+            "done" => format!("`{meaning}` never came to its end"),
+            case => format!("`{meaning}` never came to {case}"),
+        };
+        let times = format!("{} times {meaning} → {other}{}", thousands(total), about.caveat());
+        let found = about.finding(
             FindingKind::OneWay,
             Some(block),
             share,
-            format!(
-                "{}: {meaning} → {outcome} never came{}",
-                about.at(method.map.blocks[block].last),
-                about.caveat()
-            ),
+            format!("{}: {never}", method.at(method.map.blocks[block].last)),
             match dead {
-                0 => format!("{} times it went the other way", thousands(total)),
+                0 => times,
+                1 => format!("{times}; 1 byte of code behind the other way never ran"),
                 dead => format!(
-                    "{} times it went the other way; {} {} of code behind it never ran",
-                    thousands(total),
-                    thousands(dead),
-                    if dead == 1 { "byte" } else { "bytes" }
+                    "{times}; {} bytes of code behind the other way never ran",
+                    thousands(dead)
                 ),
             },
-        ))
+        );
+        Some(Finding {
+            condition: Some(meaning),
+            outcome: Some(outcome),
+            ..found
+        })
     };
     let mut found: Vec<Finding> = about.decisions().filter_map(of).collect();
     found.sort_by(|a, b| b.share.unwrap_or(0.0).total_cmp(&a.share.unwrap_or(0.0)));
@@ -222,39 +233,74 @@ fn never_ran(about: &About, block: usize, edge: usize) -> u64 {
 }
 
 /// Exceptions that are caught so often that they are control flow.
-pub(super) fn exceptions(about: &About) -> Option<Finding> {
+pub(super) fn exceptions(about: &About, view: &View) -> Option<Finding> {
     let method = about.method;
     let starts = |kind: StartKind| -> u64 {
-        let of_kind = method
-            .paths
-            .iter()
-            .chain(&method.partial)
-            .filter(|p| p.description.start_kind == kind);
+        let of_kind = method.all_paths().filter(|p| p.description.start_kind == kind);
         of_kind.fold(0, |sum, path| sum.saturating_add(path.count))
     };
     let (caught, entries) = (starts(StartKind::Handler), starts(StartKind::Entry));
     if caught < OFTEN || ratio(caught, entries) < 0.05 {
         return None;
     }
-    let handlers = method.paths.iter().chain(&method.partial);
+    let handlers = method.all_paths();
     let first = handlers
         .filter(|p| p.description.start_kind == StartKind::Handler)
         .max_by_key(|p| p.count)?;
     let block = first.description.blocks.first()?.index();
-    Some(about.finding(
+    let making = view.times.as_ref().map(|times| {
+        let frame = times.frame(method.names());
+        frame.map_or(0.0, |frame| {
+            ratio(time_of_throwables(times, frame), times.total.ns)
+        })
+    });
+    let takes = match making {
+        Some(share) if share >= WORTH => {
+            format!("; making exceptions takes {} of the whole time", percent(share))
+        }
+        _ => String::new(),
+    };
+    let found = about.finding(
         FindingKind::Exceptions,
         Some(block),
-        about.share,
+        making.unwrap_or(about.share),
         format!(
-            "{}: caught an exception {} times",
-            about.at(method.map.blocks[block].start),
+            "{}: caught an exception {} times{takes}",
+            method.at(method.map.blocks[block].start),
             thousands(caught)
         ),
         format!(
             "in {} calls; throwing and unwinding costs thousands of instructions each",
             thousands(entries)
         ),
-    ))
+    );
+    Some(Finding {
+        aside: making.is_some_and(|share| share < WORTH),
+        ..found
+    })
+}
+
+/// Nanoseconds in which exceptions were made below a method.
+fn time_of_throwables(times: &Times, method: usize) -> u64 {
+    let frames = &times.samples.frames;
+    let (mut below, mut making, mut ns) = (None, None, 0u64);
+    for node in times.samples.tree.nodes() {
+        below = below.filter(|&depth| depth < node.depth);
+        making = making.filter(|&depth| depth < node.depth);
+        let frame = &frames[node.frame as usize];
+        if node.frame as usize == method {
+            below.get_or_insert(node.depth);
+        }
+        let makes =
+            frame.class == "java/lang/Throwable" && matches!(&*frame.name, "<init>" | "fillInStackTrace");
+        if below.is_some() && makes {
+            making.get_or_insert(node.depth);
+        }
+        if making.is_some() {
+            ns = ns.saturating_add(node.own.ns);
+        }
+    }
+    ns
 }
 
 /// Hot methods that the compiler does not inline, or not compile at all.
@@ -277,9 +323,12 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
         method.short_name(),
         thousands(size.into())
     );
+    // What is interpreted takes many times as long.
+    let aside = limit == INLINED;
     if !about.exact {
         let evidence = format!("HotSpot's limit is {} bytes", thousands(limit.into()));
-        return Some(about.finding(FindingKind::TooBig, None, about.share, text, evidence));
+        let found = about.finding(FindingKind::TooBig, None, about.share, text, evidence);
+        return Some(Finding { aside, ..found });
     }
     let never: Vec<usize> = (0..method.map.blocks.len())
         .filter(|&b| method.block_count(b) == Some(0))
@@ -306,13 +355,14 @@ pub(super) fn too_big(about: &About) -> Option<Finding> {
             ranges(&lines)
         );
     }
-    Some(about.finding(
+    let found = about.finding(
         FindingKind::TooBig,
         never.first().copied(),
         about.share,
         text,
         evidence,
-    ))
+    );
+    Some(Finding { aside, ..found })
 }
 
 /// `lines 3–5, 9 and 11`, at most five of them.

@@ -36,20 +36,19 @@ pub(super) fn under_way(view: &View) -> Vec<Finding> {
             let class_name = words::dotted(name);
             let simple = class_name.rsplit('.').next().unwrap_or_default();
             found.push(Finding {
-                kind: FindingKind::UnderWay,
-                method: None,
                 not_measured: Some((name.clone(), method)),
                 line: map.lines.first().map(|line| line.line),
-                text: format!(
-                    "{simple}.{} takes {} of the CPU time, and none of its paths came to an end",
-                    map.name,
-                    percent(share)
-                ),
-                evidence:
-                    "it was entered before its probes came, or is in one call to the end; what it calls is \
-                           counted"
+                ..Finding::new(
+                    FindingKind::UnderWay,
+                    format!(
+                        "{simple}.{} takes {} of the whole time, and none of its paths came to an end",
+                        map.name,
+                        percent(share)
+                    ),
+                    "it was entered before its probes came, or is in one call to the end; what it calls is counted"
                         .to_owned(),
-                share: Some(share),
+                    Some(share),
+                )
             });
         }
     }
