@@ -203,8 +203,24 @@ fn the_slow_way_has_its_time() -> Result<()> {
             "{what}"
         );
         let found = json["findings"].as_array().ok_or("no findings")?;
-        assert_eq!(found[0]["kind"], "slow-path", "{found:?}");
-        assert_eq!(found[0]["name"], "handle", "{found:?}");
+        assert_eq!(found[0]["kind"], "slow-outcome", "{found:?}");
+        let decision = ["method", "condition", "outcome"].map(|key| found[0][key].as_str());
+        assert_eq!(
+            decision.map(Option::unwrap_or_default),
+            ["handle", "request % 10 == 0", "yes"],
+            "{found:?}"
+        );
+        // All paths with the outcome are one path here.
+        let branches = method(&json, "handle")?["branches"]
+            .as_array()
+            .ok_or("no branches")?;
+        let outcomes = branches[0]["outcome_time"].as_array().ok_or("no times")?;
+        let slow = outcomes.iter().find(|outcome| outcome["outcome"] == "yes");
+        let slow = slow.ok_or("no time of the outcome")?;
+        assert_eq!(
+            (&slow["share"], &slow["interval"]),
+            (&time["share"], &time["interval"])
+        );
     }
     Ok(())
 }
