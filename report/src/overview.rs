@@ -17,6 +17,8 @@ pub(crate) const MIN_WIDTH: usize = 60;
 const MOST_LINES: usize = 60;
 /// Findings on the first screen; the page and the JSON have all.
 const FINDINGS: usize = 5;
+/// Lines behind which only the first three of them are shown.
+const CAUSES_LINES: usize = 24;
 /// Asides there.
 const ASIDES: usize = 3;
 /// Columns of a path that are worth having next to its numbers; else it is below them.
@@ -31,7 +33,7 @@ pub(crate) fn write(view: &View, top: usize, paths: usize, width: usize, color: 
     };
     let found = findings::find(view);
     head(&mut page, view, width);
-    causes(&mut page, &found, width);
+    causes(&mut page, &found, FINDINGS, CAUSES_LINES, width);
     for kind in SECTIONS {
         kind.overview(view, width, &mut page);
     }
@@ -85,14 +87,18 @@ pub(crate) fn ranked<'v, 'p>(view: &'v View<'p>) -> Vec<Ranked<'v, 'p>> {
 }
 
 /// What takes the time, if that is known.
-fn causes(page: &mut Page, found: &[Finding], width: usize) {
+fn causes(page: &mut Page, found: &[Finding], most: usize, lines: usize, width: usize) {
     let causes = found.iter().filter(|finding| !finding.aside);
-    let mut numbered = (1..).zip(causes.take(FINDINGS)).peekable();
+    let mut numbered = (1..).zip(causes.take(most)).peekable();
     if numbered.peek().is_none() {
         return;
     }
     heading(page, "What stands out");
     for (number, finding) in numbered {
+        // On a narrow terminal a sentence takes more lines; the first three are always there.
+        if number > 3 && page.out.lines().count() > lines {
+            break;
+        }
         one(page, number, finding, width);
     }
     page.line("");
@@ -114,7 +120,7 @@ fn asides(page: &Page, found: &[Finding], width: usize) -> Vec<String> {
 /// All findings, in the long report.
 pub(crate) fn stands_out(page: &mut Page, view: &View, width: usize) {
     let found = findings::find(view);
-    causes(page, &found, width);
+    causes(page, &found, usize::MAX, usize::MAX, width);
     let asides: Vec<&Finding> = found.iter().filter(|finding| finding.aside).collect();
     if !asides.is_empty() {
         heading(page, "Also");

@@ -537,8 +537,20 @@ pub(crate) fn within(text: &str, width: usize) -> String {
                 out.push(' ');
                 used += 1;
             }
-            out.push_str(word);
-            used += length;
+            // A name that is too long for any line; with escapes of styles it is left as it is.
+            let mut rest = word;
+            while used + visible(rest) > width && !rest.contains('\u{1b}') {
+                let cut = rest
+                    .char_indices()
+                    .nth(width - used)
+                    .map_or(rest.len(), |(at, _)| at);
+                out.push_str(&rest[..cut]);
+                out.push('\n');
+                out.push_str(&" ".repeat(indent));
+                (rest, used) = (&rest[cut..], indent);
+            }
+            out.push_str(rest);
+            used += visible(rest);
         }
         out.push('\n');
     }
@@ -626,6 +638,7 @@ mod tests {
         assert_eq!(wrap("ab 10 %", 5), ["ab", "10 %"]);
         assert_eq!(elide("a.b.C.m()", 5), "….m()");
         assert_eq!(within("  ab cd ef\ngh", 7), "  ab cd\n  ef\ngh\n");
+        assert_eq!(within("  abcdefgh ij", 6), "  abcd\n  efgh\n  ij\n");
         assert_eq!(within("\u{1b}[1mab\u{1b}[0m cd", 5), "\u{1b}[1mab\u{1b}[0m cd\n");
     }
 }
