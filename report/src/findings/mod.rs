@@ -178,7 +178,7 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// All findings: causes, then asides, the largest share first in each.
+/// All findings: slow outcomes and paths, other causes, then asides; the largest share first in each.
 pub(crate) fn find(view: &View) -> Vec<Finding> {
     if !view.counts_paths() {
         return Vec::new();
@@ -216,7 +216,11 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
     }
     found.sort_by(|a, b| {
         let share = |finding: &Finding| finding.share.unwrap_or(0.0);
+        // The list of hot methods says where the time is; which way it came says more.
+        let says_way =
+            |finding: &Finding| matches!(finding.kind, FindingKind::SlowOutcome | FindingKind::SlowPath);
         (a.aside.cmp(&b.aside))
+            .then(says_way(b).cmp(&says_way(a)))
             .then(share(b).total_cmp(&share(a)))
             .then(a.kind.cmp(&b.kind))
             .then(a.line.cmp(&b.line))
