@@ -536,6 +536,19 @@ fn a_cause_is_said_once_with_its_share_of_the_whole_time() {
 }
 
 #[test]
+fn outcomes_come_before_methods_with_more_time() {
+    let found = findings(&served(200, 700, 90));
+    let causes: Vec<_> = found.iter().filter(|finding| !finding.aside).collect();
+    let kinds: Vec<FindingKind> = causes.iter().map(|finding| finding.kind).collect();
+    assert_eq!(
+        kinds,
+        [FindingKind::SlowOutcome, FindingKind::HotMethod],
+        "{found:#?}"
+    );
+    assert!(causes[0].share < causes[1].share, "{found:#?}");
+}
+
+#[test]
 fn findings_of_little_of_the_whole_time_are_none() {
     // The same, in a program that does other things most of the time.
     let found = findings(&served(44, 30, 10_000));
