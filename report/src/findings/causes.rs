@@ -164,13 +164,14 @@ impl<'v> OfMethod<'v, '_> {
             let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
             for (index, &count) in counts.iter().enumerate() {
                 let edge = super::rules::edge(branch.block, index);
+                let time = method.time_of(edge).filter(|time| self.is_worth(time));
+                let Some(time) = time.filter(|_| total >= MIN_EXECUTIONS) else {
+                    continue;
+                };
                 let executions = if self.leaves_loop(edge) {
                     ratio(count, self.entries())
                 } else {
                     ratio(count, total)
-                };
-                let Some(time) = method.time_of(edge).filter(|_| total >= MIN_EXECUTIONS) else {
-                    continue;
                 };
                 let what = if count >= MIN_COUNT && self.is_slow(&time, executions) {
                     What::Outcome(edge)
@@ -191,10 +192,11 @@ impl<'v> OfMethod<'v, '_> {
         let method = self.method;
         let mut found = Vec::new();
         for path in &method.paths {
-            let Some(time) = path.time else { continue };
-            let from_there = method
-                .all_paths()
-                .filter(|p| p.description.start == path.description.start);
+            let Some(time) = path.time.filter(|time| self.is_worth(time)) else {
+                continue;
+            };
+            let start = |path: &PathView| (path.description.start_kind, path.description.start);
+            let from_there = method.all_paths().filter(|other| start(other) == start(path));
             let from_there = from_there.fold(0u64, |sum, p| sum.saturating_add(p.count));
             if from_there < MIN_EXECUTIONS || path.count < MIN_COUNT {
                 continue;
@@ -216,6 +218,11 @@ impl<'v> OfMethod<'v, '_> {
             }
         }
         found
+    }
+
+    /// Is it enough time to look at it?
+    fn is_worth(&self, time: &PathTime) -> bool {
+        time.share * self.total_share >= MIN_CERTAIN
     }
 
     fn is_slow(&self, time: &PathTime, executions: f64) -> bool {
