@@ -41,6 +41,11 @@ impl LeftOut<'_> {
         )
     }
 
+    /// Class, name and descriptor.
+    pub(crate) fn names(&self) -> Names<'_> {
+        (self.class, self.name, self.descriptor)
+    }
+
     /// A time of it as a share of the program's, 0 to 1.
     pub fn share(&self, time: CpuTime) -> f64 {
         time.ns as f64 / self.program.ns.max(1) as f64

@@ -274,7 +274,6 @@ impl<'p> View<'p> {
         let mut totals = [0u128; 4];
         let mut methods = Vec::new();
         let mut idle = Vec::new();
-        let mut ran_names: HashSet<Names> = HashSet::new();
         for (position, class) in profile.classes.iter().enumerate() {
             for (index, map) in class.map.methods.iter().enumerate() {
                 let forests = profile.kpaths.as_ref().map(|k| &k.methods);
@@ -301,7 +300,6 @@ impl<'p> View<'p> {
                     continue;
                 };
                 let mut method = MethodView::new(class, map, counts, Rc::clone(sources));
-                ran_names.insert(method.names());
                 method.conditions = conditions((position, index));
                 method.readings = profile.run.has_readings_only();
                 method.forest = forest;
@@ -348,7 +346,12 @@ impl<'p> View<'p> {
         let mut left_out = Vec::new();
         if let Some(times) = &times {
             methods.iter_mut().for_each(|method| method.set_times(times));
-            left_out = left_out::left_out(profile, times, &ran_names, pattern);
+            let ran = methods.iter().filter(|method| method.has_counts());
+            let ran: HashSet<Names> = ran.map(MethodView::names).collect();
+            left_out = left_out::left_out(profile, times, &ran, pattern);
+            let is_left_out =
+                |method: &MethodView| left_out.iter().any(|left| left.names() == method.names());
+            methods.retain(|method| method.has_counts() || !is_left_out(method));
         }
         methods.sort_by(|a, b| {
             let time = |m: &MethodView| m.time.as_ref().map_or(0, |time| time.near.ns);
@@ -587,6 +590,11 @@ impl<'p> MethodView<'p> {
             true => Division::of_readings(self.map.blocks.len(), &ways),
             false => Division::new(self.map.blocks.len(), &ways, &self.known_blocks),
         }
+    }
+
+    /// Has it counts, readable or not?
+    fn has_counts(&self) -> bool {
+        self.count > 0 || !self.unreadable.is_empty()
     }
 
     /// Class, name and descriptor.
