@@ -91,6 +91,30 @@ pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
     }
 }
 
+/// Like [`write()`], piece by piece.
+pub fn write_with(
+    path: Option<&Path>,
+    put: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    match path {
+        None => {
+            let mut out = io::stdout().lock();
+            put(&mut out).and_then(|()| out.flush()).map_err(CliError::stream)
+        }
+        Some(path) if is_stream(path) => {
+            let mut bytes = Vec::new();
+            put(&mut bytes).map_err(|e| CliError::file(path, e))?;
+            write_file(path, &bytes)
+        }
+        Some(path) => {
+            let _limit = FileSizeLimit::respect();
+            let mut draft = Draft::new(path, 0o666).map_err(CliError::failed)?;
+            put(&mut draft).map_err(|e| CliError::file(path, e))?;
+            write_files_with(vec![draft], &[])
+        }
+    }
+}
+
 /// Says something on standard error. Names in it come from class files, traces and command lines: none of
 /// them may steer a terminal. A terminal that was closed hears nothing, and that is no reason to panic.
 pub fn complain(message: &str) {

@@ -1,12 +1,12 @@
 //! From a profile to bytes in a format: where the command line meets `trodden-report`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use trodden_profile::Profile;
 use trodden_profile::options::FileFormat;
-use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportOptions, StackKind, Weight};
+use trodden_report::{ContextsOptions, KPathsOptions, Report, ReportError, ReportOptions, StackKind, Weight};
 
 use crate::coverage::CoverageFormat;
 use crate::error::CliError;
@@ -119,8 +119,26 @@ impl RenderOptions {
     }
 }
 
-/// Renders.
-pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Result<Vec<u8>, CliError> {
+/// Writes a rendering to a file, or to standard output if there is none.
+pub fn write(
+    profile: &Profile,
+    format: Format,
+    options: &RenderOptions,
+    path: Option<&Path>,
+) -> Result<(), CliError> {
+    if format != Format::Json {
+        return output::write(path, &render(profile, format, options)?);
+    }
+    let report = report(profile, options)?;
+    output::write_with(path, |out| {
+        report.write_json(out).map_err(|e| match e {
+            ReportError::Write(e) => e,
+            e => io::Error::other(e),
+        })
+    })
+}
+
+fn report<'p>(profile: &'p Profile, options: &RenderOptions) -> Result<Report<'p>, CliError> {
     let report_options = ReportOptions {
         method: options.method.clone(),
         top: options.top.unwrap_or(0),
@@ -134,7 +152,12 @@ pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Res
         contexts: options.contexts,
         ..ReportOptions::default()
     };
-    let report = Report::new(profile, &report_options).map_err(CliError::failed)?;
+    Report::new(profile, &report_options).map_err(CliError::failed)
+}
+
+/// Renders.
+pub fn render(profile: &Profile, format: Format, options: &RenderOptions) -> Result<Vec<u8>, CliError> {
+    let report = report(profile, options)?;
     let text = match format {
         Format::Json => report.json(),
         Format::Html => report.html(),

@@ -12,7 +12,7 @@ use trodden_profile::trace::TraceReader;
 use trodden_profile::{Profile, facts};
 
 use crate::error::CliError;
-use crate::output::{self, write_file};
+use crate::output;
 use crate::profile_args::ProfileArgs;
 use crate::render::{self, Format, RenderOptions};
 
@@ -108,10 +108,7 @@ fn taken() -> String {
 fn save(profile: &Profile, args: &ReplayArgs, format: Option<Format>) -> Result<(), CliError> {
     match format {
         None => profile.save(&args.output).map_err(CliError::failed),
-        Some(format) => {
-            let bytes = render::render(profile, format, &RenderOptions::default())?;
-            write_file(&args.output, &bytes)
-        }
+        Some(format) => render::write(profile, format, &RenderOptions::default(), Some(&args.output)),
     }
 }
 

@@ -176,6 +176,5 @@ pub fn report(args: &ReportArgs) -> Result<(), CliError> {
             call_sites: args.call_sites,
         },
     };
-    let bytes = render::render(&profile, format, &options)?;
-    output::write(args.output.as_deref(), &bytes)
+    render::write(&profile, format, &options, args.output.as_deref())
 }

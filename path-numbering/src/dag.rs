@@ -150,6 +150,11 @@ impl PathDag {
         values: Vec<Vec<u64>>,
         starts: Vec<PathStart>,
     ) -> Self {
+        Self::from_rows(end_cause, values.into(), starts)
+    }
+
+    /// Like [`from_parts`](Self::from_parts), from a ready-made table of values.
+    pub fn from_rows(end_cause: Vec<Option<EndCause>>, values: Rows<u64>, starts: Vec<PathStart>) -> Self {
         let num_paths = starts
             .iter()
             .map(|s| s.value.saturating_add(s.paths))
@@ -157,7 +162,7 @@ impl PathDag {
             .unwrap_or(0);
         PathDag {
             end_cause,
-            values: values.into(),
+            values,
             starts,
             num_paths,
         }

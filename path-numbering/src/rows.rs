@@ -40,6 +40,12 @@ impl<T> Rows<T> {
         self.first.push(self.items.len() as u32);
     }
 
+    /// Gives back the memory that is not used.
+    pub fn shrink_to_fit(&mut self) {
+        self.first.shrink_to_fit();
+        self.items.shrink_to_fit();
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.first.len() - 1

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use trodden_numbering::{BlockId, EdgeRef};
 use trodden_profile::{
     CompilerMade, CpuTime, Key, MethodMap, PathDescription, Place, edge_key, printable_lines,
@@ -24,7 +25,7 @@ struct Document<'a> {
     run: Run<'a>,
     totals: Totals,
     findings: Vec<Finding<'a>>,
-    methods: Vec<Method<'a>>,
+    methods: Methods<'a>,
     skipped: Vec<Skipped<'a>>,
     /// Methods whose callees have no call sites in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,6 +35,19 @@ struct Document<'a> {
     without_cut_paths: Vec<Skipped<'a>>,
     #[serde(flatten)]
     kinds: Keys<'a>,
+}
+
+/// Methods, each of which is made as it is written: all of them are many times the profile.
+struct Methods<'a> {
+    views: &'a [MethodView<'a>],
+    extent: &'a Extent<'a>,
+}
+
+impl Serialize for Methods<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let methods = self.views.iter().take(self.extent.top);
+        serializer.collect_seq(methods.map(|one| method(one, self.extent)))
+    }
 }
 
 #[derive(Serialize)]
@@ -283,7 +297,11 @@ fn listed<'a>(all: &Reasons<'a>) -> Vec<Skipped<'a>> {
     listed
 }
 
-pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, ReportError> {
+pub(crate) fn write<'p>(
+    view: &'p View<'p>,
+    extent: &'p Extent<'p>,
+    out: &mut dyn Write,
+) -> Result<(), ReportError> {
     let run = view.run;
     let found = findings::find(view);
     let document = Document {
@@ -310,22 +328,48 @@ pub(crate) fn write<'p>(view: &'p View<'p>, extent: &Extent) -> Result<String, R
             unreadable: view.totals.unreadable,
         },
         findings: found.iter().map(|f| finding(view, f)).collect(),
-        methods: view
-            .methods
-            .iter()
-            .take(extent.top)
-            .map(|m| method(m, extent))
-            .collect(),
+        methods: Methods {
+            views: &view.methods,
+            extent,
+        },
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
         without_cut_paths: listed(&view.without_cut_paths),
         kinds: Keys::of(|kind| kind.json(view, extent)),
     };
-    let mut out = serde_json::to_string_pretty(&document)?;
-    out.push('\n');
-    // JSON's own escapes: what the writer leaves as it is are marks that turn the direction of writing around, and the
-    // upper control characters.
-    Ok(printable_lines(&out).into_owned())
+    let mut out = Printable(BufWriter::new(out));
+    serde_json::to_writer_pretty(&mut out, &document).map_err(|e| {
+        if e.is_io() {
+            ReportError::Write(e.into())
+        } else {
+            ReportError::Json(e)
+        }
+    })?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
+}
+
+/// JSON's own escapes for what the JSON writer leaves: marks that turn the direction of writing around, and the upper control
+/// characters. The writer gives whole characters.
+struct Printable<W>(W);
+
+impl<W: Write> Write for Printable<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n');
+        if bytes.iter().all(is_plain) {
+            self.0.write_all(bytes)?;
+            return Ok(bytes.len());
+        }
+        match std::str::from_utf8(bytes) {
+            Ok(text) => self.0.write_all(printable_lines(text).as_bytes())?,
+            Err(_) => self.0.write_all(bytes)?,
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 fn finding<'a>(view: &'a View, finding: &'a crate::Finding) -> Finding<'a> {

@@ -50,6 +50,7 @@ mod view;
 mod words;
 
 use std::borrow::Cow;
+use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -287,7 +288,17 @@ impl<'p> Report<'p> {
     /// # Errors
     /// If the JSON writer fails.
     pub fn json(&self) -> Result<String, ReportError> {
-        json::write(&self.view, &self.extent(usize::MAX, usize::MAX, 0.01))
+        let mut out = Vec::new();
+        self.write_json(&mut out)?;
+        Ok(String::from_utf8(out).expect("JSON is UTF-8"))
+    }
+
+    /// Like [`json`](Self::json), piece by piece: that of a large program has many times the bytes of its profile.
+    ///
+    /// # Errors
+    /// If `out` or the JSON writer fails.
+    pub fn write_json(&self, out: &mut dyn Write) -> Result<(), ReportError> {
+        json::write(&self.view, &self.extent(usize::MAX, usize::MAX, 0.01), out)
     }
 
     /// One HTML page that needs nothing else: no network, and no script to be read.

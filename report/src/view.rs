@@ -481,6 +481,8 @@ impl<'p> MethodView<'p> {
                 Err(error) => view.unreadable.push(Unreadable { number, count, error }),
             }
         }
+        view.paths.shrink_to_fit();
+        view.partial.shrink_to_fit();
         if damage.is_none() {
             for &number in map
                 .unobserved
@@ -759,16 +761,22 @@ impl PathView {
         self.flow > 0 || self.time.is_some_and(|time| time.ns > 0.0)
     }
 
-    pub(crate) fn new(map: &MethodMap, path: Path, number: u64, count: u64) -> Self {
-        let description = map.describe_path(&path);
+    pub(crate) fn new(map: &MethodMap, mut path: Path, number: u64, count: u64) -> Self {
+        let mut description = map.describe_path(&path);
         let flow = count.saturating_mul(description.branches());
+        let mut stops = stops(map, &path, &description);
+        // There are many: no room to spare.
+        stops.shrink_to_fit();
+        description.steps.shrink_to_fit();
+        description.blocks.shrink_to_fit();
+        path.edges.shrink_to_fit();
         PathView {
             number,
             count,
             flow,
             share: 0.0,
             share_of_method: 0.0,
-            stops: stops(map, &path, &description),
+            stops,
             time: None,
             description,
             edges: path.edges,

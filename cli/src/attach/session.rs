@@ -71,7 +71,7 @@ impl Session<'_> {
                     let file = recording.file();
                     output::write_file(path, &fs::read(&file).map_err(|e| CliError::file(&file, e))?)?
                 }
-                Some(format) => output::write_file(path, &render::render(&profile, format, &options)?)?,
+                Some(format) => render::write(&profile, format, &options, Some(path))?,
             }
         }
         let options = RenderOptions::for_terminal(places);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use trodden_profile::output::{STAGING_FOLDER, hold};
-use trodden_report::coverage::SiteFile;
+use trodden_report::coverage::{Coverage, SiteFile};
 
 use crate::error::CliError;
 use crate::output::{FileSizeLimit, clear_leftovers};
@@ -24,7 +24,7 @@ pub fn wanted(output: &Path) -> PathBuf {
 }
 
 /// Writes it, in place of an earlier one.
-pub fn write(folder: &Path, files: &[SiteFile]) -> Result<(), CliError> {
+pub fn write(folder: &Path, coverage: &Coverage) -> Result<(), CliError> {
     let failed = |e: std::io::Error| CliError::file(folder, format!("cannot write: {e}"));
     let _limit = FileSizeLimit::respect();
     let there = match fs::read_dir(folder) {
@@ -52,11 +52,12 @@ pub fn write(folder: &Path, files: &[SiteFile]) -> Result<(), CliError> {
     let staged = staged.map_err(failed)?;
     let _held = hold(staged.path()).map_err(failed)?;
     let (new, old) = (staged.path().join("new"), staged.path().join("old"));
-    for file in files {
+    let mut put = |file: SiteFile| {
         let path = new.join(&file.path);
-        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
-        fs::write(&path, &file.text).map_err(failed)?;
-    }
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(&path, &file.text)
+    };
+    coverage.site(&mut put).map_err(failed)?;
     // The old one is moved out of the way first: folders cannot be replaced in one step.
     if there.is_some() {
         fs::rename(&place, &old).map_err(failed)?;

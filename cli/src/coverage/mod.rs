@@ -144,7 +144,7 @@ fn pages(coverage: &Coverage, target: Option<&Path>) -> Result<(), CliError> {
         let wanted = "error: HTML is a folder of pages: name it by -o FOLDER";
         return Err(CliError::Usage(wanted.to_owned()));
     };
-    folder::write(&folder::wanted(target), &coverage.site())
+    folder::write(&folder::wanted(target), coverage)
 }
 
 /// Writes coverage in a format; `never` adds to text what never ran, by class. LCOV and the kinds of XML know

@@ -14,7 +14,7 @@ use trodden_profile::output::{RUN_FOLDER, hold};
 use super::launcher::Launcher;
 use crate::error::CliError;
 use crate::merge::load_merged;
-use crate::output::{self, write_file};
+use crate::output;
 use crate::render::{self, Format, RenderOptions};
 
 /// Identity and age of a file: changes when it is rewritten.
@@ -169,9 +169,7 @@ impl Destination {
             let format = Format::of_file(self.wanted.format());
             match format {
                 None => profile.save(&path).map_err(CliError::failed)?,
-                Some(format) => {
-                    write_file(&path, &render::render(&profile, format, options)?)?;
-                }
+                Some(format) => render::write(&profile, format, options, Some(&path))?,
             }
             results.push(RunResult {
                 path,

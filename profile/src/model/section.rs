@@ -6,7 +6,9 @@ use flate2::write::ZlibEncoder;
 use std::io::Write;
 
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
-use crate::model::codec::{PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section};
+use crate::model::codec::{
+    PACKING_LIMIT, PLAIN, Problem, SECTION_TARGET, Tag, WriteError, ZLIB, check_length, put_section,
+};
 use crate::model::merge::MergeError;
 use crate::model::profile::Profile;
 use crate::model::subtract::SubtractError;
@@ -88,13 +90,14 @@ impl<'a> Sections<'a> {
         Sections { out }
     }
 
-    /// Appends a section with these contents, packed if that makes it smaller.
+    /// Appends a section with these contents, packed if that makes it smaller and readers will unpack it.
     pub fn put(&mut self, tag: Tag, plain: &[u8]) -> Result<(), WriteError> {
         check_length(plain)?;
         let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
         packed.write_all(plain)?;
         let packed = packed.finish()?;
-        let (encoding, stored) = if packed.len() < plain.len() {
+        let is_readable = plain.len() <= packed.len().saturating_mul(PACKING_LIMIT);
+        let (encoding, stored) = if packed.len() < plain.len() && is_readable {
             (ZLIB, packed.as_slice())
         } else {
             (PLAIN, plain)

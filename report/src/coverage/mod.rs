@@ -30,6 +30,7 @@ mod xml;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 
@@ -257,9 +258,13 @@ impl Coverage {
         sonar::write(&self.printable())
     }
 
-    /// HTML pages, files of one folder: packages, their classes, their sources, with what is worst first.
-    pub fn site(&self) -> Vec<SiteFile> {
-        site::write(&self.printable())
+    /// HTML pages, files of one folder: packages, their classes, their sources, with what is worst first. `put` gets one after
+    /// the other: a large program has more of them than fit into memory.
+    ///
+    /// # Errors
+    /// If `put` fails.
+    pub fn site(&self, put: &mut dyn FnMut(SiteFile) -> io::Result<()>) -> io::Result<()> {
+        site::write(&self.printable(), put)
     }
 
     /// The coverage with printable names, for formats that cannot hold others.

@@ -93,6 +93,16 @@ pub enum ReadError {
         /// The limit.
         limit: u64,
     },
+    /// All sections together claim more bytes than any profile of the file's length has.
+    #[error(
+        "the file claims to hold {claimed} bytes when unpacked, which is above the limit of {limit} for its length"
+    )]
+    UnpacksTooFar {
+        /// Bytes that its sections claim.
+        claimed: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A section cannot be decompressed.
     #[error("section '{section}' at offset {offset} cannot be unpacked: {reason}")]
     Unpack {

@@ -43,10 +43,15 @@ pub(crate) const ZLIB: u8 = 1;
 pub(crate) const SECTION_HEADER: usize = 4 + 1 + 4 + 4 + 4;
 /// Most plain bytes of one section.
 pub(crate) const SECTION_LIMIT: usize = 64 << 20;
-/// Most plain bytes of all sections of a file.
-pub(crate) const FILE_LIMIT: u64 = 2 << 30;
+/// Most plain bytes for a stored one in a section; what packs better is stored plain. Profiles pack to a third or a tenth.
+pub(crate) const PACKING_LIMIT: usize = 64;
 /// Plain bytes after which a writer begins another class section.
 pub(crate) const SECTION_TARGET: usize = 1 << 20;
+
+/// Most plain bytes of all sections of a file with this number of bytes: a section's worth, and what a writer packs.
+pub(crate) fn unpacked_limit(length: usize) -> u64 {
+    SECTION_LIMIT as u64 + length as u64 * PACKING_LIMIT as u64
+}
 
 /// CRC-32 of a section: over its header up to the CRC, then its stored payload.
 pub(crate) fn section_crc(header: &[u8], payload: &[u8]) -> u32 {

@@ -5,13 +5,13 @@ use std::io::Read;
 use std::sync::Arc;
 
 use flate2::bufread::ZlibDecoder;
-use trodden_numbering::{BlockId, EndCause, PathDag, PathStart, SimpleGraph, StartKind};
+use trodden_numbering::{BlockId, EndCause, PathDag, PathStart, Rows, SimpleGraph, StartKind};
 
 use super::error::{Problem, ReadError};
 use super::wire::{Decoded, Decoder};
 use super::{
-    CLASSES, END, FILE_LIMIT, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag,
-    ZLIB, section_crc, validate,
+    CLASSES, END, FORMAT_VERSION, MAGIC, PLAIN, RUN, SECTION_HEADER, SECTION_LIMIT, SKIPPED, Tag, ZLIB,
+    section_crc, unpacked_limit, validate,
 };
 use crate::model::facts::Facts;
 use crate::model::map::{BlockExit, BlockInfo, ClassMap, EdgeLabel, LineEntry, MethodMap};
@@ -20,13 +20,13 @@ use crate::model::section::{SECTIONS, SectionReader};
 
 pub(super) fn read(bytes: &[u8]) -> Result<Profile, ReadError> {
     let mut at = header(bytes)?;
-    let mut budget = FILE_LIMIT;
+    check_sum(bytes, at)?;
     let mut profile = Profile::default();
     let mut seen_run = false;
     let mut readers: Vec<Box<dyn SectionReader>> = SECTIONS.iter().map(|kind| kind.reader()).collect();
     loop {
         let frame = Frame::at(bytes, at)?;
-        let plain = frame.plain(&mut budget)?;
+        let plain = frame.plain()?;
         let mut decoder = Decoder::new(&plain);
         if !seen_run && frame.tag != RUN {
             return Err(frame.order("comes before the section 'RUN '"));
@@ -133,6 +133,27 @@ fn header(bytes: &[u8]) -> Result<usize, ReadError> {
     Ok(MAGIC.len() + 2)
 }
 
+/// What a section's header says behind tag and encoding: stored length, plain length, CRC-32.
+fn numbers(header: &[u8; SECTION_HEADER]) -> [u32; 3] {
+    [5, 9, 13].map(|i| u32::from_le_bytes([header[i], header[i + 1], header[i + 2], header[i + 3]]))
+}
+
+/// Refuses a file that claims to unpack to more than [`unpacked_limit`], before any of it is unpacked.
+fn check_sum(bytes: &[u8], mut at: usize) -> Result<(), ReadError> {
+    let mut claimed = 0;
+    // What is wrong with a section is found when it is read.
+    while let Some(header) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        let [stored, plain, _] = numbers(header);
+        claimed += u64::from(plain);
+        at = at.saturating_add(SECTION_HEADER + stored as usize);
+    }
+    let limit = unpacked_limit(bytes.len());
+    if claimed > limit {
+        return Err(ReadError::UnpacksTooFar { claimed, limit });
+    }
+    Ok(())
+}
+
 /// A section whose checksum was found right.
 struct Frame<'a> {
     tag: Tag,
@@ -153,9 +174,9 @@ impl<'a> Frame<'a> {
                 "a section header (there is no end marker)",
             ));
         };
-        let number = |i: usize| u32::from_le_bytes([header[i], header[i + 1], header[i + 2], header[i + 3]]);
         let tag = [header[0], header[1], header[2], header[3]];
-        let (stored_length, plain_length, stated) = (number(5) as usize, number(9) as usize, number(13));
+        let [stored_length, plain_length, stated] = numbers(header);
+        let (stored_length, plain_length) = (stored_length as usize, plain_length as usize);
         let limit = SECTION_LIMIT;
         if stored_length > limit || plain_length > limit {
             return Err(ReadError::TooLarge {
@@ -193,15 +214,7 @@ impl<'a> Frame<'a> {
         name(self.tag)
     }
 
-    fn plain(&self, budget: &mut u64) -> Result<Cow<'a, [u8]>, ReadError> {
-        *budget = budget
-            .checked_sub(self.plain_length as u64)
-            .ok_or_else(|| ReadError::TooLarge {
-                section: self.name(),
-                offset: self.start as u64,
-                claimed: FILE_LIMIT - *budget + self.plain_length as u64,
-                limit: FILE_LIMIT,
-            })?;
+    fn plain(&self) -> Result<Cow<'a, [u8]>, ReadError> {
         let unpack = |reason: String| ReadError::Unpack {
             section: self.name(),
             offset: self.start as u64,
@@ -341,12 +354,14 @@ pub(crate) fn class(d: &mut Decoder<'_>) -> Result<ClassProfile, Problem> {
         methods.push(map);
         counts.push(count);
     }
+    methods.shrink_to_fit();
     let map = Arc::new(ClassMap {
         name,
         sha256,
         source_file,
         methods,
     });
+    counts.shrink_to_fit();
     Ok(ClassProfile { map, counts })
 }
 
@@ -356,19 +371,11 @@ fn block_id(d: &mut Decoder<'_>, what: &str) -> Decoded<BlockId> {
 
 fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(MethodMap, MethodCounts)> {
     let code_length = d.u32("code length")?;
-    let mut blocks = Vec::new();
-    let mut end_cause = Vec::new();
-    let mut successors = Vec::new();
-    let mut values = Vec::new();
-    let mut expected = 0;
+    let mut blocks = Blocks::default();
     for index in 0..d.count("blocks")? {
-        let block = block(d, index, expected)?;
-        expected = block.info.end;
-        blocks.push(block.info);
-        end_cause.push(block.ends);
-        successors.push(block.successors);
-        values.push(block.values);
+        blocks.read(d, index)?;
     }
+    blocks.shrink_to_fit();
     let entry = block_id(d, "entry block")?;
     let extra_starts = d.list("handlers", |d, _| block_id(d, "handler block"))?;
     let starts = d.list("path starts", |d, _| {
@@ -401,9 +408,9 @@ fn method(d: &mut Decoder<'_>, name: String, descriptor: String) -> Decoded<(Met
         name,
         descriptor,
         code_length,
-        blocks,
-        graph: SimpleGraph::from_parts(entry, successors, extra_starts),
-        dag: PathDag::from_parts(end_cause, values, starts),
+        blocks: blocks.infos,
+        graph: SimpleGraph::from_rows(entry, blocks.successors, extra_starts),
+        dag: PathDag::from_rows(blocks.ends, blocks.values, starts),
         lines,
         inlined: Vec::new(),
         unobserved: unobserved.into_iter().map(|(number, ())| number).collect(),
@@ -438,59 +445,81 @@ pub(crate) fn ascending<T>(
     })
 }
 
-struct Block {
-    info: BlockInfo,
-    ends: Option<EndCause>,
-    successors: Vec<BlockId>,
-    values: Vec<u64>,
+/// The blocks of a method, as far as they were read. Programs have many: what is kept has no room to spare.
+#[derive(Default)]
+struct Blocks {
+    infos: Vec<BlockInfo>,
+    ends: Vec<Option<EndCause>>,
+    successors: Rows<BlockId>,
+    values: Rows<u64>,
 }
 
-fn block(d: &mut Decoder<'_>, index: usize, expected: u32) -> Decoded<Block> {
-    let in_code = |value: Option<i64>| {
-        let value = value.and_then(|v| u32::try_from(v).ok());
-        value.ok_or_else(|| format!("block {index} lies outside of any code"))
-    };
-    let start = in_code(d.int("block start")?.checked_add(i64::from(expected)))?;
-    let end = in_code(i64::from(start).checked_add(i64::from(d.u32("block length")?)))?;
-    let last = in_code(i64::from(start).checked_add(i64::from(d.u32("last instruction")?)))?;
-    let byte = d.byte("block exit")?;
-    let exit = match byte & 0x0f {
-        0 => BlockExit::FallThrough,
-        1 => BlockExit::Goto,
-        2 => BlockExit::Branch,
-        3 => BlockExit::Switch,
-        4 => BlockExit::Return,
-        5 => BlockExit::Throw,
-        other => return Err(format!("block {index}: {other} is no kind of exit")),
-    };
-    let ends = match byte >> 4 {
-        0 => None,
-        1 => Some(EndCause::Header),
-        2 => Some(EndCause::Cut),
-        other => return Err(format!("block {index}: {other} is no cause to end a path")),
-    };
-    let (mut labels, mut successors, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..d.count("successors")? {
-        labels.push(edge_label(d)?);
-        let to = d.int("successor")?.checked_add(index as i64);
-        let to = to.and_then(|to| u32::try_from(to).ok());
-        let to = to.ok_or_else(|| format!("block {index} has an impossible successor"))?;
-        successors.push(BlockId::new(to as usize));
-        values.push(d.uint("edge value")?);
+impl Blocks {
+    fn read(&mut self, d: &mut Decoder<'_>, index: usize) -> Decoded<()> {
+        let in_code = |value: Option<i64>| {
+            let value = value.and_then(|v| u32::try_from(v).ok());
+            value.ok_or_else(|| format!("block {index} lies outside of any code"))
+        };
+        let expected = self.infos.last().map_or(0, |block| block.end);
+        let start = in_code(d.int("block start")?.checked_add(i64::from(expected)))?;
+        let end = in_code(i64::from(start).checked_add(i64::from(d.u32("block length")?)))?;
+        let last = in_code(i64::from(start).checked_add(i64::from(d.u32("last instruction")?)))?;
+        let byte = d.byte("block exit")?;
+        let exit = match byte & 0x0f {
+            0 => BlockExit::FallThrough,
+            1 => BlockExit::Goto,
+            2 => BlockExit::Branch,
+            3 => BlockExit::Switch,
+            4 => BlockExit::Return,
+            5 => BlockExit::Throw,
+            other => return Err(format!("block {index}: {other} is no kind of exit")),
+        };
+        self.ends.push(match byte >> 4 {
+            0 => None,
+            1 => Some(EndCause::Header),
+            2 => Some(EndCause::Cut),
+            other => return Err(format!("block {index}: {other} is no cause to end a path")),
+        });
+        let labels = d.list("successors", |d, _| {
+            let label = edge_label(d)?;
+            let to = d.int("successor")?.checked_add(index as i64);
+            let to = to.and_then(|to| u32::try_from(to).ok());
+            let to = to.ok_or_else(|| format!("block {index} has an impossible successor"))?;
+            self.successors.push(BlockId::new(to as usize));
+            self.values.push(d.uint("edge value")?);
+            Ok(label)
+        })?;
+        self.successors.end_row();
+        self.values.end_row();
+        self.infos.push(BlockInfo {
+            start,
+            end,
+            last,
+            exit,
+            labels: shared(labels),
+        });
+        Ok(())
     }
-    let info = BlockInfo {
-        start,
-        end,
-        last,
-        exit,
-        labels: labels.into(),
-    };
-    Ok(Block {
-        info,
-        ends,
-        successors,
-        values,
-    })
+
+    fn shrink_to_fit(&mut self) {
+        self.infos.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.successors.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+}
+
+/// Labels as nearly all blocks have them are there once for all.
+fn shared(labels: Vec<EdgeLabel>) -> Cow<'static, [EdgeLabel]> {
+    const COMMON: [&[EdgeLabel]; 5] = [
+        &[],
+        &[EdgeLabel::FallThrough],
+        &[EdgeLabel::Goto],
+        &[EdgeLabel::Taken, EdgeLabel::NotTaken],
+        &[EdgeLabel::NotTaken, EdgeLabel::Taken],
+    ];
+    let common = COMMON.into_iter().find(|common| *common == labels);
+    common.map_or(Cow::Owned(labels), Cow::Borrowed)
 }
 
 fn edge_label(d: &mut Decoder<'_>) -> Decoded<EdgeLabel> {

@@ -137,7 +137,11 @@ impl<'a> Decoder<'a> {
         mut item: impl FnMut(&mut Self, usize) -> Decoded<T>,
     ) -> Decoded<Vec<T>> {
         let count = self.count(what)?;
-        (0..count).map(|index| item(self, index)).collect()
+        let list: Decoded<Vec<T>> = (0..count).map(|index| item(self, index)).collect();
+        list.map(|mut list| {
+            list.shrink_to_fit();
+            list
+        })
     }
 
     /// Records up to the end of the payload.

@@ -7,6 +7,7 @@ mod names;
 mod source;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -67,37 +68,32 @@ struct File<'c> {
     methods: Vec<&'c MethodCoverage>,
 }
 
-/// All pages.
-pub(super) fn write(coverage: &Coverage) -> Vec<SiteFile> {
+/// All pages, one after the other.
+pub(super) fn write(coverage: &Coverage, put: &mut dyn FnMut(SiteFile) -> io::Result<()>) -> io::Result<()> {
     let packages = packages(coverage);
     let sources = Sources::new(&coverage.options.sources);
-    let file = |path: PathBuf, text: String| SiteFile { path, text };
+    let mut file = |path: PathBuf, text: String| put(SiteFile { path, text });
     let script: String = SCRIPTS.into_iter().collect();
-    let mut files = vec![
-        file(INDEX.into(), index::page(coverage, &packages)),
-        file(STYLE_NAME.into(), STYLES.into_iter().collect()),
-        file(
-            SCRIPT_NAME.into(),
-            format!("\"use strict\";\n(() => {{\n{script}}})();\n"),
-        ),
-    ];
+    file(INDEX.into(), index::page(coverage, &packages))?;
+    file(STYLE_NAME.into(), STYLES.into_iter().collect())?;
+    file(
+        SCRIPT_NAME.into(),
+        format!("\"use strict\";\n(() => {{\n{script}}})();\n"),
+    )?;
     for package in &packages {
         let folder = PathBuf::from(&package.folder);
-        files.push(file(folder.join(INDEX), index::package(coverage, package)));
+        file(folder.join(INDEX), index::package(coverage, package))?;
         for class in &package.classes {
-            files.push(file(
-                folder.join(&class.page),
-                class::page(coverage, package, class),
-            ));
+            file(folder.join(&class.page), class::page(coverage, package, class))?;
         }
         for source in &package.files {
-            files.push(file(
+            file(
                 folder.join(&source.page),
                 source::page(coverage, package, source, &sources),
-            ));
+            )?;
         }
     }
-    files
+    Ok(())
 }
 
 fn packages(coverage: &Coverage) -> Vec<Package<'_>> {
