@@ -2,12 +2,18 @@
 //! All text goes through maud, which escapes it; only our own style sheet and script go in raw.
 
 pub(crate) mod embed;
+mod left_out;
 mod methods;
 mod routes;
 
+use std::collections::HashMap;
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::findings;
+use crate::findings::{self, Finding};
+use crate::left_out::LeftOut;
+use crate::line_time::LineTimes;
+use crate::path_time::Times;
 use crate::section::{Extent, SECTIONS};
 use crate::source::Sources;
 use crate::view::{Reasons, View};
@@ -49,12 +55,12 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
         html! { @for kind in kinds { (kind.html(view, extent)) } }
     };
     let anchors = Anchors::of(view);
-    let sections = if view.counts_paths() {
-        sections(view, sources, extent, &anchors)
+    let found = findings::find(view);
+    let (sections, full) = if view.counts_paths() {
+        sections(view, sources, extent, &anchors, &found)
     } else {
-        Vec::new()
+        (Vec::new(), 0)
     };
-    let full = sections.len();
     let title = match view.run.command.split(' ').next() {
         Some(command) if !command.is_empty() => format!("Path profile of {command}"),
         _ => "Path profile".to_owned(),
@@ -79,12 +85,12 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
                     (run(view))
                 }
                 main {
-                    (findings(view, &anchors, full))
+                    (findings(&found, &anchors))
                     (of_kinds(false))
                     @if has_paths { (guide(view)) }
                     (of_kinds(true))
-                    @if view.counts_paths() { (methods::section(view, &anchors, full)) }
-                    @for section in &sections { (section) }
+                    @if view.counts_paths() { (methods::section(view, &anchors, full, extent)) }
+                    @for section in with_left_out(view, sources, extent, sections) { (section) }
                     (skipped(view))
                 }
                 p #said .unseen aria-live="polite" {}
@@ -98,35 +104,102 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     page
 }
 
-/// The hottest methods, each in full: as many as were asked for, or as keep the page small.
-fn sections(view: &View, sources: &Sources, extent: &Extent, anchors: &Anchors) -> Vec<Markup> {
+/// The hottest methods, each in full: as many as were asked for, or as keep the page small; then those that findings are about.
+/// With each its position, and how many the first ones are.
+fn sections(
+    view: &View,
+    sources: &Sources,
+    extent: &Extent,
+    anchors: &Anchors,
+    found: &[Finding],
+) -> (Vec<(usize, Markup)>, usize) {
     let mut all = Vec::new();
     let mut bytes = 0;
     let chosen = extent.options.top > 0 || extent.options.method.is_some();
-    for (index, method) in view.methods.iter().take(extent.top).enumerate() {
+    let hot = extent.top.min(view.methods.len());
+    let mut named: Vec<usize> = found.iter().filter_map(|finding| finding.method).collect();
+    named.sort_unstable();
+    named.dedup();
+    let lines = line_times(view, (0..hot).chain(named.iter().copied()));
+    let section = |index: usize| {
+        let method = &view.methods[index];
         let kinds = html! { @for kind in SECTIONS { (kind.html_of_method(view, method, extent)) } };
         let place = html_method::Spot {
             rank: index + 1,
             anchor: anchors.of_method(index),
             open: index < OPEN,
         };
-        let section = html_method::section(method, &place, sources, extent.paths, kinds);
+        let lines = lines.as_ref().and_then(|(times, lines)| {
+            let of_method = lines.of_frame(times.frame(method.names())?)?;
+            Some((of_method, &*times.samples.frames))
+        });
+        html_method::section(method, &place, sources, lines, extent.paths, kinds)
+    };
+    for index in 0..hot {
+        let section = section(index);
         bytes += section.0.len();
         if !chosen && bytes > SECTIONS_BYTES && !all.is_empty() {
             break;
         }
+        all.push((index, section));
+    }
+    let full = all.len();
+    let rest = named.into_iter().filter(|&index| index >= full);
+    all.extend(rest.map(|index| (index, section(index))));
+    (all, full)
+}
+
+/// Times of the lines of these methods, if time was sampled.
+fn line_times<'v, 'p>(
+    view: &'v View<'p>,
+    shown: impl Iterator<Item = usize>,
+) -> Option<(&'v Times<'p>, LineTimes)> {
+    let times = view.times.as_ref()?;
+    let mut maps = HashMap::new();
+    for method in shown.map(|index| &view.methods[index]) {
+        if let Some(frame) = times.frame(method.names()) {
+            maps.insert(frame, method.map);
+        }
+    }
+    let lines = LineTimes::new(times, |frame, bci| {
+        maps.get(&(frame as usize)).and_then(|map| map.line(bci.into()))
+    });
+    Some((times, lines))
+}
+
+/// The methods' sections, and those of the methods whose paths are not known, by time.
+fn with_left_out(
+    view: &View,
+    sources: &Sources,
+    extent: &Extent,
+    sections: Vec<(usize, Markup)>,
+) -> Vec<Markup> {
+    /// Share of the time from which a method without paths has a section.
+    const WORTH: f64 = 0.001;
+    let worth = |left: &&LeftOut| left.share(left.near) >= WORTH;
+    let cards = left_out::cards(view, view.left_out.iter().filter(worth).take(extent.top), sources);
+    let mut cards = cards.into_iter().peekable();
+    let mut all = Vec::new();
+    for (index, section) in sections {
+        let ns = view.methods[index].time.as_ref().map_or(0, |time| time.near.ns);
+        while let Some((_, card)) = cards.next_if(|(left, _)| left.near.ns > ns) {
+            all.push(card);
+        }
         all.push(section);
     }
+    all.extend(cards.map(|(_, card)| card));
     all
 }
 
-/// Ours, and that of the kinds of data that are in the profile.
+/// The page's rules, and those of the kinds of data in the profile. A kind's rules are nested in its section, so that a class
+/// name in one of them means nothing elsewhere.
 fn style(view: &View) -> String {
     let kinds = SECTIONS
         .iter()
-        .filter(|kind| kind.is_in(view))
-        .map(|kind| kind.style());
-    STYLES.into_iter().chain(kinds).chain([PRINTED]).collect()
+        .filter(|kind| kind.is_in(view) && !kind.style().is_empty())
+        .map(|kind| format!(":where(#{}) {{\n{}}}\n", kind.key(), kind.style()));
+    let page = STYLES.into_iter().map(str::to_owned);
+    page.chain(kinds).chain([PRINTED.to_owned()]).collect()
 }
 
 fn script(view: &View) -> String {
@@ -172,27 +245,48 @@ fn command(text: &str) -> Markup {
 }
 
 /// What stands out.
-fn findings(view: &View, anchors: &Anchors, full: usize) -> Markup {
-    let all = findings::find(view);
+fn findings(all: &[Finding], anchors: &Anchors) -> Markup {
     html! {
         @if !all.is_empty() {
             section #findings {
                 h2 { "What stands out" }
-                ol.findings { @for finding in &all {
-                    li data-kind=(finding.kind.name()) {
-                        p {
-                            // The script tells of a method that has no section.
-                            @match finding.method {
-                                Some(index) => { a href=(anchors.link(index)) { (finding.text) } @if index >= full { " (not in full below)" } }
-                                None => { b { (finding.text) } }
-                            }
-                        }
-                        p.note { (finding.evidence) }
-                    }
-                } }
+                @let (causes, asides): (Vec<_>, Vec<_>) = all.iter().partition(|finding| !finding.aside);
+                ol.findings { @for one in &causes { (finding(one, anchors)) } }
+                @if !asides.is_empty() {
+                    h3 { "Also" }
+                    ol.findings start=(causes.len() + 1) { @for one in &asides { (finding(one, anchors)) } }
+                }
             }
         }
     }
+}
+
+/// A link chooses what the finding is about.
+fn finding(finding: &Finding, anchors: &Anchors) -> Markup {
+    let left_out = finding.not_measured.as_ref().and_then(|(class, method)| {
+        let (name, descriptor) = method.split_at(method.find('(')?);
+        let title = format!("{}.{}", words::dotted(class), words::signature(name, descriptor));
+        Some(methods::link(&title))
+    });
+    html! {
+        li data-kind=(finding.kind.name()) {
+            p {
+                @match (finding.method, &left_out) {
+                    (Some(index), _) => {
+                        a href=(anchors.link(index)) data-path=[finding.path] data-line=[finding.line] { (with_code(&finding.text)) }
+                    }
+                    (None, Some(link)) => { a href=(link) { (with_code(&finding.text)) } }
+                    (None, None) => { b { (with_code(&finding.text)) } }
+                }
+            }
+            p.note { (finding.evidence) }
+        }
+    }
+}
+
+/// Text in which backticks enclose code.
+fn with_code(text: &str) -> Markup {
+    html! { @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } } }
 }
 
 fn guide(view: &View) -> Markup {
@@ -203,11 +297,11 @@ fn guide(view: &View) -> Markup {
                 p { "A " strong { "path" } " is one way through a method: from its entry, or from the top of a loop, to its return, or back to the \
                     top of a loop. A loop that runs ten times is ten short paths, one per round. What a path shows and a list of busy \
                     lines cannot: which decisions come " em { "together" } "." }
-                p { "Paths are drawn as a row of source lines. After a line with a decision stands the condition and how it came out: "
+                p { "Paths are drawn as a row of source lines. After a line with a decision come the condition and its outcome: "
                     span.decision { code { "hit != null" } " → " b { "yes" } } ", " span.decision.not { code { "i < n" } " → " b { "done" } }
                     " (of a loop: " em { "again" } " or " em { "done" } "). Where the condition is not known there is what the bytecode did: "
                     span.decision { "taken" } " means that it jumped, " span.decision.not { "not taken" } " that it ran on." }
-                p { "The " strong { "share" } " says how much of the work a path stands for: how often it ran, times the decisions it makes, out of all \
+                p { "The " strong { "share" } " says how much of the work a path is: how often it ran, times the decisions it makes, out of all \
                     decisions of the whole program (“of this method”: out of the method’s own). Paths without any decision have a count but no share." }
                 p { (words::how_counted(view.run)) " Click a path, or press Enter on it, to mark its lines in the source and its way through the \
                     picture; at first the hottest is marked. The arrow keys left and right go along its steps. A path that begins like one above it \
@@ -217,12 +311,23 @@ fn guide(view: &View) -> Markup {
     }
 }
 
-/// A search field; `found` says how many there are.
-pub(crate) fn search(id: &str, found: &str) -> Markup {
+/// The search field of a table, in which [`search_field`] shows `hint` while it is empty.
+pub(crate) fn search(id: &str, hint: &str) -> Markup {
+    search_field(id, "Search ", hint)
+}
+
+/// The search field of an icicle.
+pub(crate) fn find(icicle: &str) -> Markup {
+    search_field(&format!("{icicle}-search"), "Highlight ", "class or method")
+}
+
+/// A field, and what it found: an output whose id ends with `-found`.
+fn search_field(id: &str, label: &str, hint: &str) -> Markup {
+    let found = format!("{}-found", id.trim_end_matches("-search"));
     html! {
         p.search.with-script {
-            label for=(id) { "Search " }
-            input type="search" id=(id) aria-controls=(found) placeholder="class, method or package; press /" autocomplete="off" spellcheck="false";
+            label for=(id) { (label) }
+            input type="search" id=(id) aria-controls=(found) placeholder=(hint) autocomplete="off" spellcheck="false";
             " " output id=(found) for=(id) aria-live="polite" {}
         }
     }
@@ -234,9 +339,9 @@ pub(crate) fn bar(share: f64) -> Markup {
 }
 
 fn skipped(view: &View) -> Markup {
-    let alone = "These classes and methods ran without counting, so nothing above is about them.";
+    let alone = "These classes and methods have no probes: of those that took CPU time the time is shown, but no path.";
     let cut = "Whole paths of these methods are counted, but none that an exception cut off.";
-    let sites = "Of what these methods call it is not known from which of their lines.";
+    let sites = "From which of their lines these methods make their calls is not known.";
     html! {
         (reasons("Left as they were", alone, &view.skipped))
         (reasons("Without call sites", sites, &view.without_call_sites))

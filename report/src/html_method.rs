@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 use trodden_numbering::EdgeRef;
+use trodden_profile::CpuFrame;
 
+use crate::cpu;
 use crate::decisions::Decision;
 use crate::html::{Routes, bar};
+use crate::line_time::LineTime;
 use crate::source::{SourceText, Sources};
 use crate::svg;
 use crate::view::{BranchView, Fork, MethodView, PathView, Stop};
@@ -27,10 +30,14 @@ pub(crate) struct Spot<'a> {
     pub open: bool,
 }
 
+/// Times of a method's lines, and the frames that they name.
+type Lines<'a> = (&'a BTreeMap<u32, LineTime>, &'a [CpuFrame]);
+
 pub(crate) fn section(
     view: &MethodView,
     spot: &Spot,
     sources: &Sources,
+    times: Option<Lines>,
     limit: usize,
     kinds: Markup,
 ) -> Markup {
@@ -45,7 +52,7 @@ pub(crate) fn section(
                 (branches(view))
             }
             div.side {
-                div.code { (source_or_lines(view, source.as_deref(), sources.given())) }
+                div.code { (source_or_lines(view, source.as_deref(), times, sources.given())) }
                 div.picture { (picture(view, &prefix)) }
             }
         }
@@ -58,7 +65,10 @@ pub(crate) fn section(
                 h2 { span.rank { (spot.rank) } span { span.package { (words::dotted(view.class)) "." } wbr; (view.signature()) } }
                 span.facts {
                     @match &view.time {
-                        Some(time) => { (bar(time.share)) (percent(time.share)) " of the CPU time · " (percent(view.share)) }
+                        Some(time) => {
+                            (bar(time.share)) b title=(words::OWN_TIME) { (percent(time.share)) } " own time · "
+                            span title=(words::TIME_WITH_CALLEES) { (percent(time.total_share)) " with callees" } " · " (percent(view.share))
+                        }
                         None => { (bar(view.share)) (percent(view.share)) }
                     }
                     " of all decisions · " (thousands(view.paths.len() as u64)) " of "
@@ -75,6 +85,7 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
     html! {
         h3 { "Paths" }
         @if view.paths.is_empty() && view.partial.is_empty() { p.note { "None of its counts can be read." } }
+        @else { p.note { (shares(view)) } }
         ol.path-list {
             (path_rows(view, &view.paths[..view.paths.len().min(limit)], true))
         }
@@ -93,6 +104,23 @@ fn paths(view: &MethodView, limit: usize) -> Markup {
             }
             @if view.partial.len() > limit { p.note { "… and " (thousands((view.partial.len() - limit) as u64)) " more." } }
         }
+    }
+}
+
+/// What the shares of paths are of.
+fn shares(view: &MethodView) -> String {
+    match &view.time {
+        Some(time) => format!(
+            "Shares of time are of the method's time with callees: {}, which is {} of the program's. A path has the time of \
+             what is called on it.",
+            words::seconds(time.total.ns),
+            percent(time.total_share)
+        ),
+        None if view.flow > 0 => format!(
+            "Shares are of the method's decisions, which are {} of the program's.",
+            percent(view.share)
+        ),
+        None => "Shares are of the method's paths; none of them has a decision.".to_owned(),
     }
 }
 
@@ -126,12 +154,17 @@ fn path_row(
                 @match &path.time {
                     Some(time) => {
                         (bar(time.share)) b { (percent(time.share)) } " of this method's time "
-                        span.soft title="Between these bounds the share lies with 95 % certainty" { "(" (words::range(time.interval)) ")" }
+                        (interval(time.interval))
                         " · " (percent(path.share_of_method)) " of its decisions"
                     }
                     None => { (bar(path.share_of_method)) b { (percent(path.share_of_method)) } " of this method" }
                 }
-                span.soft { "path " (path.number) " · " (thousands(path.count)) " times · " (percent(path.share)) " of all" }
+                span.soft { "path " (path.number) " · " (thousands(path.count)) " times · "
+                    @match (&path.time, &view.time) {
+                        (Some(time), Some(of)) => { (percent(time.ns / of.program.ns.max(1) as f64)) " of the CPU time" }
+                        _ => { (percent(path.share)) " of all decisions" }
+                    }
+                }
             }
             div.route {
                 span.end { (view.decisions().starts(view.map, d)) }
@@ -146,6 +179,10 @@ fn path_row(
             }
         } }
     }
+}
+
+fn interval(bounds: [f64; 2]) -> Markup {
+    html! { span.soft title="The share is between these bounds with 95 % certainty" { "(" (words::range(bounds)) ")" } }
 }
 
 /// A path with all its steps.
@@ -195,8 +232,8 @@ fn unobserved(view: &MethodView) -> Markup {
     html! {
         @if !view.unobserved.is_empty() {
             h3 { "Not counted" }
-            p.note { "A loop with only one way through carries no counter, to leave it fast. How often it went round is not known; \
-                that it was entered and left is in the paths above." }
+            p.note { "A loop with a single way through has no counter, so that it stays fast. How often it went round is not known; \
+                how often it was entered is in the paths above." }
             ul.path-list { @for path in &view.unobserved { li { div.path.quiet { (route(view, path)) } } } }
         }
     }
@@ -224,12 +261,13 @@ fn branches(view: &MethodView) -> Markup {
         @if !view.branches.is_empty() {
             h3 { "Branches" }
             div.scroll { table.branches {
-                thead { tr { th scope="col" { "Where" } th scope="col" { "Outcome" } th.num scope="col" { "Times" } th scope="col" { "Bias" } } }
+                thead { tr { th scope="col" { "Where" } th scope="col" { "Outcome" } th.num scope="col" { "Times" } th scope="col" { "Bias" }
+                    @if view.time.is_some() { th scope="col" title="Of the method's time with callees: what the paths with this outcome take" { "Time" } } } }
                 @for branch in shown { (branch_rows(view, branch)) }
             } }
-            @if made > 0 { p.note { "And " (made) " that the compiler made on its own." } }
+            @if made > 0 { p.note { "And " (made) " more, which the compiler added." } }
             @if view.branches.iter().any(|b| b.undercounted) {
-                p.note { "* Lies in a loop whose iterations are not counted: how often it went this way is not known." }
+                p.note { "* In a loop whose rounds are not counted: how often it went this way is not known." }
             }
         }
     }
@@ -261,12 +299,23 @@ fn branch_rows(view: &MethodView, branch: &BranchView) -> Markup {
                         _ => { "not known" }
                     }
                 }
+                @if view.time.is_some() { td.bias { @match &outcome.time {
+                    Some(time) => { (bar(time.share)) (percent(time.share)) " " (interval(time.interval)) }
+                    None => { "" }
+                } } }
             }
         } }
     }
 }
 
-fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given: bool) -> Markup {
+fn source_or_lines(
+    view: &MethodView,
+    source: Option<&SourceText>,
+    times: Option<Lines>,
+    sources_given: bool,
+) -> Markup {
+    let all = view.time.as_ref().map_or(1, |time| time.total.ns.max(1));
+    let share = |ns: u64| (ns as f64 / all as f64).min(1.0);
     let counts = view.line_counts();
     let on_path: BTreeSet<u32> = view
         .hottest()
@@ -309,7 +358,9 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
         }
         @if stale { p.note { "The file is shorter than the class file says: it is another version." } }
         div.scroll.lines tabindex="0" role="region" aria-label="Source lines" { table.source.bare[source.is_none()] {
-            thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } @if decides { th scope="col" { "Ways" } } th scope="col" { "Code" } } }
+            thead { tr { th scope="col" { "Line" } th.num scope="col" { "Times" } @if decides { th scope="col" { "Ways" } }
+                @if times.is_some() { th.num scope="col" title="Of the method's time with callees: in this line, and in what it calls" { "Time" } }
+                th scope="col" { "Code" } } }
             tbody { @for (line, text) in lines.iter().take(MAX_LINES) {
                 @let known = counts.get(line);
                 @let count = known.copied().flatten();
@@ -320,24 +371,44 @@ fn source_or_lines(view: &MethodView, source: Option<&SourceText>, sources_given
                     td.line { (line) }
                     td.num { @if let Some(&count) = known { (words::count(count)) } }
                     @if decides { td { @if let Some(seen) = here { span class={ "ways " (seen.class()) } title=(seen.words()) { (seen.short()) } } } }
+                    @if let Some((times, _)) = times { td.num.time { @if let Some(time) = times.get(line) { (bar(share(time.ns))) (percent(share(time.ns))) } } }
                     td.text style=[count.map(|c| format!("--heat:{:.3}", c as f64 / most as f64))] {
                         @match text { Some(text) => { code { (text.get(indent..).unwrap_or_default()) } } None => { @if let Some(count) = count { (bar(count as f64 / most as f64)) } } }
+                        @if let Some((times, frames)) = times && let Some(time) = times.get(line) { (callees(time, frames, share)) }
                     }
                 }
             } }
         } }
         p.key {
-            span.swatch.ran { "ran" } " " span.swatch.partly { "ran, a decision there went only some of its ways" } " " span.swatch.never { "never ran" } " "
+            span.swatch.ran { "ran" } " " span.swatch.partly { "ran, but a decision never went some way" } " " span.swatch.never { "never ran" } " "
             span.swatch.on-path { "on the chosen path" }
-            @if decides { " · " span.ways.partly { "1/2" } " one of two ways was seen" }
+            @if decides { " · " span.ways.partly { "1/2" } " one of two outcomes was seen" }
         }
         @if lines.len() > MAX_LINES { p.note { "Only the first " (MAX_LINES) " lines are shown." } }
     }
 }
 
+/// The methods called in a line that take most time, with their time.
+pub(crate) fn callees(time: &LineTime, frames: &[CpuFrame], share: impl Fn(u64) -> f64) -> Markup {
+    /// Share of the method's time from which a callee is named.
+    const WORTH: f64 = 0.005;
+    const LISTED: usize = 3;
+    let mut worth = time.callees.iter().filter(|&&(_, ns)| share(ns) >= WORTH);
+    let shown: Vec<(&CpuFrame, u64)> = (worth.by_ref().take(LISTED))
+        .filter_map(|&(frame, ns)| Some((frames.get(frame as usize)?, ns)))
+        .collect();
+    let more = worth.count();
+    html! {
+        @if !shown.is_empty() { div.callees {
+        @for (frame, ns) in shown { span.callee title={ "Time in " (cpu::title(frame)) ", called here" } { "→ " (cpu::short_title(frame)) " " (percent(share(ns))) } }
+        @if more > 0 { span.callee { "… " (more) " more" } }
+        } }
+    }
+}
+
 fn picture(view: &MethodView, prefix: &str) -> Markup {
     html! {
-        h3 { "Control flow" }
+        div.picture-head { h3 { "Control flow" } }
         @match svg::inline(view, prefix) {
             Some(svg) => {
                 @if svg::hidden_blocks(view) > 0 {
@@ -345,7 +416,7 @@ fn picture(view: &MethodView, prefix: &str) -> Markup {
                 }
                 div.graph tabindex="0" role="group" aria-label="Control-flow graph: plus and minus zoom, 0 fits it into its box, arrows scroll" { (svg) }
                 p.note { "Boxes are pieces of straight-line code; the darker, the more often they ran. Dashed: never ran. "
-                    span.with-script { kbd { "+" } " " kbd { "−" } " " kbd { "0" } " or Ctrl and the wheel zoom." } }
+                    span.with-script.keys { kbd { "+" } " " kbd { "−" } " " kbd { "0" } " or Ctrl and the wheel zoom." } }
             }
             None => p.note { "The path map of this method is damaged and cannot be drawn." }
         }

@@ -33,6 +33,7 @@ mod json;
 mod kpaths;
 mod layout;
 mod left_out;
+mod line_time;
 mod memory;
 mod one_method;
 mod overview;

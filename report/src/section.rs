@@ -91,7 +91,7 @@ pub(crate) trait ReportSection: Sync {
         ""
     }
 
-    /// For the page: how its section looks.
+    /// For the page: the rules of its section, which has [`key`](Self::key) as its id. They apply nowhere else.
     fn style(&self) -> &'static str {
         ""
     }

@@ -64,6 +64,11 @@ pub(crate) fn of_which_paths(time: &TimeView, decisions: f64) -> String {
         percent(decisions)
     )
 }
+/// What a method's share of the CPU time is of. Over all methods these shares sum up to all of it.
+pub(crate) const OWN_TIME: &str =
+    "CPU time in the method, and in code without probes that it calls, as the JDK's";
+/// What its share with callees is of.
+pub(crate) const TIME_WITH_CALLEES: &str = "CPU time in the method and in everything that it calls";
 
 /// Where a method's time goes.
 pub(crate) fn time_of_method(time: &TimeView) -> String {

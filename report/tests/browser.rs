@@ -41,6 +41,27 @@ fn played(browser: &Path, page: &str, fragment: &str, play: &str) -> Html {
     page
 }
 
+/// What `play` makes of a page in a frame of this width; `page` is its window there. On paper, if that is wanted: with the
+/// rules for print.
+fn framed(browser: &Path, page: &str, width: u32, paper: bool, play: &str) -> Html {
+    let folder = tempfile::tempdir().unwrap();
+    let page = if paper {
+        page.replace("@media print", "@media all")
+    } else {
+        page.to_owned()
+    };
+    std::fs::write(folder.path().join("page.html"), page).unwrap();
+    let file = folder.path().join("frame.html");
+    let frame = format!(
+        "<!DOCTYPE html><body><iframe src=page.html style='width:{width}px;height:900px;border:0'></iframe><script>\
+         document.querySelector('iframe').onload=(event)=>{{const page=event.target.contentWindow;\
+         const all=(s)=>[...page.document.querySelectorAll(s)];{play}}};</script></body>"
+    );
+    std::fs::write(&file, frame).unwrap();
+    let output = opened(browser, &file, "");
+    Html::parse_document(&String::from_utf8_lossy(&output.stdout))
+}
+
 /// What the browser makes of a file, and says.
 fn opened(browser: &Path, file: &Path, fragment: &str) -> std::process::Output {
     let folder = tempfile::tempdir().unwrap();
@@ -49,6 +70,7 @@ fn opened(browser: &Path, file: &Path, fragment: &str) -> std::process::Output {
             "--headless",
             "--no-sandbox",
             "--disable-gpu",
+            "--allow-file-access-from-files",
             "--disable-background-networking",
         ])
         .args([
@@ -183,9 +205,9 @@ fn many_methods_are_found_in_a_browser() {
         tell('searching',document.activeElement.id);
         const search=document.getElementById('search');
         search.value='part3 METHOD2999';search.dispatchEvent(new Event('input'));
-        tell('none',document.getElementById('found').textContent);
+        tell('none',document.getElementById('search-found').textContent);
         search.value='class2980 METHOD2999';search.dispatchEvent(new Event('input'));
-        tell('found',document.getElementById('found').textContent);
+        tell('found',document.getElementById('search-found').textContent);
         tell('row',all('#all-methods tbody tr').map(r=>r.cells[0].textContent).join());
         tell('leaf',all('#tree [aria-level=\"3\"]').map(r=>r.getAttribute('aria-label')).join('|'));
         search.value='';search.dispatchEvent(new Event('input'));
@@ -296,10 +318,11 @@ fn paths_and_graphs_work_in_a_browser() {
         all('#m1 .branches .place')[1].focus();press('Enter');
         tell('place',document.activeElement.textContent+' '+all('#m1 .source tr.at').map(r=>r.dataset.line).join());
         const box=document.querySelector('#m1 .graph'), svg=box.querySelector('svg');
-        box.previousElementSibling.querySelectorAll('button')[2].click();
+        const buttons=all('#m1 .zoom button');
+        buttons[2].click();
         tell('fits',svg.getBoundingClientRect().height<=box.clientHeight&&svg.getBoundingClientRect().width<=box.clientWidth);
         const zoom=()=>Number(box.dataset.zoom);let z=zoom();
-        box.previousElementSibling.querySelectorAll('button')[0].click();tell('button',zoom()>z);z=zoom();
+        buttons[0].click();tell('button',zoom()>z);z=zoom();
         box.focus();press('+');tell('key',zoom()>z);z=zoom();
         const wheel=new WheelEvent('wheel',{{deltaY:-100,ctrlKey:true,cancelable:true,bubbles:true}});box.dispatchEvent(wheel);
         tell('wheel',zoom()>z&&wheel.defaultPrevented);z=zoom();
@@ -506,5 +529,286 @@ fn time_is_split_by_path_in_a_browser() {
     assert_eq!(
         (all[spin + 1].1, all[spin + 1].2, all[spin + 1].3),
         ("3", "10%", "100.00%")
+    );
+}
+
+/// Elements that are wider than the page, that are not inside of their parent, or that cover the one behind them; and how many
+/// were looked at. What can be scrolled, and what is drawn freely (graphs, icicles), may be larger than its box.
+const SPILLS: &str = "
+    const spills=(page)=>{
+      const found=[];let looked=0;
+      const style=(e)=>page.getComputedStyle(e);
+      const name=(e)=>e.tagName.toLowerCase()+'.'+(e.getAttribute('class')||'').replaceAll(' ','.')+'#'+e.id+' '+e.textContent.slice(0,30);
+      const scrolls=(e)=>e&&(style(e).overflowX!=='visible'||scrolls(e.parentElement));
+      const flows=(e)=>!['absolute','fixed','sticky'].includes(style(e).position);
+      const block=(e)=>!['inline','contents','none'].includes(style(e).display);
+      const box=(e)=>e.getBoundingClientRect();
+      for(const e of page.document.body.querySelectorAll('*')){
+        const r=box(e);
+        if(!r.width||!r.height||e.rowSpan>1||e.closest('svg,.icicle,.unseen,.skip,details:not([open])>*:not(summary)')||!flows(e)){continue;}
+        looked++;
+        if(r.right>page.innerWidth+1&&!scrolls(e.parentElement)){found.push('beyond the page: '+name(e));}
+        const parent=e.parentElement,p=box(parent);
+        if(block(parent)&&style(parent).overflowX==='visible'&&parent!==page.document.body&&
+           (r.left<p.left-2||r.right>p.right+2||r.top<p.top-4||r.bottom>p.bottom+4)){found.push('outside of '+name(parent)+': '+name(e));}
+        const next=e.nextElementSibling;
+        if(next&&block(e)&&block(next)&&flows(next)){
+          const n=box(next);
+          const across=Math.min(r.right,n.right)-Math.max(r.left,n.left), down=Math.min(r.bottom,n.bottom)-Math.max(r.top,n.top);
+          if(n.width&&n.height&&across>2&&down>4){found.push('covered: '+name(e)+' by '+name(next));}
+        }
+      }
+      return [String(looked),...found];
+    };";
+
+/// No box of the page covers another, or leaves its own: wide and narrow, on paper, with all kinds of data that have rules of
+/// their own.
+#[test]
+fn nothing_spills_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let mut timed = common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100);
+    timed.classes.extend(common::profile().classes);
+    let mut chains = common::contexts();
+    chains.cpu = timed.cpu.clone();
+    for (what, profile) in [("time", timed), ("chains", chains)] {
+        let page = page_of(&profile);
+        for (width, paper) in [(1400, false), (980, false), (400, false), (720, true)] {
+            let play = format!("{SPILLS}document.body.dataset.found=JSON.stringify(spills(page))");
+            let played = framed(&browser, &page, width, paper, &play);
+            let found: Vec<String> = serde_json::from_str(&told(&played, "found")).unwrap();
+            assert!(found[0].parse::<usize>().unwrap() > 100, "{found:?}");
+            assert_eq!(found[1..], [""; 0], "{what}, {width} pixels, paper: {paper}");
+        }
+    }
+}
+
+/// The table of CPU time begins at its left edge; on paper it is not cut, and the icicle is there.
+#[test]
+fn cpu_time_is_on_paper_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let mut profile = common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100);
+    let long = "com/example/department/of/long/names/AbstractSingletonProxyFactoryBeanFactory$InnerHandler";
+    let frames = &mut profile.cpu.as_mut().unwrap().frames;
+    frames
+        .iter_mut()
+        .find(|frame| frame.name == "read")
+        .unwrap()
+        .class = long.to_owned();
+    let page = page_of(&profile);
+    let play = "
+        const table=page.document.querySelector('#time table'), left=table.getBoundingClientRect().left;
+        const first=page.document.createRange();first.selectNodeContents(table.tBodies[0].rows[0].cells[0]);
+        document.body.dataset.gap=String(first.getBoundingClientRect().left-left);
+        const code=all('#time table code').map((e)=>e.getBoundingClientRect().right);
+        document.body.dataset.cut=String(Math.max(...code)>all('#time')[0].getBoundingClientRect().right);
+        const seen=(e)=>page.getComputedStyle(e).display!=='none'&&e.getBoundingClientRect().height>20&&(!e.parentElement||seen(e.parentElement)||e.parentElement===page.document.body);
+        document.body.dataset.boxes=all('#time-icicle .call').filter(seen).map((e)=>e.textContent).join();";
+    for (width, paper) in [(1400, false), (720, true)] {
+        let played = framed(&browser, &page, width, paper, play);
+        let gap: f64 = told(&played, "gap").parse().unwrap();
+        assert!(gap < 30.0, "{gap} pixels are empty");
+        if paper {
+            assert_eq!(told(&played, "cut"), "false", "names are cut");
+        }
+        let boxes = told(&played, "boxes");
+        assert!(
+            boxes.contains("Shop.lookup") && boxes.contains(".read"),
+            "{boxes}"
+        );
+    }
+}
+
+/// `/` brings the search to the top, with what it finds below; Enter opens the first of it, arrows go through it.
+#[test]
+fn a_search_is_used_with_the_keyboard_alone_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let page = page_of(&common::many_methods(300));
+    let play = format!(
+        "{PRESS}
+        const search=document.getElementById('search');
+        document.body.dispatchEvent(new KeyboardEvent('keydown',{{key:'/',bubbles:true}}));
+        tell('top',search.getBoundingClientRect().top);
+        search.value='part3 method';search.dispatchEvent(new Event('input'));
+        const link=(at)=>all('#all-methods tbody tr')[at].querySelector('a');
+        const seen=link(0).getBoundingClientRect();
+        tell('seen',seen.top>search.getBoundingClientRect().bottom&&seen.bottom<innerHeight);
+        press('ArrowDown');tell('first',document.activeElement===link(0));
+        press('ArrowDown');tell('second',document.activeElement===link(1));
+        press('ArrowUp');press('ArrowUp');tell('back',document.activeElement===search);
+        tell('link',link(0).hash);press('Enter');tell('hash',location.hash);
+        press('ArrowDown');press('Escape');tell('out',document.activeElement===search);"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    let top: f64 = told("top").parse().unwrap();
+    assert!(
+        (0.0..100.0).contains(&top),
+        "the field is {top} pixels from the top"
+    );
+    for key in ["seen", "first", "second", "back", "out"] {
+        assert_eq!(told(key), "true", "{key}");
+    }
+    assert_eq!(told("hash"), told("link"));
+}
+
+/// Methods without counts, as the JDK's, are found, and say how much time they have and why there are no paths.
+#[test]
+fn methods_without_counts_are_found_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let page = page_of(&common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100));
+    let play = format!(
+        "{PRESS}const search=document.getElementById('search');
+        tell('all',all('#all-methods tbody tr').length);
+        search.value='fileinput';search.dispatchEvent(new Event('input'));
+        tell('row',all('#all-methods tbody tr').map(r=>[...r.cells].map(c=>c.textContent).join('|')).join());
+        search.focus();press('Enter');tell('hash',location.hash)"
+    );
+    let opened = played(&browser, &page, "", &play);
+    assert_eq!(told(&opened, "all"), "2", "its time is that of its caller");
+    assert_eq!(
+        told(&opened, "row"),
+        "java.io.FileInputStream.read()|in its callers|70.0 %||||"
+    );
+    assert_eq!(told(&opened, "hash"), "#java.io.FileInputStream.read()");
+    let opened = played(&browser, &page, "#java.io.FileInputStream.read()", "");
+    assert_eq!(
+        select(&opened, "#elsewhere:not([hidden]) h2"),
+        ["java.io.FileInputStream.read()"]
+    );
+    assert_eq!(
+        select(&opened, "#elsewhere-numbers"),
+        ["70.0 % of the CPU time in itself · 70.0 % with callees"]
+    );
+    let reason = select(&opened, "#elsewhere-reason");
+    assert!(
+        reason[0].starts_with("Native code: it has no bytecode"),
+        "{reason:?}"
+    );
+    assert_eq!(select(&opened, "#elsewhere-more[hidden]").len(), 1);
+}
+
+/// A word marks its boxes in the icicle; what they have of the time is counted once.
+#[test]
+fn the_icicle_is_searched_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let page = page_of(&common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100));
+    let play = format!(
+        "{PRESS}const search=document.getElementById('time-search');
+        const find=(text)=>{{search.value=text;search.dispatchEvent(new Event('input'));
+          return document.getElementById('time-found').textContent+': '+all('#time-icicle .match').map(e=>e.textContent).join();}};
+        tell('read',find('READ'));tell('lookup',find('shop lookup'));tell('both',find('o'));tell('none',find('nothing'));
+        find('read');document.querySelectorAll('#time-icicle .call')[1].click();
+        tell('kept',all('#time-icicle .match').length);tell('cleared',find(''));tell('plain',all('#time-icicle.searched').length)"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    assert_eq!(told("read"), "70.0 % of the CPU time: FileInputStream.read");
+    assert_eq!(told("lookup"), "90.0 % of the CPU time: ▸Shop.lookup");
+    assert_eq!(
+        told("both"),
+        "100.0 % of the CPU time: ▸Shop.lookup,FileInputStream.read,▸Shop.spin"
+    );
+    assert_eq!(told("none"), "0.0 % of the CPU time: ");
+    assert_eq!(
+        (told("kept"), told("cleared"), told("plain")),
+        ("1".into(), ": ".into(), "0".into())
+    );
+}
+
+/// Lines have their time, and that of the methods that they call.
+#[test]
+fn lines_have_their_time() {
+    let page = page_of(&common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100));
+    let page = Html::parse_document(&page);
+    let times = select(&page, "#m1 .source .time");
+    let times: Vec<&str> = times
+        .iter()
+        .map(|time| time.trim())
+        .filter(|time| !time.is_empty())
+        .collect();
+    assert_eq!(times, ["11.1 %", "5.6 %", "81.1 %", "2.2 %"]);
+    assert_eq!(
+        select(&page, "#m1 .source tr[data-line='8'] .callee"),
+        ["→ FileInputStream.read 77.8 %"]
+    );
+}
+
+/// A click on a finding chooses its path, and brings it into view.
+#[test]
+fn a_finding_chooses_its_path_in_a_browser() {
+    let Some(browser) = chromium() else {
+        return;
+    };
+    let page = page_of(&common::cpu::shop([99_000, 1_000], [100, 50, 30, 20], 700, 100));
+    let play = format!(
+        "{PRESS}const link=document.querySelector('#findings a[data-path]');
+        const path=()=>document.querySelector('.path[aria-pressed=true]').dataset.path;
+        const other=all('#m1 .path[role=button]').find(e=>e.dataset.path!==link.dataset.path);other.click();
+        tell('wanted',link.dataset.path);tell('before',path());
+        addEventListener('hashchange',()=>{{const box=document.querySelector('.path[aria-pressed=true]').getBoundingClientRect();
+          tell('after',path());tell('seen',box.top>=0&&box.bottom<=innerHeight);}});
+        link.click();"
+    );
+    let page = played(&browser, &page, "", &play);
+    let told = |key: &str| told(&page, key);
+    assert_ne!(told("before"), told("wanted"));
+    assert_eq!((told("after"), told("seen")), (told("wanted"), "true".to_owned()));
+}
+
+/// A method that was left as it was has a section: its time by place, what it calls, and the reason.
+#[test]
+fn methods_without_probes_have_sections() {
+    let mut profile = common::cpu::shop([9_000, 1_000], [100, 50, 30, 20], 700, 100);
+    profile.classes = vec![common::class(
+        "demo/Shop",
+        Some("Shop.java"),
+        vec![common::cpu::spin(500_000)],
+    )];
+    profile.skipped = vec![trodden_profile::Skipped {
+        class: "demo/Shop".to_owned(),
+        method: Some("lookup()V".to_owned()),
+        reason: "probes would push it over 8,000 bytes".to_owned(),
+    }];
+    let page = Html::parse_document(&page_of(&profile));
+    let section = "details.left-out[open]";
+    assert_eq!(select(&page, &format!("{section} h2")), ["demo.Shop.lookup()"]);
+    let facts = select(&page, &format!("{section} .facts"));
+    assert_eq!(facts, ["90.0 % own time · 90.0 % with callees · paths not known"]);
+    let reason = select(&page, &format!("{section} > p"));
+    assert_eq!(
+        reason[0],
+        "Its paths are not known: probes would push it over 8,000 bytes."
+    );
+    let rows = select(&page, &format!("{section} tbody tr"));
+    assert_eq!(rows[0], "@981.1 %→ FileInputStream.read 77.8 %");
+    // It takes most time, so it comes first.
+    assert_eq!(select(&page, "details.method h2")[0], "demo.Shop.lookup()");
+}
+
+/// Branch tables have the time of each outcome, with its interval.
+#[test]
+fn outcomes_have_their_time() {
+    let page = Html::parse_document(&page_of(&common::cpu::shop(
+        [9_000, 1_000],
+        [100, 50, 30, 20],
+        700,
+        100,
+    )));
+    let rows = select(&page, "#m1 .branches tbody tr td:last-child");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(
+        rows.iter()
+            .any(|row| row.starts_with("82.4 % (") && row.ends_with(" %)")),
+        "{rows:?}"
     );
 }

@@ -200,7 +200,7 @@ fn html_has_the_rows_and_escapes_names() {
     assert!(
         select(&page, "#m4 .note")
             .iter()
-            .any(|n| n.contains("carries no counter"))
+            .any(|n| n.contains("has no counter"))
     );
     assert_eq!(select(&page, "#m1 svg .block").len(), 10);
     assert_eq!(select(&page, "#m1 svg .edge").len(), 12);

@@ -42,9 +42,12 @@
       box: document.getElementById("icicle"),
       told: document.getElementById("icicle-told"),
       all: document.getElementById("icicle-all"),
+      search: document.getElementById("icicle-search"),
       root,
       words,
+      name: (chain) => data.names[chain.name],
       fill,
+      found: (value) => `${percent(share(value))} of the ${data.unit}`,
     });
 
     // Who called a method: from it upwards. Of a recursion the outermost call counts.
@@ -124,7 +127,7 @@
     const table = new LazyTable(
       document.getElementById("context-methods"),
       [
-        { value: (method) => data.names[method.name], cell: nameCell },
+        { class: "name", value: (method) => data.names[method.name], cell: nameCell },
         {
           class: "num",
           value: (method) => method.inclusive,
@@ -135,7 +138,7 @@
       ],
       methods,
     );
-    searchBox(document.getElementById("context-search"), methods, (found) => table.show(found));
+    searchBox(document.getElementById("context-search"), methods, table);
     if (methods.length) {
       showCallers(methods.reduce((best, method) => (method.own > best.own ? method : best)));
     }

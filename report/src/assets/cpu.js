@@ -117,7 +117,17 @@
       element.append(make("span", {}, shortName(data.names[group.name])));
     };
     const box = document.getElementById("time-icicle");
-    picture = icicle({ box, told: document.getElementById("time-told"), all: document.getElementById("time-all"), root, words, fill });
+    picture = icicle({
+      box,
+      told: document.getElementById("time-told"),
+      all: document.getElementById("time-all"),
+      search: document.getElementById("time-search"),
+      root,
+      words,
+      name: (group) => (group.way === undefined ? data.names[group.name] : `${data.names[group.name]} ${data.ways[group.way][0]}`),
+      fill,
+      found: (ns) => `${percent(ns / total)} of the CPU time`,
+    });
     box.addEventListener("keydown", (event) => {
       const group = picture.boxes.get(event.target);
       if (event.key === "p" && group && group.canSplit && !event.ctrlKey && !event.altKey && !event.metaKey) {

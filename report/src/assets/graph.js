@@ -33,7 +33,8 @@
       made.addEventListener("click", act);
       return made;
     };
-    box.before(
+    const head = box.parentElement.querySelector(".picture-head");
+    head.append(
       make(
         "div",
         { class: "zoom", role: "group", "aria-label": "Zoom" },

@@ -1,6 +1,7 @@
   // An icicle: boxes below those that called them. A chain has `parent`, `children` and `inclusive`, which is its width;
-  // `words` tells all of it, `fill` what its box looks like.
-  const icicle = ({ box, told, all, root, words, fill }) => {
+  // `words` is all there is to say of it, `fill` makes its box. The search marks boxes whose `name` has all its words;
+  // `found` says what share of all they and what they called have.
+  const icicle = ({ box, told, all, search, root, words, name, fill, found }) => {
     const height = 22;
     const narrowest = 0.0012;
     const boxes = new Map();
@@ -25,6 +26,21 @@
         at += part;
       }
     };
+    let wanted = [];
+    const matches = (chain) => chain !== root && wanted.every((word) => name(chain).toLowerCase().includes(word));
+    // A chain counts once, with all that it called.
+    const sum = (chain) => (matches(chain) ? chain.inclusive : chain.children.reduce((all, child) => all + sum(child), 0));
+    const mark = () => {
+      box.classList.toggle("searched", wanted.length > 0);
+      for (const [element, chain] of boxes) {
+        element.classList.toggle("match", wanted.length > 0 && matches(chain));
+      }
+    };
+    const find = (text) => {
+      wanted = text.toLowerCase().split(/\s+/).filter(Boolean);
+      document.getElementById(search.getAttribute("aria-controls")).textContent = wanted.length ? found(sum(root)) : "";
+      mark();
+    };
     const draw = (chain, focused) => {
       box.replaceChildren();
       boxes.clear();
@@ -37,6 +53,7 @@
       below(chain, above.length + 1, 0, 1);
       const levels = Math.max(...[...boxes.keys()].map((element) => Number(element.getAttribute("aria-level"))));
       box.style.height = `${levels * height}px`;
+      mark();
       itself.tabIndex = 0;
       if (focused) {
         itself.focus({ preventScroll: true });
@@ -55,12 +72,12 @@
         draw(boxes.get(element), true);
       }
     });
-    const tell = (event) => {
+    const say = (event) => {
       const element = event.target.closest(".call");
       told.textContent = element ? words(boxes.get(element)) : "";
     };
-    box.addEventListener("focusin", tell);
-    box.addEventListener("mouseover", tell);
+    box.addEventListener("focusin", say);
+    box.addEventListener("mouseover", say);
     box.addEventListener("keydown", (event) => {
       const chain = boxes.get(event.target);
       if (!chain || event.ctrlKey || event.altKey || event.metaKey) {
@@ -87,7 +104,12 @@
       }
     });
     all.addEventListener("click", () => draw(root, false));
+    search.addEventListener("input", () => find(search.value));
     draw(root, false);
+    // A browser that comes back to the page fills the search in.
+    if (search.value) {
+      find(search.value);
+    }
     return { boxes, draw };
   };
 

@@ -10,14 +10,44 @@
       const prefix = data.packages[pkg] ? `${data.packages[pkg]}.` : "";
       const name = `${prefix}${className}.${signature}`;
       return {
-        index, pkg, cls, className, signature, name, flow, count, seen, possible,
+        index, className, signature, name, flow, count, seen, possible,
+        pkg: data.packages[pkg],
         lower: name.toLowerCase(),
         share: Number(flow) / total,
-        time: data.time ? data.time[index] / 1e6 : 0,
+        time: data.time ? data.time[index][0] / 1e6 : 0,
+        callees: data.time ? data.time[index][1] / 1e6 : 0,
         anchor: data.anchors[index] || name.replaceAll(" ", ""),
       };
     });
+    // Without a search methods whose time is all in their callers would only be in the way.
+    const isShown = (method) => !method.reason || method.time > 0;
     const byAnchor = new Map(methods.map((method) => [method.anchor, method]));
+    // Methods of which no path was counted, but that have CPU time.
+    for (const [name, time, callees, own, reason] of data.others) {
+      const upTo = name.split("(")[0].lastIndexOf(".");
+      const qualified = name.slice(0, Math.max(upTo, 0));
+      const method = {
+        index: methods.length,
+        pkg: qualified.slice(0, Math.max(qualified.lastIndexOf("."), 0)),
+        className: qualified.slice(qualified.lastIndexOf(".") + 1),
+        signature: name.slice(upTo + 1),
+        name, flow: 0, count: 0, share: 0,
+        reason: data.reasons[reason],
+        lower: name.toLowerCase(),
+        time: time / 1e6,
+        callees: callees / 1e6,
+        own: own / 1e6,
+        anchor: name.replaceAll(" ", ""),
+      };
+      methods.push(method);
+      if (!byAnchor.has(method.anchor)) {
+        byAnchor.set(method.anchor, method);
+      }
+    }
+    if (data.others.length) {
+      methods.sort((a, b) => b.time - a.time);
+    }
+    const shown = methods.filter(isShown);
     const link = (method) => `#${method.anchor.replaceAll("%", "%25")}`;
 
     // A long name breaks behind its dots.
@@ -27,6 +57,18 @@
       value: (method) => method[key],
       cell: (method) => [bar(method[key]), make("span", {}, percent(method[key]))],
     });
+    const callees = { class: "num", value: (method) => method.callees, cell: (method) => [percent(method.callees)] };
+    // The time of a method without counts is that of its caller with counts, if it has one.
+    const time = {
+      ...share("time"),
+      cell: (method) => (method.reason && !method.time ? [make("span", { class: "soft" }, "in its callers")] : share("time").cell(method)),
+    };
+    // Of what is counted; a method without counts has none.
+    const decided = {
+      class: "num",
+      value: (method) => method.share,
+      cell: (method) => (method.reason ? [] : [make("span", { title: thousands(method.flow) }, percent(method.share))]),
+    };
     const nameCell = (method) => [
       make(
         "a",
@@ -38,20 +80,18 @@
     const number = (key) => ({
       class: "num",
       value: (method) => method[key],
-      cell: (method) => [thousands(method[key])],
+      cell: (method) => (method.reason ? [] : [thousands(method[key])]),
     });
     const table = new LazyTable(
       document.getElementById("all-methods"),
       [
-        { value: (method) => method.name, cell: nameCell },
-        ...(data.time ? [share("time")] : []),
-        share("share"),
-        number("flow"),
+        { class: "name", value: (method) => method.name, cell: nameCell },
+        ...(data.time ? [time, callees, decided] : [share("share"), number("flow")]),
         number("count"),
         number("seen"),
         number("possible"),
       ],
-      methods,
+      shown,
     );
 
     // The tree, with sums of what was found.
@@ -60,18 +100,18 @@
     const grouped = (list, key) => {
       const groups = new Map();
       for (const method of list) {
-        const group = groups.get(method[key]) || { key: method[key], list: [], flow: 0, count: 0 };
+        const group = groups.get(method[key]) || { key: method[key], list: [], share: 0, count: 0 };
         group.list.push(method);
-        group.flow += Number(method.flow);
+        group.share += data.time ? method.time : method.share;
         group.count += Number(method.count);
         groups.set(method[key], group);
       }
-      return [...groups.values()].sort((a, b) => b.flow - a.flow || b.count - a.count);
+      return [...groups.values()].sort((a, b) => b.share - a.share || b.count - a.count);
     };
-    const item = (text, flow, count, methodsBelow, rest) => {
-      const share = flow / total;
+    // The number is the one that the table has first: CPU time, or share of all decisions.
+    const item = (text, share, count, methodsBelow, rest) => {
       const many = methodsBelow === 1 ? "1 method" : `${thousands(methodsBelow)} methods`;
-      const numbers = `${percent(share)}, ${thousands(count)} times`;
+      const numbers = `${percent(share)} ${data.time ? "own time" : "of all decisions"}, ${thousands(count)} times`;
       return {
         name: methodsBelow ? `${text}, ${many}, ${numbers}` : `${text}, ${numbers}`,
         label: () => [
@@ -82,23 +122,18 @@
       };
     };
     const leaf = (method) =>
-      item(method.signature, Number(method.flow), Number(method.count), 0, { act: () => goTo(link(method)) });
+      item(method.signature, data.time ? method.time : method.share, Number(method.count), 0, { act: () => goTo(link(method)) });
     const classes = (list) =>
-      grouped(list, "cls").map((group) =>
-        item(data.classes[group.key][1], group.flow, group.count, group.list.length, { children: () => group.list.map(leaf) }),
+      grouped(list, "className").map((group) =>
+        item(group.key, group.share, group.count, group.list.length, { children: () => group.list.map(leaf) }),
       );
     const packages = (list) =>
       grouped(list, "pkg").map((group) =>
-        item(data.packages[group.key] || "(no package)", group.flow, group.count, group.list.length, {
-          children: () => classes(group.list),
-        }),
+        item(group.key || "(no package)", group.share, group.count, group.list.length, { children: () => classes(group.list) }),
       );
-    tree.show(packages(methods), methods.length <= 30);
-
-    searchBox(document.getElementById("search"), methods, (found) => {
-      table.show(found);
-      tree.show(packages(found), found.length <= 30);
-    });
+    const showTree = (list) => tree.show(packages(list), list.length <= 30);
+    showTree(shown);
+    searchBox(document.getElementById("search"), methods, table, showTree);
 
     // A method without a section: its numbers, and how to see the rest.
     return (anchor) => {
@@ -108,11 +143,19 @@
       if (!method) {
         return false;
       }
+      const time = method.reason
+        ? `${percent(method.own)} of the CPU time in itself · ${percent(method.callees)} with callees`
+        : `${percent(method.time)} own time · ${percent(method.callees)} with callees`;
+      const elsewhere = method.reason && !method.time ? " In the table its time is in that of the methods that call it." : "";
+      document.getElementById("elsewhere-reason").textContent = (method.reason || "") + elsewhere;
+      document.getElementById("elsewhere-more").hidden = Boolean(method.reason);
       const pattern = `${method.name.slice(0, method.name.length - method.signature.length - 1)}#${method.signature.split("(")[0]}`;
       document.getElementById("elsewhere-title").textContent = method.name;
       document.getElementById("elsewhere-numbers").textContent =
-        `${percent(method.share)} of all decisions · ${thousands(method.count)} times · ${thousands(method.seen)} of ` +
-        `${thousands(method.possible)} possible paths seen`;
+        method.reason
+          ? time
+          : `${data.time ? `${time} · ` : ""}${percent(method.share)} of all decisions · ${thousands(method.count)} times · ` +
+            `${thousands(method.seen)} of ${thousands(method.possible)} possible paths seen`;
       document.getElementById("elsewhere-command").textContent =
         `trodden report FILE --method '${pattern.replaceAll("'", "'\\''")}' -o method.html`;
       section.focus({ preventScroll: true });

@@ -27,16 +27,39 @@
     });
   };
 
-  // A search keeps the rows whose `lower` has all the words. `show` gets them, and whether there were words.
-  const searchBox = (input, rows, show) => {
+  // A search shows the rows in a table whose `lower` has all the words, and without words those that the table has; `also`
+  // gets them, too. Enter opens the first of them, arrows go through them.
+  const searchBox = (input, rows, table, also) => {
+    const first = table.rows;
     const output = document.getElementById(input.getAttribute("aria-controls"));
     const find = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const found = words.length ? rows.filter((row) => words.every((word) => row.lower.includes(word))) : rows;
-      show(found);
+      const found = words.length ? rows.filter((row) => words.every((word) => row.lower.includes(word))) : first;
+      table.box.closest(".overview").classList.toggle("searching", words.length > 0);
+      table.show(found);
+      if (also) {
+        also(found);
+      }
       output.textContent = words.length ? `${thousands(found.length)} of ${thousands(rows.length)}` : "";
     };
     input.addEventListener("input", find);
+    input.addEventListener("keydown", (event) => {
+      const first = table.pressable(0);
+      if (first && (event.key === "Enter" || event.key === "ArrowDown")) {
+        event.preventDefault();
+        event.key === "Enter" ? first.click() : first.focus();
+      }
+    });
+    table.table.addEventListener("keydown", (event) => {
+      const row = event.target.closest("tbody tr");
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!row || (!step && event.key !== "Escape") || event.ctrlKey || event.altKey || event.metaKey) {
+        return;
+      }
+      event.preventDefault();
+      const next = step ? row.sectionRowIndex + step : -1;
+      (next < 0 ? input : table.pressable(next))?.focus();
+    });
     // A browser that comes back to the page fills it in.
     if (input.value) {
       find();
@@ -44,11 +67,13 @@
   };
   addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.closest("input, textarea, select");
-    const search = document.querySelector("input[type=search]");
+    const search = document.getElementById("search") || document.querySelector("input[type=search]");
     if (search && event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      search.focus();
+      search.focus({ preventScroll: true });
       search.select();
+      // At the top: what is found is below.
+      search.closest(".search").scrollIntoView({ behavior: "instant", block: "start" });
     }
   });
 
@@ -93,6 +118,14 @@
       do {
         this.make(this.made + this.batch);
       } while (this.made < this.sorted.length && this.box.clientHeight > 0 && near());
+    }
+
+    // What opens a row: its link or button. Nothing behind the last row.
+    pressable(index) {
+      if (index >= this.made) {
+        this.make(index + this.batch);
+      }
+      return this.table.tBodies[0].rows[index]?.querySelector("a, button");
     }
 
     make(until) {

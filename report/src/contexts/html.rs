@@ -5,7 +5,7 @@ use trodden_profile::options::ContextWeight;
 
 use super::ContextsView;
 use super::icicle::Icicle;
-use crate::html::{bar, embed, search};
+use crate::html::{bar, embed, find, search};
 use crate::words::{percent, share_range, thousands};
 
 /// Rows of the table of methods that stand in the page; the script makes the others.
@@ -35,7 +35,7 @@ pub(crate) fn section(view: &ContextsView, top: usize) -> Markup {
             @if !hottest.is_empty() {
                 h3 { "Hottest chains" }
                 div.scroll { table.chains {
-                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } @if view.has_intervals() { th.num scope="col" { "95 % interval" } } @if view.times.is_some() { th.num scope="col" { "CPU time, own" } th.num scope="col" { "With all that it calls" } } th scope="col" { "Chain of calls" } } }
+                    thead { tr { th.num scope="col" { (unit) } th.num scope="col" { "At most" } th.num scope="col" { "Share" } @if view.has_intervals() { th.num scope="col" { "95 % interval" } } @if view.times.is_some() { th.num scope="col" { "CPU time, own" } th.num scope="col" { "With callees" } } th scope="col" { "Chain of calls" } } }
                     tbody { @for &at in &hottest { (row(view, at)) } }
                 } }
             }
@@ -48,10 +48,11 @@ fn picture(view: &ContextsView, icicle: &Icicle) -> Markup {
         div.with-script {
             div.icicle-head {
                 h3 #icicle-title { "Who called whom" }
+                (find("icicle"))
                 div.zoom { button #icicle-all type="button" { "Show all" } }
             }
             p.note { "Each box is a method, below the one that called it; its width is the number of " (view.contexts.weight.unit()) " of it and all \
-                that it called. A click, or Enter, enlarges a box; arrows go from box to box." }
+                that it called." span.keys { " A click, or Enter, enlarges a box; arrows go from box to box." } }
             div.icicle-box { div.icicle #icicle role="tree" aria-labelledby="icicle-title" {} }
             p.note.icicle-told #icicle-told aria-live="polite" {}
             @if icicle.counted < view.contexts.calls {
@@ -76,16 +77,16 @@ fn methods(view: &ContextsView, icicle: &Icicle, unit: &str) -> Markup {
             }
             div {
                 h3 { "Methods" }
-                (search("context-search", "context-found"))
+                (search("context-search", "class, method or package"))
                 div.scrolled tabindex="0" role="region" aria-label="Methods in chains of calls" { table.sortable #context-methods {
                     thead { tr {
                         th scope="col" data-type="text" { "Method" }
-                        th.num scope="col" aria-sort="descending" { "With all that it called" @if !icicle.whole { ", at least" } }
+                        th.num scope="col" aria-sort="descending" { "With callees" @if !icicle.whole { ", at least" } }
                         th.num scope="col" { (unit) ", own" @if !icicle.whole { ", at least" } }
                         th.num scope="col" { "Own share" }
                     } }
                     tbody { @for method in icicle.methods.iter().take(ROWS) { tr {
-                        td { (icicle.name(method)) }
+                        td.name { (icicle.name(method)) }
                         td.num { (bar(view.share(method.inclusive))) span { (percent(view.share(method.inclusive))) } }
                         @if method.own == 0 && !icicle.whole { td.num { "not known" } td.num {} } @else {
                             td.num { (thousands(method.own)) }

@@ -4,9 +4,9 @@ use maud::{Markup, html};
 
 use super::flame::{self, Data};
 use super::{CpuView, text, title};
-use crate::html::embed;
+use crate::html::{bar, embed, find};
 use crate::view::View;
-use crate::words::{percent, seconds, thousands};
+use crate::words::{TIME_WITH_CALLEES, percent, seconds, thousands};
 
 /// The section, if there are samples.
 pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup {
@@ -20,23 +20,23 @@ pub(super) fn section(cpu: Option<&CpuView>, view: &View, top: usize) -> Markup 
             p.note { (text::about(cpu)) " " @if let Some(notes) = text::notes(cpu) { (notes) } }
             @if cpu.total.samples > 0 {
                 @if let Some(data) = flame::data(cpu, view) { (picture(&data)) }
-                div.scroll { table.sortable {
+                div.overview { div.scrolled tabindex="0" role="region" aria-label="Methods by CPU time" { table.sortable {
                     thead { tr {
-                        th.num scope="col" aria-sort="descending" { "Self" }
-                        th.num scope="col" { "Total" }
-                        th.num scope="col" { "Own time" }
-                        th.num scope="col" { "Samples" }
                         th scope="col" data-type="text" { "Method" }
+                        th.num scope="col" aria-sort="descending" title="CPU time in the method itself" { "Self" }
+                        th.num scope="col" title=(TIME_WITH_CALLEES) { "With callees" }
+                        th.num scope="col" title="CPU time in the method itself" { "Self, time" }
+                        th.num scope="col" title="Samples in the method itself" { "Samples" }
                     } }
                     tbody { @for (frame, time) in own.take(top) { tr {
                         @let (own, total) = (cpu.share(time.all.own), cpu.share(time.all.total));
-                        td.num data-value=(own) { (percent(own)) }
+                        td.name data-value=(title(frame)) { code { (title(frame)) } }
+                        td.num data-value=(own) { (bar(own)) span { (percent(own)) } }
                         td.num data-value=(total) { (percent(total)) }
                         td.num data-value=(time.all.own.ns) { (seconds(time.all.own.ns)) }
                         td.num data-value=(time.all.own.samples) { (thousands(time.all.own.samples)) }
-                        td { code { (title(frame)) } }
                     } } }
-                } }
+                } } }
             }
         }
     }
@@ -49,18 +49,19 @@ fn picture(data: &Data) -> Markup {
         div.with-script {
             div.icicle-head {
                 h3 #time-title { "Who called whom, by CPU time" }
+                (find("time"))
                 div.zoom {
                     @if data.can_split { button #time-split type="button" aria-pressed="false" { "Split by path" } " " }
                     button #time-all type="button" { "Show all" }
                 }
             }
-            p.note { "Each box is a method, below the one that called it; its width is the CPU time of it and all that it called. A click, or \
-                Enter, enlarges a box; arrows go from box to box." }
+            p.note { "Each box is a method, below the one that called it; its width is its CPU time with callees."
+                span.keys { " A click, or Enter, enlarges a box; arrows go from box to box." } }
             @if data.can_split {
-                p.note { "▸, or the key P, splits a method by the paths that led to its calls; what stands below a path was called on it."
-                    span.call.way.key style="--sure:100%" {} "certain: no other counted path goes there"
-                    span.call.way.key {} "divided among paths by how often they ran"
-                    span.call.way.unknown.key {} "not known" }
+                p.note { span.keys { "▸, or the key P, splits a method by the paths that led to its calls; what is below a path was called on it." }
+                    span.call.way.sample style="--sure:100%" {} "certain: no other counted path goes there"
+                    span.call.way.sample {} "divided among paths by how often they ran"
+                    span.call.way.unknown.sample {} "not known" }
             }
             div.icicle-box { div.icicle #time-icicle role="tree" aria-labelledby="time-title" {} }
             p.note.icicle-told #time-told aria-live="polite" {}

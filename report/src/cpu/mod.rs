@@ -90,6 +90,17 @@ pub(crate) fn title(frame: &CpuFrame) -> String {
     }
 }
 
+/// `C.m`, or what there is instead of a method.
+pub(crate) fn short_title(frame: &CpuFrame) -> String {
+    match frame.kind {
+        CpuFrameKind::Other => frame.name.clone(),
+        _ => {
+            let class = frame.class.rsplit('/').next().unwrap_or(&frame.class);
+            format!("{class}.{}", frame.name)
+        }
+    }
+}
+
 /// CPU samples as a kind of data.
 pub(crate) struct Kind;
 

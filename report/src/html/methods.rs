@@ -1,15 +1,17 @@
 //! All methods on the page: search, tree and table. The first rows stand in the page; the script makes the others, and the
 //! tree, when they are looked at.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use maud::{Markup, html};
 use serde::Serialize;
+use trodden_profile::{CpuFrame, CpuFrameKind, CpuTime, PlaceTime};
 
 use super::bar;
 use super::embed::{self, Exact};
+use crate::section::Extent;
 use crate::view::{MethodView, View};
-use crate::words::{Counts, dotted, percent, thousands};
+use crate::words::{self, Counts, dotted, percent, thousands};
 
 /// Methods in the table at most.
 const LISTED: usize = 20_000;
@@ -56,10 +58,15 @@ impl Anchors {
         &self.0[index]
     }
 
-    /// A link to it. A browser takes what follows `%` for the number of a character.
+    /// A link to it.
     pub fn link(&self, index: usize) -> String {
-        format!("#{}", self.0[index].replace('%', "%25"))
+        link(&self.0[index])
     }
+}
+
+/// A link to the method of this title. A browser takes what follows `%` for the number of a character.
+pub(super) fn link(title: &str) -> String {
+    format!("#{}", title.replace(' ', "").replace('%', "%25"))
 }
 
 fn short(method: &MethodView) -> String {
@@ -78,14 +85,19 @@ struct Data<'v> {
     classes: Vec<(usize, &'v str)>,
     /// Class, signature, decisions, times, paths seen, paths possible.
     methods: Vec<(usize, String, Exact, Exact, usize, Exact)>,
-    /// The methods' shares of the CPU time, in parts of a million, if it was sampled.
+    /// The methods' shares of the CPU time, without and with callees, in parts of a million, if it was sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<Vec<u32>>,
+    time: Option<Vec<(u32, u32)>>,
+    /// Methods of which no path was counted, but that have CPU time: name, shares as in `time`, the share of its own code,
+    /// position in `reasons`.
+    others: Vec<(String, u32, u32, u32, usize)>,
+    /// Why paths of a method were not counted.
+    reasons: Vec<String>,
     /// Those that are not called by class and signature, by position.
     anchors: BTreeMap<usize, &'v str>,
 }
 
-fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
+fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize, others: &[Uncounted]) -> Data<'v> {
     let mut data = Data {
         flow: Exact(view.totals.flow),
         full,
@@ -93,6 +105,8 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
         classes: Vec::new(),
         methods: Vec::new(),
         time: view.times.as_ref().map(|_| Vec::new()),
+        others: Vec::new(),
+        reasons: Vec::new(),
         anchors: BTreeMap::new(),
     };
     let mut packages: HashMap<&str, usize> = HashMap::new();
@@ -111,7 +125,7 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
             data.anchors.insert(index, &anchors.0[index]);
         }
         if let Some(time) = &mut data.time {
-            time.push((time_share(method) * 1e6).round() as u32);
+            time.push(time_shares(method).map(millionths).into());
         }
         data.methods.push((
             class,
@@ -122,19 +136,38 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize) -> Data<'v> {
             Exact(method.map.num_paths()),
         ));
     }
+    for method in others.iter().take(LISTED) {
+        let reason = data.reasons.iter().position(|reason| *reason == method.reason);
+        let reason = reason.unwrap_or_else(|| {
+            data.reasons.push(method.reason.clone());
+            data.reasons.len() - 1
+        });
+        let [near, total, own] = method.shares.map(millionths);
+        data.others.push((method.name.clone(), near, total, own, reason));
+    }
     data
 }
 
+fn millionths(share: f64) -> u32 {
+    (share * 1e6).round() as u32
+}
+
 /// The section. `full`: methods with a section of their own.
-pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
+pub(crate) fn section(view: &View, anchors: &Anchors, full: usize, extent: &Extent) -> Markup {
     let all = view.methods.len();
+    // Who named methods wants no others.
+    let others = if extent.options.method.is_none() {
+        uncounted(view)
+    } else {
+        Vec::new()
+    };
     html! {
         section #methods {
             h2 { "Hot methods" }
             @if view.methods.is_empty() {
                 p.empty { "No path was counted. Did the program run code that the include and exclude patterns allow, and long enough to be sampled?" }
             } @else {
-                (super::search("search", "found"))
+                (super::search("search", "class, method or package; press /"))
                 div.overview {
                     div.tree-box hidden {
                         h3 #tree-title { "By package and class" }
@@ -144,12 +177,13 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
                         thead { tr {
                             th scope="col" data-type="text" { "Method" }
                             @if view.times.is_some() {
-                                th.num scope="col" aria-sort="descending" title="In it and in what it calls outside of measured code" { "CPU time" }
-                                th.num scope="col" { "Share of decisions" }
+                                th.num scope="col" aria-sort="descending" title=(words::OWN_TIME) { "Own time" }
+                                th.num scope="col" title=(words::TIME_WITH_CALLEES) { "With callees" }
+                                th.num scope="col" { "Decisions" }
                             } @else {
                                 th.num scope="col" aria-sort="descending" { "Share" }
+                                th.num scope="col" { "Decisions" }
                             }
-                            th.num scope="col" { "Decisions" }
                             th.num scope="col" { "Times " (Counts::of(view.run).participle()) }
                             th.num scope="col" { "Paths seen" }
                             th.num scope="col" { "Paths possible" }
@@ -163,29 +197,91 @@ pub(crate) fn section(view: &View, anchors: &Anchors, full: usize) -> Markup {
                         @if all > LISTED { " The table has the first " (thousands(LISTED as u64)) "." }
                         noscript { " Without its script the page lists no others." } }
                 }
-                (embed::data("methods-data", &data(view, anchors, full)))
+                (embed::data("methods-data", &data(view, anchors, full, &others)))
             }
         }
         section #elsewhere hidden tabindex="-1" aria-labelledby="elsewhere-title" {
             h2 #elsewhere-title {}
             p #elsewhere-numbers {}
-            p.note { "The page has the paths of the hottest methods only, to stay small. Those of this one: " }
-            pre { code #elsewhere-command {} }
+            p #elsewhere-reason {}
+            div #elsewhere-more {
+                p.note { "The page has the paths of the hottest methods only, to stay small. Those of this one: " }
+                pre { code #elsewhere-command {} }
+            }
         }
     }
 }
 
-fn time_share(method: &MethodView) -> f64 {
-    method.time.as_ref().map_or(0.0, |time| time.share)
+/// Shares of the CPU time, without and with callees.
+fn time_shares(method: &MethodView) -> [f64; 2] {
+    let shares = method.time.as_ref().map(|time| [time.share, time.total_share]);
+    shares.unwrap_or_default()
+}
+
+/// A method of which no path was counted, but that has CPU time.
+struct Uncounted {
+    name: String,
+    /// Of the CPU time: without callees, with callees, in its own code.
+    shares: [f64; 3],
+    /// Why no path was counted.
+    reason: String,
+}
+
+/// Methods without counts, most time first.
+fn uncounted(view: &View) -> Vec<Uncounted> {
+    let Some(times) = &view.times else {
+        return Vec::new();
+    };
+    let counted: HashSet<_> = view.methods.iter().map(MethodView::names).collect();
+    let share = |time: CpuTime| time.ns as f64 / times.total.ns.max(1) as f64;
+    let left_out: HashMap<usize, &str> = view
+        .left_out
+        .iter()
+        .map(|left| (left.frame, &*left.reason))
+        .collect();
+    let mut all = Vec::new();
+    for (at, frame) in times.samples.frames.iter().enumerate() {
+        let names = (&*frame.class, &*frame.name, &*frame.descriptor);
+        let PlaceTime { own, total } = times.methods[at].all;
+        if frame.kind == CpuFrameKind::Other || total.is_none() || counted.contains(&names) {
+            continue;
+        }
+        all.push(Uncounted {
+            name: crate::cpu::title(frame),
+            shares: [times.near[at], total, own].map(share),
+            reason: reason(frame, left_out.get(&at).copied()),
+        });
+    }
+    let key = |method: &Uncounted| method.shares.map(millionths);
+    all.sort_by(|a, b| key(b).cmp(&key(a)).then_with(|| a.name.cmp(&b.name)));
+    all
+}
+
+fn reason(frame: &CpuFrame, left_out: Option<&str>) -> String {
+    match left_out {
+        Some(reason) => format!("Its paths are not known: {reason}."),
+        None if frame.kind == CpuFrameKind::Native => {
+            "Native code: it has no bytecode, so it has no paths.".to_owned()
+        }
+        None => {
+            "Its paths are not counted: it belongs to the JDK, or to code that was not asked for.".to_owned()
+        }
+    }
 }
 
 fn row(view: &View, method: &MethodView, link: &str) -> Markup {
     html! {
         tr {
-            td { a href=(link) { span.package { (dotted(method.class)) "." } wbr; b { (method.signature()) } } }
-            @if view.times.is_some() { td.num { (bar(time_share(method))) span { (percent(time_share(method))) } } }
-            td.num { (bar(method.share)) span { (percent(method.share)) } }
-            td.num { (thousands(method.flow)) }
+            td.name { a href=(link) { span.package { (dotted(method.class)) "." } wbr; b { (method.signature()) } } }
+            @if view.times.is_some() {
+                @let [near, total] = time_shares(method);
+                td.num { (bar(near)) span { (percent(near)) } }
+                td.num { (percent(total)) }
+                td.num title=(thousands(method.flow)) { (percent(method.share)) }
+            } @else {
+                td.num { (bar(method.share)) span { (percent(method.share)) } }
+                td.num { (thousands(method.flow)) }
+            }
             td.num { (thousands(method.count)) }
             td.num { (thousands(method.paths.len() as u64)) }
             td.num { (thousands(method.map.num_paths())) }

@@ -25,7 +25,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
     Some(html! {
         div.kpaths {
             h3 { "What came next" }
-            p.note { "Each tree begins with a path. Below it stands what followed in the same call, in sequences of up to " (trees.k)
+            p.note { "Each tree begins with a path. Below it is what followed in the same call, in sequences of up to " (trees.k)
                 " paths: how often after the line above, and in brackets how often of all times of the first path. “×4” means four times in a \
                 row; arrows join what nearly always (" (percent(1.0 - super::LOSS)) " or more) comes one after the other; the shares are those \
                 of the last one. Click a number to mark \

@@ -1,0 +1,115 @@
+//! Methods whose paths are not known, on the page: their time by line, and why.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use maud::{Markup, html};
+use trodden_profile::MethodMap;
+
+use super::bar;
+use crate::html_method::callees;
+use crate::left_out::LeftOut;
+use crate::line_time::{LineTime, LineTimes};
+use crate::path_time::Times;
+use crate::source::Sources;
+use crate::view::View;
+use crate::words::{self, dotted, percent, signature};
+
+/// Lines of a method at most.
+const LINES: usize = 40;
+/// Share of the time from which a section is open when the page loads.
+const OPEN: f64 = 0.05;
+
+/// A section for each.
+pub(super) fn cards<'v, 'p: 'v>(
+    view: &'v View<'p>,
+    chosen: impl Iterator<Item = &'v LeftOut<'p>>,
+    sources: &Sources,
+) -> Vec<(&'v LeftOut<'p>, Markup)> {
+    let chosen: Vec<&LeftOut> = chosen.collect();
+    let Some(times) = view.times.as_ref().filter(|_| !chosen.is_empty()) else {
+        return Vec::new();
+    };
+    let maps = maps(view, &chosen);
+    // Without a path map the bytecode index is all that is known of a place.
+    let frames: HashMap<usize, Option<&MethodMap>> = chosen
+        .iter()
+        .map(|left| (left.frame, maps.get(&left.frame).map(|&(map, _)| map)))
+        .collect();
+    let lines = LineTimes::new(times, |frame, bci| match frames.get(&(frame as usize))? {
+        Some(map) => map.line(bci.into()),
+        None => Some(bci.into()),
+    });
+    let card = |left: &'v LeftOut<'p>| {
+        let found = maps.get(&left.frame);
+        let source = found.and_then(|&(_, file)| sources.find(left.class, file));
+        let text = |line: u32| {
+            let text = source.as_ref()?.lines.get(line.checked_sub(1)? as usize)?;
+            Some(text.trim().to_owned())
+        };
+        (left, section(left, found.is_none(), times, &lines, text))
+    };
+    chosen.into_iter().map(card).collect()
+}
+
+/// By frame: the path map and source file of those that have them.
+fn maps<'v>(view: &'v View, chosen: &[&LeftOut]) -> HashMap<usize, (&'v MethodMap, Option<&'v str>)> {
+    let names = chosen
+        .iter()
+        .map(|left| ((left.class, left.name, left.descriptor), left.frame));
+    let frames: HashMap<_, usize> = names.collect();
+    let mut maps = HashMap::new();
+    for class in &view.profile.classes {
+        for map in &class.map.methods {
+            if let Some(&frame) = frames.get(&(&*class.map.name, &*map.name, &*map.descriptor)) {
+                maps.insert(frame, (map, class.map.source_file.as_deref()));
+            }
+        }
+    }
+    maps
+}
+
+fn section(
+    left: &LeftOut,
+    bytecode: bool,
+    times: &Times,
+    lines: &LineTimes,
+    text: impl Fn(u32) -> Option<String>,
+) -> Markup {
+    let mut of_lines: Vec<(u32, &LineTime)> = Vec::new();
+    of_lines.extend(
+        lines
+            .of_frame(left.frame)
+            .into_iter()
+            .flatten()
+            .map(|(&line, time)| (line, time)),
+    );
+    of_lines.sort_by_key(|&(line, time)| (Reverse(time.ns), line));
+    let share = |ns: u64| (ns as f64 / left.total.ns.max(1) as f64).min(1.0);
+    html! {
+        details.method.left-out open[left.share(left.near) >= OPEN] {
+            summary {
+                span.anchor id=(left.title().replace(' ', "")) {}
+                h2 { span { span.package { (dotted(left.class)) "." } wbr; (signature(left.name, left.descriptor)) } }
+                span.facts {
+                    (bar(left.share(left.near))) b title=(words::OWN_TIME) { (percent(left.share(left.near))) } " own time · "
+                    span title=(words::TIME_WITH_CALLEES) { (percent(left.share(left.total))) " with callees" } " · paths not known"
+                }
+            }
+            p { "Its paths are not known: " (left.reason) "." }
+            @if !of_lines.is_empty() {
+                p.note { "Shares are of the method's time with callees. "
+                    @if bytecode { "Which lines these are is not known; numbers with @ are bytecode indices." } }
+                div.scroll { table.source {
+                    thead { tr { th scope="col" { "Line" } th.num scope="col" { "Time" } th scope="col" { "Code" } } }
+                    tbody { @for (line, time) in of_lines.iter().take(LINES) { tr {
+                        td.line { @if bytecode { "@" } (line) }
+                        td.num.time { (bar(share(time.ns))) (percent(share(time.ns))) }
+                        td.text { @if let Some(text) = text(*line).filter(|_| !bytecode) { code { (text) } } (callees(time, &times.samples.frames, share)) }
+                    } } }
+                } }
+                @if of_lines.len() > LINES { p.note { "… and " (of_lines.len() - LINES) " more, with less." } }
+            }
+        }
+    }
+}
