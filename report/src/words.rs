@@ -64,6 +64,7 @@ pub(crate) fn of_which_paths(time: &TimeView, decisions: f64) -> String {
         percent(decisions)
     )
 }
+
 /// What a method's share of the CPU time is of. Over all methods these shares sum up to all of it.
 pub(crate) const OWN_TIME: &str =
     "CPU time in the method, and in code without probes that it calls, as the JDK's";
