@@ -31,7 +31,7 @@ public class Reflection {
 
         void set(Bean bean, String name, int value) throws ReflectiveOperationException {
             Integer known = direct.get(name);
-            if (known == null) { // cause: yes, time
+            if (known == null) { // cause: yes
                 byName(bean, name, value);
             } else if (known == 1) {
                 bean.setId(value);
