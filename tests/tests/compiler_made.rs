@@ -12,37 +12,18 @@ use trodden_tests::{Result, artefacts, build, old_javac, process};
 
 const LIMIT: Duration = Duration::from_secs(200);
 
-/// What may differ: the place, and why.
-const KNOWN: &[(&str, &str)] = &[
-    // `}` behind `try (…)`: JaCoCo leaves the calls of `close` out on the way through, too.
-    ("resources(I)I from 112 LINE", "one line more"),
-    ("Made.java line 118", "the line"),
-    // `}` behind a `finally` that has only one copy: throwing the exception on.
-    ("onlyWhenItThrows()I from 149 LINE", "one line more"),
-    ("Made.java line 152", "the line"),
-];
+/// Nothing may differ.
+const NONE: &[(&str, &str)] = &[];
 
-/// Of patterns, by javac.
-const KNOWN_OF_PATTERNS: &[(&str, &str)] = &[];
-
-/// Of ECJ.
-const KNOWN_OF_ECJ: &[(&str, &str)] = &[];
-
-/// Of patterns, by ECJ.
+/// What may differ of patterns by ECJ: the place, and why.
 const KNOWN_OF_ECJ_PATTERNS: &[(&str, &str)] = &[
     // What throws on if taking a record apart throws: JaCoCo knows only javac's form of it, and has it on the
     // last line.
-    (
-        "records(Lmade/MadePatterns$Shape;)I from 40 LINE",
-        "one line less",
-    ),
+    ("records(Lmade/MadePatterns$Shape;)I from 40", "one line less"),
     ("MadePatterns.java line 46", "the line"),
-    ("recordOrNot(Ljava/lang/Object;)I from 49 LINE", "one line less"),
+    ("recordOrNot(Ljava/lang/Object;)I from 49", "one line less"),
     ("MadePatterns.java line 53", "the line"),
 ];
-
-/// Of Kotlin.
-const KNOWN_OF_KOTLIN: &[(&str, &str)] = &[];
 
 /// What of two reports is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,13 +170,13 @@ fn as_jacoco(
 #[test]
 fn what_javac_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for jdk in Jdk::ends()? {
-        as_jacoco(&jdk, Compiler::Javac, ("Made", Counted::Lines), KNOWN)?;
+        as_jacoco(&jdk, Compiler::Javac, ("Made", Counted::Instructions), NONE)?;
         if jdk.feature >= 21 {
             as_jacoco(
                 &jdk,
                 Compiler::Javac,
-                ("MadePatterns", Counted::Lines),
-                KNOWN_OF_PATTERNS,
+                ("MadePatterns", Counted::Instructions),
+                NONE,
             )?;
         }
     }
@@ -205,12 +186,12 @@ fn what_javac_makes_is_left_out_as_jacoco_does() -> Result<()> {
 #[test]
 fn what_ecj_makes_is_left_out_as_jacoco_does() -> Result<()> {
     for jdk in Jdk::ends()? {
-        as_jacoco(&jdk, Compiler::Ecj, ("Made", Counted::Lines), KNOWN_OF_ECJ)?;
+        as_jacoco(&jdk, Compiler::Ecj, ("Made", Counted::Instructions), NONE)?;
         if jdk.feature >= 21 {
             as_jacoco(
                 &jdk,
                 Compiler::Ecj,
-                ("MadePatterns", Counted::Lines),
+                ("MadePatterns", Counted::Instructions),
                 KNOWN_OF_ECJ_PATTERNS,
             )?;
         }
@@ -224,12 +205,12 @@ fn what_ecj_makes_is_left_out_as_jacoco_does() -> Result<()> {
 fn copies_and_handlers_are_counted_as_jacoco_does() -> Result<()> {
     let sample = ("MadeFinally", Counted::Instructions);
     for jdk in Jdk::ends()? {
-        as_jacoco(&jdk, Compiler::Javac, sample, &[])?;
-        as_jacoco(&jdk, Compiler::Ecj, sample, &[])?;
+        as_jacoco(&jdk, Compiler::Javac, sample, NONE)?;
+        as_jacoco(&jdk, Compiler::Ecj, sample, NONE)?;
     }
     let jdk = &Jdk::ends()?[0];
     for version in old_javac::VERSIONS {
-        as_jacoco(jdk, Compiler::OldJavac(version), sample, &[])?;
+        as_jacoco(jdk, Compiler::OldJavac(version), sample, NONE)?;
     }
     Ok(())
 }
@@ -245,7 +226,7 @@ fn what_kotlinc_makes_is_left_out_as_jacoco_does() -> Result<()> {
         build::kotlinc(jdk, &build::jars()?, options, &source, &classes)?;
         let class_path = format!("{}:{}", classes.display(), build::kotlin_library()?.display());
         let program = ("made.MadeKotlinKt", class_path.as_str());
-        let differ = differences(jdk, folder.path(), program, KNOWN_OF_KOTLIN, Counted::Lines)?;
+        let differ = differences(jdk, folder.path(), program, NONE, Counted::Lines)?;
         assert!(differ.is_empty(), "{options:?}: {differ:#?}");
         only_lines_of_the_file(folder.path(), &source)?;
     }

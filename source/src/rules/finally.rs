@@ -50,7 +50,8 @@ fn exits(listing: &Listing, handlers: &[Handler], of: &Handler) -> Vec<usize> {
     };
     for range in ranges() {
         let mut runs_on = false;
-        let all = &listing.all()[listing.position(range.start)..listing.position(range.end)];
+        let all = listing.position(range.start)..listing.position(range.end);
+        let all = listing.all().get(all).unwrap_or_default();
         for instruction in all {
             if let Some(target) = instruction.target {
                 add(target);

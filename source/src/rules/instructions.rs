@@ -69,7 +69,7 @@ impl Instructions {
             }
         }
         for position in 0..roots.len() {
-            // Whether it is left out was decided by what it is merged into.
+            // What it is merged into has decided if it is left out.
             if first[roots[position]].is_some() {
                 self.left_out[position] = false;
                 self.made[position] = None;
