@@ -403,7 +403,8 @@ impl FullFrame {
     }
 }
 
-/// Writes the contents of an attribute that has only frames of our own, the first one with the locals on entry.
+/// Writes the contents of an attribute that has only frames of our own, the first one with the locals on
+/// entry.
 pub fn write_own(entry: Option<u32>, frames: &[FullFrame], out: &mut Vec<u8>) {
     put_u2(out, frames.len() as u16 + u16::from(entry.is_some()));
     let mut previous = None;

@@ -23,8 +23,8 @@ use crate::probes::{Asm, PathEnd, ProbeStrategy, ProbedMethod};
 const FRAMES_READ: u16 = 50;
 /// First version whose code can have classes as constants.
 const CLASS_CONSTANTS: u16 = 49;
-/// Descriptors of the methods by which class loaders are asked for a class: the JVM's own, and the one that it
-/// calls.
+/// Descriptors of the methods by which class loaders are asked for a class: the one that the JVM calls, and
+/// the one that this calls.
 const LOAD_CLASS: [&[u8]; 2] = [
     b"(Ljava/lang/String;)Ljava/lang/Class;",
     b"(Ljava/lang/String;Z)Ljava/lang/Class;",
