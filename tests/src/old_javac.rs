@@ -1,4 +1,5 @@
-//! javac of JDK 8 and 9, as Maven Central has it, run by a newer JVM: it writes `try (…)` as no compiler of today does.
+//! javac of JDK 8 and 9, as Maven Central has it, run by a newer JVM: it writes `try (…)` as no compiler of
+//! today does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,8 +45,8 @@ fn fetched(version: &str) -> Result<PathBuf> {
     Ok(folder.join(format!("javac-{version}.jar")))
 }
 
-/// Java 8's classes without code, from what the JDK's compiler has for `--release 8`. Their version says that they are of the
-/// JDK itself, which an older compiler refuses.
+/// Java 8's classes without code, from what the JDK's compiler has for `--release 8`. Their version says that
+/// they are of the JDK itself, which an older compiler refuses.
 fn library(jdk: &Jdk) -> Result<PathBuf> {
     let symbols = jdk.home.join("lib/ct.sym");
     build::cached("java-8", std::slice::from_ref(&symbols), &[], |out| {

@@ -199,8 +199,8 @@ fn what_ecj_makes_is_left_out_as_jacoco_does() -> Result<()> {
     Ok(())
 }
 
-/// Decisions in `finally`, handlers written by hand that look like the compiler's, resources, `switch` over strings and
-/// `assert`: to the instruction, by compilers of several ages.
+/// Decisions in `finally`, handlers written by hand that look like the compiler's, resources, `switch` over
+/// strings and `assert`: to the instruction, by compilers of several ages.
 #[test]
 fn copies_and_handlers_are_counted_as_jacoco_does() -> Result<()> {
     let sample = ("MadeFinally", Counted::Instructions);
