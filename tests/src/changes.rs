@@ -139,7 +139,10 @@ pub struct Planted {
 impl Planted {
     /// Is it among the first two of these methods?
     pub fn is_named(&self, found: &[String]) -> bool {
-        found.iter().take(2).any(|name| self.methods.contains(&&**name))
+        let is_of =
+            |method: &str, name: &str| name == method || name.starts_with(&format!("lambda${method}$"));
+        let named = |name: &String| self.methods.iter().any(|method| is_of(method, name));
+        found.iter().take(2).any(named)
     }
 }
 
@@ -255,8 +258,8 @@ pub const CHANGED: [Planted; 12] = [
         what: "a pattern that is compiled with each call",
         program: SEARCH,
         edits: &[(
-            "return String.join(\" \", query) + \" = \" + found;",
-            "return String.join(\" \", query) + \" = \" + found.replaceAll(\"([0-9]+):([0-9]+)(, )?\", \"$1 \");",
+            "hit -> hit.score() > 1",
+            "hit -> String.valueOf(hit.score()).matches(\"[1-9][0-9]*\")",
         )],
         methods: &["page"],
     },

@@ -13,8 +13,8 @@ use crate::findings::ratio;
 const GROWTH: f64 = 1.25;
 /// A loop with fewer turns does not tell how much was done.
 const MIN_EXECUTIONS: u64 = 20;
-/// Shares of the work, calls included, that a loop or a method must do on both sides to tell how much was done, the best first.
-const CARRIED: [f64; 3] = [0.3, 0.1, 0.03];
+/// Least share of the work, calls included, that a loop or a method must do on both sides to tell how much was done.
+const MIN_CARRIED: f64 = 0.1;
 
 /// How much of the same the second run did.
 #[derive(Clone, Copy, Debug)]
@@ -24,17 +24,17 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// The ratio of the turns of the outermost loop that does most of the work (or of the calls of such a method): of those that
-    /// have a large share of it, with all calls, on both sides, the one that turns least often. Inner loops may run more often per turn because something changed;
-    /// the outermost one says how much the program was asked for.
+    /// The ratio of the turns of the outermost loop (or of the calls of such a method) of those that do much of the work on both
+    /// sides, with all calls. What is within it, or is called there, may run more often per turn because something changed; the
+    /// outermost one says how much the program was asked for.
     pub fn new([before, after]: [&[Side]; 2], pairs: &[Pair], costs: [&Costs; 2]) -> Self {
         let totals = [before, after].map(|sides| sides.iter().map(|s| s.work as f64).sum::<f64>().max(1.0));
         let mut carriers: Vec<Carrier> = Vec::new();
         for pair in pairs {
-            let (Some(b), Some(a)) = (pair.before, pair.after) else {
+            let (Some(at_before), Some(at_after)) = (pair.before, pair.after) else {
                 continue;
             };
-            let (b, a) = (&before[b], &after[a]);
+            let (b, a) = (&before[at_before], &after[at_after]);
             let loops = [loops(b), loops(a)];
             let work = |which: usize, header: usize| {
                 let side = [b, a][which];
@@ -47,30 +47,27 @@ impl Amount {
                     None => (0..side.map.num_blocks()).map(|block| work(&block)).sum::<f64>(),
                 }
             };
-            for (block, other) in pair.blocks.iter().enumerate() {
-                let Some(other) = *other else { continue };
+            let heads = |of: &[Vec<usize>], block| of.iter().any(|body| body[0] == block);
+            let of_method = pair.blocks.iter().enumerate().filter_map(|(block, other)| {
+                let other = (*other)?;
                 let counts = [b.edges.blocks[other], a.edges.blocks[block]];
                 let is_entry = block == 0 && other == 0;
-                let is_header = || {
-                    let heads = |of: &[Vec<usize>], block| of.iter().any(|body| body[0] == block);
-                    heads(&loops[0], other) && heads(&loops[1], block)
-                };
+                let is_header = || heads(&loops[0], other) && heads(&loops[1], block);
                 if counts[0].min(counts[1]) < MIN_EXECUTIONS || !(is_entry || is_header()) {
-                    continue;
+                    return None;
                 }
-                carriers.push(Carrier {
+                let share = work(0, other).min(work(1, block));
+                (share >= MIN_CARRIED).then_some(Carrier {
+                    method: at_after,
                     counts,
-                    share: work(0, other).min(work(1, block)),
-                });
-            }
+                    share,
+                })
+            });
+            // Of loops in each other, the outer one does more.
+            carriers
+                .extend(of_method.max_by(|x, y| x.share.total_cmp(&y.share).then(y.runs().cmp(&x.runs()))));
         }
-        let outermost = CARRIED.iter().find_map(|&least| {
-            let large = carriers.iter().filter(|carrier| carrier.share >= least);
-            large.min_by(|x, y| {
-                let runs = |carrier: &Carrier| carrier.counts[0].min(carrier.counts[1]);
-                runs(x).cmp(&runs(y)).then(y.share.total_cmp(&x.share))
-            })
-        });
+        let outermost = outermost(&carriers, |method| costs[1].reachable(method, after));
         let factor = outermost.map_or_else(
             || middle_of_entries(before, after, pairs),
             |carrier| ratio(carrier.counts[1], carrier.counts[0]),
@@ -136,9 +133,31 @@ fn loops(side: &Side) -> Vec<Vec<usize>> {
 }
 
 /// A loop or a method that does a large share of the work.
+#[derive(Clone, Copy)]
 struct Carrier {
+    /// Position of its method on the second side.
+    method: usize,
     counts: [u64; 2],
     share: f64,
+}
+
+impl Carrier {
+    fn runs(&self) -> u64 {
+        self.counts[0].min(self.counts[1])
+    }
+}
+
+/// The one that no other one calls. Calls by way of methods without counts are not known: of several, the one that turns least often.
+fn outermost(carriers: &[Carrier], reachable: impl Fn(usize) -> Vec<bool>) -> Option<Carrier> {
+    let reached: Vec<Vec<bool>> = carriers.iter().map(|carrier| reachable(carrier.method)).collect();
+    let is_called = |at: usize| {
+        (0..carriers.len())
+            .any(|other| reached[other][carriers[at].method] && !reached[at][carriers[other].method])
+    };
+    let outer = (0..carriers.len())
+        .filter(|&at| !is_called(at))
+        .map(|at| carriers[at]);
+    outer.min_by(|x, y| x.runs().cmp(&y.runs()).then(y.share.total_cmp(&x.share)))
 }
 
 /// The middle of the ratios of entries, each method weighted by the logarithm of its entries, so that no hot method decides alone.

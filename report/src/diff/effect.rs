@@ -154,6 +154,21 @@ impl Costs {
         called
     }
 
+    /// Per method: may a call in this one reach it, directly or not?
+    pub fn reachable(&self, from: usize, sides: &[Side]) -> Vec<bool> {
+        let mut reached = vec![false; sides.len()];
+        let mut open = vec![from];
+        while let Some(method) = open.pop() {
+            let calls = sides[method].map.shape.iter().flat_map(|shape| &shape.calls);
+            for &(callee, _) in calls.flat_map(|&callee| self.reached(callee)) {
+                if !std::mem::replace(&mut reached[callee], true) {
+                    open.push(callee);
+                }
+            }
+        }
+        reached
+    }
+
     /// Methods that call this one, with the number of calls; one may be there several times.
     pub fn callers(&self, method: usize) -> &[(usize, f64)] {
         &self.callers[method]

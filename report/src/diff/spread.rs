@@ -6,7 +6,7 @@
 /// How many runs the prior knowledge is worth: degrees of freedom of [`prior`].
 const PRIOR_FREEDOM: f64 = 8.0;
 /// Standard deviation of a method's share between runs of one program, as a part of the share.
-const RELATIVE: f64 = 0.15;
+const RELATIVE: f64 = 0.18;
 /// The part of it that small shares have, too.
 const ABSOLUTE: f64 = 0.008;
 

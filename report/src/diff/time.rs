@@ -4,7 +4,7 @@
 //! from these (Newcombe's method 10: Statistics in Medicine 17, 1998). To these come the differences between runs of one
 //! program ([`spread`](super::spread)), and what all methods have in common: on a busy machine all take longer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use trodden_numbering::{Path, PathEnd};
 use trodden_profile::{CpuFrame, CpuTime, Profile, share_interval_of};
@@ -140,6 +140,8 @@ pub(super) struct Timed<'s, 'p> {
     most: f64,
     /// After in terms of what is expected, and its weight, of each method that has much of the time; ascending.
     ratios: Vec<(f64, f64, usize)>,
+    /// Classes whose code changed somewhere.
+    changed: HashSet<&'p str>,
     /// Standard errors that a change has to exceed: of methods whose code is as before, and of others.
     critical: [f64; 2],
 }
@@ -203,11 +205,31 @@ pub(super) fn of_runs<'s, 'p>(
         expected: 0.0,
         most: 1.0,
         ratios: Vec::new(),
+        changed: changed_classes(runs),
         critical: [0.0; 2],
     };
     timed.methods = timed.all_methods();
     timed.look();
     Some(timed)
+}
+
+/// Classes that both have, with other bytes.
+fn changed_classes<'p>([before, after]: [&'p Profile; 2]) -> HashSet<&'p str> {
+    let of = |run: &'p Profile| -> HashMap<&'p str, BTreeSet<[u8; 32]>> {
+        let mut all: HashMap<&str, BTreeSet<[u8; 32]>> = HashMap::new();
+        for class in &run.classes {
+            all.entry(&class.map.name).or_default().insert(class.map.sha256);
+        }
+        all
+    };
+    let before = of(before);
+    let other = |(class, bytes): (&'p str, BTreeSet<[u8; 32]>)| {
+        before
+            .get(class)
+            .is_some_and(|known| *known != bytes)
+            .then_some(class)
+    };
+    of(after).into_iter().filter_map(other).collect()
 }
 
 /// Methods whose time is their own, not that of their callers: those of classes with counts, methods without a branch among them.
@@ -292,18 +314,23 @@ impl<'p> Timed<'_, 'p> {
 
     /// Has its code changed?
     fn is_changed(&self, of: &Looked) -> bool {
-        of.both
-            .pair
-            .is_some_and(|pair| match self.pairs.pairs[pair].matched {
-                Matched::Same => false,
-                // Without shapes, whether constants changed is not known.
-                Matched::Graph => self
-                    .sides_of(pair)
-                    .iter()
-                    .flatten()
-                    .all(|side| side.map.shape.is_some()),
-                Matched::Partial | Matched::New | Matched::Gone => true,
-            })
+        let Some(pair) = of.both.pair else {
+            // Nothing is known of its own code.
+            let frame = |which: usize| Some(&self.sides[which].samples.frames[of.both.frames[which]?]);
+            return frame(1)
+                .or_else(|| frame(0))
+                .is_some_and(|frame| self.changed.contains(&*frame.class));
+        };
+        match self.pairs.pairs[pair].matched {
+            Matched::Same => false,
+            // Without shapes, whether constants changed is not known.
+            Matched::Graph => self
+                .sides_of(pair)
+                .iter()
+                .flatten()
+                .all(|side| side.map.shape.is_some()),
+            Matched::Partial | Matched::New | Matched::Gone => true,
+        }
     }
 
     /// What all methods but this one have in common.

@@ -55,7 +55,7 @@ public class Logs {
         line.append("10.").append(next(2)).append('.').append(next(30)).append('.').append(next(30));
         line.append(' ').append(next(24)).append(':').append(next(60));
         line.append(" GET /page/").append(next(2_000)).append(' ');
-        line.append(next(100) < 97 ? 200 : 404).append(" agent-").append(next(60));
+        line.append(next(100) < 97 ? 200 : 404).append(" agent-").append(next(400));
         if (next(200) == 0) {
             line.setLength(12);
         }
