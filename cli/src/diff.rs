@@ -123,12 +123,12 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         if let Some((worst, least)) = worst.max_by(|x, y| x.1.total_cmp(&y.1))
             && least > limit
         {
-            eprintln!(
-                "trodden: {} changes the CPU time by {:.2} % at least, more than --fail-on-time {} %",
+            output::complain(&format!(
+                "{} changes the CPU time by {:.2} % at least, more than --fail-on-time {} %",
                 worst.title(),
                 least * 100.0,
                 limit * 100.0
-            );
+            ));
             code = ExitCode::from(BROKEN);
         }
     }
@@ -139,12 +139,12 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
     if let Some(worst) = worst.max_by(|x, y| x.share.abs().total_cmp(&y.share.abs()))
         && worst.share.abs() > limit
     {
-        eprintln!(
-            "trodden: {} changes the executed work by {:.2} %, more than --fail-on {} %",
+        output::complain(&format!(
+            "{} changes the executed work by {:.2} %, more than --fail-on {} %",
             worst.title(),
             worst.share * 100.0,
             limit * 100.0
-        );
+        ));
         code = ExitCode::from(BROKEN);
     }
     Ok(code)

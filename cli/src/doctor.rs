@@ -1,8 +1,9 @@
 //! `trodden doctor`: what would fail here, and why.
 
 use std::env;
+use std::fmt::Write;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
@@ -43,7 +44,7 @@ impl Findings {
     }
 
     fn write(&self) -> Result<(), CliError> {
-        let mut out = io::stdout().lock();
+        let mut out = String::new();
         let colour = output::colour(&io::stdout());
         for (mark, text) in &self.lines {
             let (word, code) = match mark {
@@ -52,13 +53,14 @@ impl Findings {
                 Mark::Bad => ("BAD ", "31"),
             };
             let text = printable_lines(text);
-            let line = match colour {
-                true => writeln!(out, "\x1b[{code}m{word}\x1b[0m  {text}"),
-                false => writeln!(out, "{word}  {text}"),
+            // Writing to a string cannot fail.
+            let _ = if colour {
+                writeln!(out, "\x1b[{code}m{word}\x1b[0m  {text}")
+            } else {
+                writeln!(out, "{word}  {text}")
             };
-            line.map_err(CliError::stream)?;
         }
-        Ok(())
+        output::write(None, out.as_bytes())
     }
 }
 
@@ -144,7 +146,9 @@ fn check_java(findings: &mut Findings, java: &Path) {
     let vm = property("java.vm.name").unwrap_or_default();
     let line = format!("java {version} ({vm}): {shown}");
     match feature_version(&version) {
-        Some(17..) if vm.contains("OpenJ9") => findings.add(Mark::Bad, format!("{line}: is not HotSpot")),
+        Some(17..) if vm.contains("OpenJ9") => {
+            findings.add(Mark::Bad, format!("{line}: this is not HotSpot"))
+        }
         Some(17..) => findings.add(Mark::Good, line),
         _ => findings.add(Mark::Bad, format!("{line}: Trodden needs 17 or newer")),
     }
@@ -161,7 +165,10 @@ fn feature_version(version: &str) -> Option<u32> {
 
 fn check_agent(findings: &mut Findings, java: &Path, library: &Path) {
     let Ok(directory) = tempfile::tempdir() else {
-        return findings.add(Mark::Warning, "no temporary directory to try the agent in");
+        return findings.add(
+            Mark::Warning,
+            "the agent was not tried: there is no temporary directory",
+        );
     };
     let file = directory.path().join("doctor.trodden");
     let agent = format!(
@@ -222,23 +229,23 @@ fn check_process(findings: &mut Findings, pid: u32) {
         (AttachSocket::Stale, Ok(())) => findings.add(
             Mark::Warning,
             format!(
-                "process {pid}: a killed process with that id has left its attach socket, {}; attaching removes it if you may",
+                "process {pid}: {} is the attach socket of a killed process that had this id; attaching removes it, if you have the right to",
                 target.attach_socket().display()
             ),
         ),
         (AttachSocket::Absent, Ok(())) => findings.add(
             Mark::Good,
-            format!("process {pid}: can be asked to open its attach socket"),
+            format!("process {pid}: opens its attach socket when asked"),
         ),
     }
     match (target.flag("EnableDynamicAgentLoading"), feature) {
         (Some(false), _) => findings.add(
             Mark::Bad,
-            format!("process {pid}: runs with -XX:-EnableDynamicAgentLoading, so it takes no agent"),
+            format!("process {pid}: runs with -XX:-EnableDynamicAgentLoading, so no agent can be attached"),
         ),
         (None, Some(21..)) => findings.add(
             Mark::Warning,
-            format!("process {pid}: will warn about a dynamically loaded agent (silence it with -XX:+EnableDynamicAgentLoading)"),
+            format!("process {pid}: prints a warning when an agent is attached (-XX:+EnableDynamicAgentLoading prevents it)"),
         ),
         _ => {}
     }
@@ -246,8 +253,7 @@ fn check_process(findings: &mut Findings, pid: u32) {
         findings.add(
             Mark::Good,
             format!(
-                "process {pid}: has a file system of its own, as in a container; the agent library is copied into it to be \
-                 loaded"
+                "process {pid}: has its own file system, as in a container; the agent library is copied into it"
             ),
         );
     }

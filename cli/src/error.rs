@@ -1,6 +1,5 @@
 //! What goes wrong on the command line, and the exit code it becomes.
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,9 +12,6 @@ pub enum CliError {
     /// The work failed. Exit code 1.
     #[error("{0}")]
     Failed(String),
-    /// The reader of our output went away.
-    #[error("broken pipe")]
-    BrokenPipe,
 }
 
 impl CliError {
@@ -23,7 +19,7 @@ impl CliError {
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             CliError::Usage(_) => 2,
-            CliError::Failed(_) | CliError::BrokenPipe => 1,
+            CliError::Failed(_) => 1,
         })
     }
 
@@ -35,13 +31,5 @@ impl CliError {
     /// Trouble with a file.
     pub fn file(path: &Path, error: impl std::fmt::Display) -> Self {
         CliError::Failed(format!("{}: {error}", path.display()))
-    }
-
-    /// Trouble with writing to a stream.
-    pub fn stream(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => CliError::BrokenPipe,
-            _ => CliError::Failed(format!("cannot write output: {error}")),
-        }
     }
 }

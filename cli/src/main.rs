@@ -3,6 +3,9 @@
 //! *In*: arguments, profiles, class files, process ids. *Out*: reports, instrumented classes, exit codes.
 //! Glue only: each subcommand has its own file, and what it does is done by the library crates.
 
+// These macros panic where standard error is closed; `output` has what does not.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod agent_library;
 mod attach;
 mod check;
@@ -40,7 +43,8 @@ const EXIT_CODES: &str = "\
 `trodden java …` is short for `trodden run java …`; so it is with mvn, gradle, and the path of any program.
 
 Exit codes: 0 good; 1 the work failed; 2 wrong usage; 3 a check was broken.
-`run` hands on the command's own code, or 128 + N when signal N ended it.";
+`run` hands on the command's own code, or 128 + N when signal N ended it.
+`trodden --help-all` explains all options of all commands.";
 
 /// Path profiler for the JVM: which control-flow paths a program really takes.
 #[derive(Parser)]
@@ -76,21 +80,47 @@ enum Command {
 
 /// The command line, with helps of a size to read; with `all`, every option is explained.
 fn commands(all: bool) -> clap::Command {
-    Cli::command()
+    let commands = Cli::command()
         .mut_subcommand("run", |run| {
-            let more = ["production", "top", "full", "remember", "no_memory"];
+            let more = ["production", "top", "again"];
             profile_args::short_help(run, all, &more)
         })
         .mut_subcommand("attach", |attach| {
             profile_args::short_help(attach, all, &["wait"])
         })
         .mut_subcommand("top", |top| profile_args::short_help(top, all, &["wait"]))
-        .mut_subcommand("replay", profile_args::replay_help)
+        .mut_subcommand("replay", profile_args::replay_help);
+    profile_args::with_help_all(commands)
+}
+
+/// The help of every command, with all options.
+fn help_all() -> String {
+    let mut text = String::new();
+    add_help(&mut text, commands(true), "trodden");
+    text
+}
+
+fn add_help(text: &mut String, command: clap::Command, name: &str) {
+    let mut command = command.bin_name(name.to_owned());
+    *text += &format!("{name}\n\n{}\n", command.render_long_help());
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        let name = format!("{name} {}", sub.get_name());
+        add_help(text, sub.clone(), &name);
+    }
 }
 
 fn main() -> ExitCode {
     // clap itself exits with 2 on wrong usage, and with 0 after --help and --version.
     let words = words::with_run(std::env::args_os().collect(), &Cli::command());
+    if words
+        .get(1)
+        .is_some_and(|word| *word == *format!("--{}", profile_args::HELP_ALL))
+    {
+        return ended(output::write(None, help_all().as_bytes()).map(|()| ExitCode::SUCCESS));
+    }
+    if let Some(slip) = words::slip(&words, &Cli::command()) {
+        return ended(Err(slip));
+    }
     let matches = commands(words::asks_for_all(&words)).get_matches_from(words);
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|e| e.exit());
     let result = match cli.command {
@@ -114,10 +144,13 @@ fn main() -> ExitCode {
         Command::Completions(args) => shell::completions(&args, commands(true)).map(|()| ExitCode::SUCCESS),
         Command::Man(args) => shell::man(&args, commands(true)).map(|()| ExitCode::SUCCESS),
     };
+    ended(result)
+}
+
+/// The exit code of what was done; says what went wrong.
+fn ended(result: Result<ExitCode, CliError>) -> ExitCode {
     match result {
         Ok(code) => code,
-        // Whoever read our output has seen enough (`trodden report … | head`).
-        Err(CliError::BrokenPipe) => ExitCode::SUCCESS,
         Err(error) => {
             output::complain(&error.to_string());
             error.exit_code()

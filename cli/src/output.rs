@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustix::process::Signal;
 use signal_hook::SigId;
+use trodden_profile::options::nearest;
 use trodden_profile::output::{self, Draft, Target};
 use trodden_profile::{Profile, printable_lines};
 
@@ -35,6 +36,31 @@ pub fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     let named = || env::var("COLUMNS").ok()?.parse().ok();
     terminal.or_else(named).unwrap_or(100)
+}
+
+/// What the ending of a file's name asks for; `None` if the name has no ending.
+///
+/// # Errors
+/// If no format has that ending: a slip (`x.hmtl`) must not make a file of another format.
+pub fn by_ending<T: Copy>(file: &str, endings: &[(&str, T)]) -> Result<Option<T>, CliError> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    if let Some((_, format)) = endings.iter().find(|(ending, _)| name.ends_with(ending)) {
+        return Ok(Some(*format));
+    }
+    let given = name.rsplit_once('.').filter(|(stem, ending)| {
+        !stem.is_empty() && !ending.is_empty() && ending.chars().all(|c| c.is_ascii_alphabetic())
+    });
+    let Some((_, given)) = given else {
+        return Ok(None);
+    };
+    let given = format!(".{given}");
+    let known = endings.iter().map(|(ending, _)| *ending);
+    let near =
+        nearest(&given, known.clone()).map_or_else(String::new, |near| format!("; did you mean {near}?"));
+    Err(CliError::Usage(format!(
+        "error: {file}: no format has the ending {given}{near} (known: {})",
+        Vec::from_iter(known).join(", ")
+    )))
 }
 
 /// Writes a file; see [`write_files`].
@@ -78,16 +104,22 @@ pub fn clear_leftovers(folder: &Path) {
     }
 }
 
-/// Writes to a file, or to standard output if there is none.
+/// Writes to a file, or to standard output if there is none. A reader of standard output that has seen enough
+/// (`trodden report … | head`) changes nothing else that the command does, nor its exit code.
 pub fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), CliError> {
-    match path {
-        Some(path) => write_file(path, bytes),
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(bytes)
-                .and_then(|()| out.flush())
-                .map_err(CliError::stream)
+    let Some(path) = path else {
+        let mut out = io::stdout().lock();
+        return to_standard_output(out.write_all(bytes).and_then(|()| out.flush()));
+    };
+    write_file(path, bytes)
+}
+
+fn to_standard_output(written: io::Result<()>) -> Result<(), CliError> {
+    match written {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::Failed(format!("cannot write output: {error}")))
         }
+        _ => Ok(()),
     }
 }
 
@@ -99,7 +131,8 @@ pub fn write_with(
     match path {
         None => {
             let mut out = io::stdout().lock();
-            put(&mut out).and_then(|()| out.flush()).map_err(CliError::stream)
+            let written = put(&mut out).and_then(|()| out.flush());
+            to_standard_output(written)
         }
         Some(path) if is_stream(path) => {
             let mut bytes = Vec::new();
@@ -115,10 +148,21 @@ pub fn write_with(
     }
 }
 
-/// Says something on standard error. Names in it come from class files, traces and command lines: none of
-/// them may steer a terminal. A terminal that was closed hears nothing, and that is no reason to panic.
+/// Writes to standard error, unchanged. If that is closed or full, the text is lost, and nothing else: all
+/// that this program says there goes through here.
+pub fn show(text: &[u8]) {
+    let _ = io::stderr().write_all(text);
+}
+
+/// Writes a line to standard error. Names in it come from class files, traces and command lines: none of
+/// them may steer a terminal.
+pub fn say(message: &str) {
+    show(format!("{}\n", printable_lines(message)).as_bytes());
+}
+
+/// Writes a message about what is wrong, or worth knowing, to standard error.
 pub fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "trodden: {}", printable_lines(message));
+    say(&format!("trodden: {message}"));
 }
 
 /// Colour on this stream: on a terminal, unless `NO_COLOR` is set or the terminal is dumb.

@@ -29,7 +29,9 @@ pub struct ProfileArgs {
 impl ProfileArgs {
     /// The options.
     pub fn options(&self) -> Result<ProfileOptions, CliError> {
-        ProfileOptions::from_pairs(&self.pairs).map_err(|e| usage(&e))
+        let options = ProfileOptions::from_pairs(&self.pairs).map_err(|e| usage(&e))?;
+        check_ending(&options)?;
+        Ok(options)
     }
 
     /// With the file that `-o` names.
@@ -63,7 +65,9 @@ impl ProfileArgs {
     pub fn command(&self, action: Action, ours: &[&str]) -> Result<AgentCommand, CliError> {
         let pairs = self.pairs.iter().filter(|(name, _)| !ours.contains(name));
         let pairs: Vec<(&str, &str)> = pairs.map(|(name, value)| (*name, &**value)).collect();
-        AgentCommand::from_pairs(action, &pairs).map_err(|e| usage(&e))
+        let command = AgentCommand::from_pairs(action, &pairs).map_err(|e| usage(&e))?;
+        check_ending(&command.options)?;
+        Ok(command)
     }
 
     /// Names of all options that were given.
@@ -81,6 +85,11 @@ impl ProfileArgs {
         let mut values = self.pairs.iter().filter(|(given, _)| *given == name);
         values.next_back().map(|(_, value)| &**value)
     }
+}
+
+fn check_ending(options: &ProfileOptions) -> Result<(), CliError> {
+    let file = options.output.file.as_str();
+    output::by_ending(file, &FileFormat::ENDINGS).map(drop)
 }
 
 /// What is profiled in production.
@@ -210,12 +219,6 @@ impl FromArgMatches for ProfileArgs {
 /// The help of a subcommand that records: the basic options, the names of the others by group, and those for
 /// research only in `--help-all`. `own`: options of the subcommand itself that are shown there too.
 pub fn short_help(command: Command, all: bool, own: &[&str]) -> Command {
-    let command = command.arg(
-        Arg::new(HELP_ALL)
-            .long(HELP_ALL)
-            .action(ArgAction::HelpLong)
-            .help("Explain all options, those for research too"),
-    );
     if all {
         return command;
     }
@@ -226,6 +229,25 @@ pub fn short_help(command: Command, all: bool, own: &[&str]) -> Command {
         command.mut_arg(name, |arg| arg.hide(true))
     });
     command.after_help(more)
+}
+
+/// Gives every command `--help-all`; it is listed where a plain `--help` leaves something out.
+pub fn with_help_all(mut command: Command) -> Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|sub| sub.get_name().to_owned())
+        .collect();
+    for name in &names {
+        command = command.mut_subcommand(name, with_help_all);
+    }
+    let hides = command.get_arguments().any(clap::Arg::is_hide_set) || !names.is_empty();
+    command.arg(
+        Arg::new(HELP_ALL)
+            .long(HELP_ALL)
+            .action(ArgAction::HelpLong)
+            .hide(!hides)
+            .help("Explain all options, those for research too"),
+    )
 }
 
 /// The help of a replay: all options that it takes, and no other one.

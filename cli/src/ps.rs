@@ -42,10 +42,11 @@ pub fn ps(_: &PsArgs) -> Result<(), CliError> {
         output::complain("no JVM runs here that this user may attach to");
     }
     if !others.is_empty() {
-        output::complain(&format!(
-            "{} JVMs of other users are not listed; root sees all",
-            others.len()
-        ));
+        let (number, what) = match others.len() {
+            1 => (1, "JVM of another user is"),
+            n => (n, "JVMs of other users are"),
+        };
+        output::complain(&format!("{number} {what} not listed; root sees all"));
     }
     Ok(())
 }

@@ -48,7 +48,8 @@ pub fn replay(args: &ReplayArgs) -> Result<(), CliError> {
         let reason = "error: option 'burst': bursts by the clock are for running programs; a replay takes numbers of calls and returns";
         return Err(CliError::Usage(reason.to_owned()));
     }
-    let format = match FileFormat::of(&args.output.to_string_lossy()) {
+    let asked = output::by_ending(&args.output.to_string_lossy(), &FileFormat::ENDINGS)?;
+    let format = match asked.unwrap_or(FileFormat::Trodden) {
         FileFormat::Trace => {
             let reason = format!("error: {} would be a trace again", args.output.display());
             return Err(CliError::Usage(reason));

@@ -138,13 +138,15 @@ pub fn percent<const MOST: u32>(text: &str) -> Result<f64, String> {
 /// Does it.
 pub fn report(args: &ReportArgs) -> Result<(), CliError> {
     let sources = sources::places(&args.sources)?;
+    let format = match (args.format, &args.output) {
+        (Some(format), _) => format,
+        (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &FileFormat::ENDINGS)?
+            .and_then(Format::of_file)
+            .unwrap_or(Format::Text),
+        (None, None) => Format::Text,
+    };
     let mut profile = Profile::load(&args.file).map_err(CliError::failed)?;
     profile.keep_subpaths(args.threshold.unwrap_or_default());
-    let by_name = args.output.as_ref().and_then(|output| {
-        let name = output.to_string_lossy();
-        Format::of_file(FileFormat::of(&name))
-    });
-    let format = args.format.or(by_name).unwrap_or(Format::Text);
     let colour = args.output.is_none() && output::colour(&io::stdout());
     if let Some(format) = format.coverage() {
         let (method, sources) = (args.method.as_deref(), &sources);

@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Command;
 use trodden_profile::options::nearest;
 
+use crate::error::CliError;
 use crate::profile_args::HELP_ALL;
 
 /// Programs that start JVMs, known by their names.
@@ -34,6 +35,22 @@ fn starts_jvms(word: &OsStr, commands: &Command) -> bool {
 fn is_program(path: &Path) -> bool {
     let data = path.metadata();
     data.is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
+}
+
+/// What a first word that is neither a command nor a program may have meant: one of both, the nearest.
+pub fn slip(words: &[OsString], commands: &Command) -> Option<CliError> {
+    let given = words.get(1)?.to_str()?;
+    if given.starts_with('-') || given == "help" || commands.find_subcommand(given).is_some() {
+        return None;
+    }
+    let visible = commands
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set());
+    let names = visible.map(Command::get_name).chain(LAUNCHERS);
+    let near = nearest(given, names)?;
+    Some(CliError::Usage(format!(
+        "error: '{given}' is no command; did you mean '{near}'?"
+    )))
 }
 
 /// Is every option to be explained? Asked for before the command's own words.
@@ -72,6 +89,41 @@ mod tests {
         ] {
             let words = given.iter().map(OsString::from).collect();
             assert_eq!(with_run(words, &commands), expected);
+        }
+    }
+
+    #[test]
+    fn slips_of_commands_and_launchers() {
+        let commands = crate::Cli::command();
+        let slip = |word: &str| slip(&["trodden".into(), word.into()], &commands);
+        for (given, meant) in [
+            ("rnu", "run"),
+            ("jav", "java"),
+            ("gradel", "gradle"),
+            ("mvnn", "mvn"),
+            ("repotr", "report"),
+            ("Top", "top"),
+        ] {
+            let said = slip(given).unwrap().to_string();
+            assert!(
+                said.contains(&format!("did you mean '{meant}'?")),
+                "{given}: {said}"
+            );
+        }
+        for given in ["run", "--version", "help", "man", "entirely-else"] {
+            assert!(slip(given).is_none(), "{given}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_documented() {
+        let page = include_str!("../../docs/command-line.md");
+        for command in crate::Cli::command().get_subcommands() {
+            let name = command.get_name();
+            assert!(
+                command.is_hide_set() || page.contains(&format!("| `trodden {name}")),
+                "{name}"
+            );
         }
     }
 }

@@ -52,7 +52,8 @@ impl Room {
         let mut command = trodden();
         command
             .current_dir(self.directory.path())
-            .env("TRODDEN_AGENT", self.path("libtrodden.so"));
+            .env("TRODDEN_AGENT", self.path("libtrodden.so"))
+            .env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 }
@@ -375,7 +376,7 @@ fn java_gets_the_agent_as_first_argument() {
         .stderr(
             contains("No path was counted")
                 .and(contains("profile: "))
-                .and(contains("--format html")),
+                .and(contains("-o page.html")),
         )
         .get_output()
         .clone();
@@ -390,7 +391,7 @@ fn java_gets_the_agent_as_first_argument() {
     );
     assert!(lines[0].starts_with(&agent), "{}", lines[0]);
     assert!(
-        lines[0].ends_with("/trodden-%p.trodden,sample=1ms"),
+        lines[0].contains("/cache/trodden/runs/") && lines[0].ends_with("-%p.trodden,sample=1ms"),
         "{}",
         lines[0]
     );
@@ -571,4 +572,58 @@ fn instrument_refuses_what_is_no_class_and_no_jar() {
         .code(1)
         .stderr(contains("none.jar"));
     assert!(!room.path("y.class").exists() && !room.path("y.jar").exists());
+}
+
+#[test]
+fn slips_of_the_first_word_are_seen() {
+    for (given, meant) in [
+        ("rnu", "run"),
+        ("jav", "java"),
+        ("gradel", "gradle"),
+        ("mvnn", "mvn"),
+    ] {
+        let mut command = trodden();
+        command.args([given, "x"]);
+        command
+            .assert()
+            .code(2)
+            .stderr(contains(format!("did you mean '{meant}'?")));
+    }
+}
+
+#[test]
+fn every_command_explains_all_its_options() {
+    for words in [
+        &["--help-all"][..],
+        &["report", "--help-all"],
+        &["gate", "record", "--help-all"],
+    ] {
+        trodden()
+            .args(words)
+            .assert()
+            .success()
+            .stdout(contains("Usage: trodden"));
+    }
+    let all = trodden().arg("--help-all").assert().success();
+    let all = String::from_utf8(all.get_output().stdout.clone()).unwrap();
+    for option in ["--again", "--call-sites", "--ignore-exit-code", "--path-limit"] {
+        assert!(all.contains(option), "{option}");
+    }
+}
+
+#[test]
+fn an_attach_without_an_action_says_what_can_be_done() {
+    trodden().args(["attach", "Server"]).assert().code(2).stderr(
+        contains("trodden attach Server --for 30s")
+            .and(contains("trodden attach Server start"))
+            .and(contains("trodden top Server")),
+    );
+    // All durations are read alike.
+    for time in ["1h", "2d", "90m"] {
+        trodden()
+            .args(["attach", "4194305", "--for", time, "--wait", "1s"])
+            .assert()
+            .code(1)
+            .stderr(contains("no process 4194305"));
+    }
 }

@@ -5,7 +5,7 @@ use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command as Process;
+use std::process::{Command as Process, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -51,6 +51,7 @@ impl Room {
             .current_dir(self.0.path())
             .env("TRODDEN_AGENT", self.path("libtrodden.so"))
             .env("TMPDIR", self.0.path())
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .env_remove("JAVA_TOOL_OPTIONS")
             .args(args);
         command
@@ -260,5 +261,123 @@ fn messages_hold_no_terminal_escapes() {
             text.contains("\\u001b]0;owned\\u0007\\u202e"),
             "{args:?}: {text:?}"
         );
+    }
+}
+
+/// Standard error or output that is closed: what is written there is lost.
+fn closed() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+#[test]
+fn closed_streams_change_no_exit_code() {
+    let room = Room::new();
+    fs::write(room.path("mvn"), "#!/bin/sh\nexit 7\n").unwrap();
+    fs::set_permissions(room.path("mvn"), Permissions::from_mode(0o755)).unwrap();
+    let sample = "sample.trodden";
+    for (words, code) in [
+        (vec!["run", "--", "./java"], 0),
+        (vec!["run", "-o", "x.html", "--", "./java"], 0),
+        (vec!["run", "-o", "x.trace", "--", "./java"], 0),
+        (vec!["run", "--", "./mvn"], 7),
+        (vec!["report", sample], 0),
+        (vec!["report", "nowhere.trodden"], 1),
+        (vec!["check", sample, "--rule", "lines of method all >= 1"], 2),
+        (vec!["diff", sample, sample], 0),
+        (vec!["coverage", sample], 0),
+        (vec!["doctor"], 0),
+        (vec!["ps"], 0),
+        (vec!["completions", "bash"], 0),
+        (vec!["--help"], 0),
+        (vec!["--help-all"], 0),
+        (vec!["rnu"], 2),
+        (vec!["run", "--nonsense"], 2),
+    ] {
+        let run = |out: Stdio, err: Stdio| {
+            let trodden = room.trodden(&words);
+            let mut process = Process::new(trodden.get_program());
+            process
+                .args(&words)
+                .current_dir(room.0.path())
+                .stdout(out)
+                .stderr(err);
+            for (name, value) in trodden.get_envs() {
+                match value {
+                    Some(value) => process.env(name, value),
+                    None => process.env_remove(name),
+                };
+            }
+            process.status().unwrap().code()
+        };
+        let open = run(Stdio::null(), Stdio::null());
+        if !words.contains(&"check") {
+            assert_eq!(open, Some(code), "{words:?}");
+        }
+        assert_eq!(
+            run(Stdio::null(), closed()),
+            open,
+            "{words:?}, standard error closed"
+        );
+        assert_eq!(
+            run(closed(), Stdio::null()),
+            open,
+            "{words:?}, standard output closed"
+        );
+    }
+}
+
+#[test]
+fn runs_without_a_name_are_kept_in_one_folder() {
+    let room = Room::new();
+    let before = fs::read_dir(room.0.path()).unwrap().count();
+    for _ in 0..22 {
+        let said = room.trodden(&["run", "--", "./java"]).assert().success();
+        let said = String::from_utf8(said.get_output().stderr.clone()).unwrap();
+        let last = said.lines().last().unwrap();
+        assert!(
+            last.contains("are kept in") && last.contains("cache/trodden/runs"),
+            "{said}"
+        );
+    }
+    let kept = fs::read_dir(room.path("cache/trodden/runs")).unwrap().flatten();
+    let kept = Vec::from_iter(kept.map(|entry| entry.path()));
+    assert_eq!(kept.len(), 20, "{kept:?}");
+    assert!(Profile::load(&kept[0]).is_ok());
+    // Nothing is left where it ran, but for the cache's folder.
+    assert_eq!(fs::read_dir(room.0.path()).unwrap().count(), before + 1);
+    // A project may have a folder of its own.
+    fs::create_dir(room.path(".trodden")).unwrap();
+    room.trodden(&["run", "--", "./java"]).assert().success();
+    assert_eq!(fs::read_dir(room.path(".trodden/runs")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_file_of_no_known_format_is_refused() {
+    let room = Room::new();
+    for words in [
+        &["run", "-o", "x.hmtl", "--", "./java"][..],
+        &["run", "--file", "x.hmtl", "--", "./java"],
+        &["report", "sample.trodden", "-o", "x.hmtl"],
+        &["coverage", "sample.trodden", "-o", "x.hmtl"],
+        &["replay", "x.trace", "-o", "x.hmtl"],
+        &["attach", "1", "--for", "1s", "-o", "x.hmtl"],
+        &["gate", "compare", "a.gate", "b.gate", "-o", "x.jsn"],
+    ] {
+        let known = if words[0] == "gate" { ".json" } else { ".html" };
+        room.trodden(words).assert().code(2).stderr(
+            contains("no format has the ending")
+                .and(contains(format!("did you mean {known}?")))
+                .and(contains(".json, ")),
+        );
+    }
+    assert!(!room.path("x.hmtl").exists());
+    // Without an ending, or with one that is a number, a file is what the command makes.
+    for name in ["plain", "profile.1"] {
+        room.trodden(&["run", "-o", name, "--", "./java"])
+            .assert()
+            .success();
+        assert!(room.path(name).exists());
     }
 }

@@ -41,7 +41,7 @@ pub use model::{
     RunInfo, SaveError, ShapeHasher, Skipped, Step, Subpath, SubpathAccuracy, SubpathRun, Subpaths,
     SubtractError, TestCounts, TestMethod, WriteError, alike, check_conditions, compare, edge_key, flow,
     is_control, kpaths_overlap, least_rotation, merge, path_key, printable, printable_lines, same_paths,
-    share_interval, share_interval_of, subpath_accuracy, subtract,
+    share_interval, share_interval_of, subpath_accuracy, subtract, without_values,
 };
 pub use options::{MAX_K, MAX_SUBPATH, Schedule, ScheduleError};
 pub use stream::{events, trace};

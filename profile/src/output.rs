@@ -7,6 +7,7 @@
 
 mod lease;
 mod leftovers;
+mod links;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,10 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, OFlags};
 
 pub use lease::Lease;
-pub use leftovers::{Leftovers, RUN_FOLDER, STAGING_FOLDER, clear_leftovers, hold};
+pub use leftovers::{
+    Leftovers, RUN_FOLDER, SESSION_FOLDER, STAGING_FOLDER, clear_leftovers, clear_sessions, hold,
+};
+pub use links::{ForeignLink, check_links};
 
 /// How long a pipe may wait for its reader.
 const READER: Duration = Duration::from_secs(10);

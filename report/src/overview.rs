@@ -159,7 +159,9 @@ fn head(page: &mut Page, view: &View, width: usize) {
         thousands(t.flow),
         words::methods(t.methods)
     );
-    let counted = if view.run.has_time_only() { "" } else { &counted };
+    // All that ran may be known from earlier runs.
+    let nothing = view.run.has_time_only() || t.methods == 0 && !view.methods.is_empty();
+    let counted = if nothing { "" } else { &counted };
     let mut text = format!(
         "{counted}{:.1} s. {}",
         view.run.seconds,
@@ -214,6 +216,9 @@ fn method_lines(page: &Page, method: &MethodView, timed: bool, paths: usize, wid
             lines
         }
     };
+    if let Some(earlier) = &method.earlier {
+        lines.push(page.styled(SOFT, &format!("{:>10}{}", "", earlier.mark())));
+    }
     let all = hottest_first(method);
     let shown = &all[..all.len().min(paths)];
     let rows: Vec<Row> = shown

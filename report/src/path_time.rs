@@ -73,10 +73,11 @@ pub struct PathTime {
 /// Class, name and descriptor of a method.
 pub(crate) type Names<'n> = (&'n str, &'n str, &'n str);
 
-/// The methods that have a path map.
+/// The methods that have a path map, of this run or of an earlier one.
 pub(crate) fn measured(profile: &Profile) -> HashSet<Names<'_>> {
     let mut names = HashSet::new();
-    for class in &profile.classes {
+    let earlier = profile.memory.iter().flat_map(|memory| &memory.found.classes);
+    for class in profile.classes.iter().chain(earlier) {
         let methods = class.map.methods.iter();
         names.extend(methods.map(|map| (&*class.map.name, &*map.name, &*map.descriptor)));
     }

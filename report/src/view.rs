@@ -15,7 +15,7 @@ use trodden_profile::{
 use crate::contexts::ContextsView;
 use crate::decisions::Decisions;
 use crate::left_out::{self, LeftOut};
-use crate::memory::{self, RememberedView};
+use crate::memory::{self, Earlier};
 use crate::path_time::{Division, Groups, Names, PathTime, Through, TimeView, Times, measured};
 use crate::pattern::MethodPattern;
 use crate::section::{ReportSection, SECTIONS};
@@ -44,8 +44,6 @@ pub struct View<'p> {
     pub left_out: Vec<LeftOut<'p>>,
     /// What was left as it was: reason to (class, method) entries.
     pub skipped: Reasons<'p>,
-    /// Methods that this run did not measure, because earlier ones know them.
-    pub remembered: Vec<RememberedView<'p>>,
     /// Methods whose callees have no call sites, by reason.
     pub without_call_sites: Reasons<'p>,
     /// Methods whose cut paths are not counted though those of others are, by reason.
@@ -114,6 +112,8 @@ pub struct MethodView<'p> {
     pub structure: Option<StructureView>,
     /// Its time, if it has samples.
     pub time: Option<TimeView>,
+    /// The earlier run that its counts are of, if this one did not measure it.
+    pub earlier: Option<Earlier<'p>>,
     /// What its branches decide, if that was recovered and is wanted.
     conditions: Option<&'p MethodConditions>,
     /// Are the counts readings of the path register?
@@ -324,6 +324,11 @@ impl<'p> View<'p> {
                 }
             }
         }
+        let [paths, flow, ran, unreadable] = totals.map(clamp);
+        for method in &mut methods {
+            method.set_shares(totals[1]);
+        }
+        methods.extend(memory::methods(profile, pattern, sources, bytecode));
         // A pattern that names only methods that never ran still finds something to say.
         if methods.is_empty() && pattern.is_some() {
             methods.extend(idle.iter().filter_map(|&(name, map)| {
@@ -335,10 +340,6 @@ impl<'p> View<'p> {
                     Rc::clone(sources),
                 ))
             }));
-        }
-        let [paths, flow, ran, unreadable] = totals.map(clamp);
-        for method in &mut methods {
-            method.set_shares(totals[1]);
         }
         let mut with_row = measured(profile);
         with_row.extend(left_out::names(profile));
@@ -355,7 +356,8 @@ impl<'p> View<'p> {
         }
         methods.sort_by(|a, b| {
             let time = |m: &MethodView| m.time.as_ref().map_or(0, |time| time.near.ns);
-            let key = |m: &MethodView| (Reverse(time(m)), Reverse(m.flow), Reverse(m.count));
+            // Of methods of earlier runs only shares can be compared with those of this one.
+            let key = |m: &MethodView| (Reverse(time(m)), Reverse(m.share.to_bits()), Reverse(m.count));
             key(a).cmp(&key(b)).then_with(|| {
                 (a.class, &a.map.name, &a.map.descriptor).cmp(&(b.class, &b.map.name, &b.map.descriptor))
             })
@@ -381,12 +383,6 @@ impl<'p> View<'p> {
             };
             reasons.entry(reason).or_default().push(what);
         }
-        let remembered = profile.memory.as_deref().map_or_else(Vec::new, |memory| {
-            let found = View::new(&memory.found, pattern, sources, bytecode);
-            // With a pattern that matches none, methods that never ran are shown; here none is.
-            let ran = found.methods.into_iter().filter(|method| method.count > 0);
-            memory::views(profile, ran.collect())
-        });
         View {
             profile,
             run: &profile.run,
@@ -400,7 +396,6 @@ impl<'p> View<'p> {
             idle,
             left_out,
             skipped,
-            remembered,
             without_call_sites,
             without_cut_paths,
             kpaths: profile.kpaths.as_ref(),
@@ -455,6 +450,7 @@ impl<'p> MethodView<'p> {
             observation: None,
             structure: None,
             time: None,
+            earlier: None,
             conditions: None,
             readings: false,
             sources,
@@ -552,6 +548,15 @@ impl<'p> MethodView<'p> {
             }
             _ => Fork::Switch(cases),
         }
+    }
+
+    /// Marks it as counted by an earlier run: its shares are those in that run.
+    pub(crate) fn set_earlier(&mut self, earlier: Earlier<'p>) {
+        self.share = earlier.about.decisions;
+        for path in self.paths.iter_mut().chain(&mut self.partial) {
+            path.share = path.share_of_method * self.share;
+        }
+        self.earlier = Some(earlier);
     }
 
     fn set_shares(&mut self, total: u128) {

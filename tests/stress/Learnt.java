@@ -1,6 +1,6 @@
 /**
- * Arguments: MILLISECONDS (at least), WEIGHT. `steady` takes the same paths all the time and in each run; `other` takes one of them by WEIGHT in
- * 100 calls, so runs differ if that differs; `rare` is called now and then; `never` is not. Prints how often each was called.
+ * The environment variable LEARNT: MILLISECONDS (at least) and WEIGHT, as arguments say which program it is. `steady` takes the same paths all the time and in each run; `other` takes one of them by WEIGHT in
+ * 100 calls, so runs differ if that differs; `rare` is called now and then; `never` is not, unless there is a third word. Prints how often each was called.
  */
 public final class Learnt {
     private static int sink;
@@ -29,16 +29,17 @@ public final class Learnt {
     }
 
     public static void main(String[] arguments) {
-        long milliseconds = Long.parseLong(arguments[0]);
+        String[] words = System.getenv("LEARNT").split(" ");
+        long milliseconds = Long.parseLong(words[0]);
         long end = System.nanoTime() + milliseconds * 1_000_000;
-        int weight = Integer.parseInt(arguments[1]);
+        int weight = Integer.parseInt(words[1]);
         long rounds = 0;
         // On a busy machine it takes longer, and does no less.
         while (System.nanoTime() < end || rounds < 2 * milliseconds) {
             calls(weight);
             rounds++;
         }
-        if (arguments.length > 2) {
+        if (words.length > 2) {
             sink += never(sink);
         }
         System.out.println(rounds);

@@ -1,4 +1,4 @@
-//! Each run makes the next one cheaper: what `trodden run` keeps, and what the next run leaves alone.
+//! What `trodden run` keeps, and what a run with `--again` leaves alone.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -43,23 +43,24 @@ impl Workplace {
         Ok(())
     }
 
-    /// `trodden run` with these options; what it said, and the profile.
-    fn run(&self, options: &[&str], arguments: &[&str]) -> Result<(String, Profile)> {
-        let before = self.profiles()?;
-        let mut command = self.command(options, arguments)?;
+    /// `trodden run` with these options, of a program that does this; what it said, and the profile.
+    fn run(&self, options: &[&str], work: &str) -> Result<(String, Profile)> {
+        self.run_with(options, work, &[])
+    }
+
+    fn run_with(&self, options: &[&str], work: &str, arguments: &[&str]) -> Result<(String, Profile)> {
+        let file = self.path("result.trodden");
+        let mut command = self.command(&[&["-o", "result.trodden"], options].concat(), work, arguments)?;
         let outcome = process::run(&mut command, LIMIT)?.success()?;
-        let new: Vec<PathBuf> = self.profiles()?.difference(&before).cloned().collect();
-        let [file] = new.as_slice() else {
-            return Err(format!("profiles: {new:?}\n{}", outcome.stderr).into());
-        };
         Ok((outcome.stderr, Profile::load(file)?))
     }
 
-    fn command(&self, options: &[&str], arguments: &[&str]) -> Result<Command> {
+    fn command(&self, options: &[&str], work: &str, arguments: &[&str]) -> Result<Command> {
         let mut command = Command::new(&artefacts::artefacts()?.cli);
         command
             .current_dir(self.folder.path())
             .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("LEARNT", work)
             .args(["run", "--memory-after", "1s", "--include", "Learnt"])
             .args(options)
             .arg(self.jdk.command("java").get_program())
@@ -69,22 +70,13 @@ impl Workplace {
         Ok(command)
     }
 
-    fn profiles(&self) -> Result<BTreeSet<PathBuf>> {
-        let files = std::fs::read_dir(self.folder.path())?
-            .flatten()
-            .map(|entry| entry.path());
-        Ok(files
-            .filter(|path| path.extension().is_some_and(|end| end == "trodden"))
-            .collect())
-    }
-
     /// The JSON report of a profile, of which some methods are remembered, is what its schema says.
     fn is_as_the_schema_says(&self, profile: &str) -> Result<()> {
         let mut report = Command::new(&artefacts::artefacts()?.cli);
         report.current_dir(self.folder.path());
         report.args(["report", profile, "--format", "json"]);
         let text = process::run(&mut report, LIMIT)?.success()?.stdout;
-        assert!(text.contains("\"remembered\": ["), "{text}");
+        assert!(text.contains("\"earlier\": {"), "{text}");
         let document = self.path("report.json");
         std::fs::write(&document, text)?;
         let schema = Path::new(build::ROOT).join("../docs/schema/trodden-report.schema.json");
@@ -129,19 +121,42 @@ fn total(profile: &Profile, name: &str) -> u64 {
         .sum()
 }
 
-const LONG: &str = "6000";
+const LONG: &str = "6000 30";
+const SHORT: &str = "1500 30";
 
 #[test]
-fn a_second_run_measures_what_is_not_settled_and_a_new_build_what_changed() -> Result<()> {
+fn every_run_measures_everything_unless_it_is_asked_not_to() -> Result<()> {
+    let place = Workplace::new(Jdk::ends()?.pop().ok_or("no JDK")?)?;
+    for work in [LONG, SHORT] {
+        let (said, profile) = place.run(&[], work)?;
+        assert!(
+            measured(&profile).is_superset(&["steady", "other", "rare"].into()),
+            "{said}"
+        );
+        assert!(total(&profile, "steady") > 100_000, "{said}");
+        assert_eq!(remembered(&profile), BTreeSet::new());
+    }
+    // A page was what earlier runs were used for without being asked to.
+    let mut command = place.command(&["-o", "page.html"], SHORT, &[])?;
+    let said = process::run(&mut command, LIMIT)?.success()?.stderr;
+    assert!(
+        said.contains("Learnt.steady") && !said.contains("arlier run"),
+        "{said}"
+    );
+    Ok(())
+}
+
+#[test]
+fn with_again_what_is_settled_is_not_measured_but_other_input_and_changed_code_are() -> Result<()> {
     for jdk in Jdk::ends()? {
         let place = Workplace::new(jdk)?;
-        let (_, first) = place.run(&[], &[LONG, "30"])?;
+        let (said, first) = place.run(&["--again"], LONG)?;
+        assert!(said.contains("--again: no earlier run"), "{said}");
         assert!(measured(&first).is_superset(&["steady", "other", "rare", "never"].into()));
-        assert_eq!(remembered(&first), BTreeSet::new());
         assert_eq!(place.memories().len(), 1);
 
         // What is settled is left alone; what never ran is not, so that it is seen when it does.
-        let (said, second) = place.run(&[], &["1500", "30", "once"])?;
+        let (said, second) = place.run(&["--again"], "1500 30 once")?;
         assert!(
             remembered(&second).is_superset(&["steady", "other", "rare"].into()),
             "{said}"
@@ -151,31 +166,32 @@ fn a_second_run_measures_what_is_not_settled_and_a_new_build_what_changed() -> R
             "{said}"
         );
         assert_eq!(total(&second, "never"), 1, "{said}");
+        // The answer is there, with the run that it is from.
         assert!(
-            said.contains("not measured in this run because its paths are settled"),
+            said.contains("Learnt.steady") && said.contains("run 1, "),
             "{said}"
         );
-        assert!(said.contains("run 1;"), "{said}");
         // It is no part of the sums of this run.
         assert!(second.run.exact && second.methods_that_ran().len() < 4, "{said}");
+        place.is_as_the_schema_says("result.trodden")?;
+
+        // Other arguments: nothing of it is known.
+        let (said, other) = place.run_with(&["--again"], SHORT, &["argument"])?;
+        assert!(said.contains("--again: no earlier run"), "{said}");
+        assert!(
+            measured(&other).contains("steady") && remembered(&other).is_empty(),
+            "{said}"
+        );
 
         // Another build: line numbers and one method differ.
         place.build(|text| format!("\n\n{}", text.replace("i * 3", "i * 5")))?;
-        let (said, third) = place.run(&[], &["1500", "30"])?;
+        let (said, third) = place.run(&["--again"], SHORT)?;
         assert!(measured(&third).contains("steady"), "{said}");
         assert!(
             remembered(&third).is_superset(&["other", "rare"].into()),
             "{said}"
         );
         assert!(total(&third, "steady") > 100_000, "{said}");
-
-        // All of it, on demand, and the memory has it.
-        let (said, full) = place.run(&["--full"], &["1500", "30"])?;
-        assert!(
-            measured(&full).is_superset(&["steady", "other", "rare", "never"].into()),
-            "{said}"
-        );
-        assert_eq!(remembered(&full), BTreeSet::new());
     }
     Ok(())
 }
@@ -183,9 +199,9 @@ fn a_second_run_measures_what_is_not_settled_and_a_new_build_what_changed() -> R
 #[test]
 fn what_moves_between_runs_is_measured_again() -> Result<()> {
     let place = Workplace::new(Jdk::ends()?.pop().ok_or("no JDK")?)?;
-    place.run(&[], &[LONG, "30"])?;
-    place.run(&["--full"], &[LONG, "70"])?;
-    let (said, third) = place.run(&[], &["1500", "70"])?;
+    place.run(&[], LONG)?;
+    place.run(&[], "6000 70")?;
+    let (said, third) = place.run(&["--again"], "1500 70")?;
     assert!(
         measured(&third).contains("other") && remembered(&third).contains("steady"),
         "{said}"
@@ -194,36 +210,22 @@ fn what_moves_between_runs_is_measured_again() -> Result<()> {
 }
 
 #[test]
-fn what_other_commands_read_is_whole_and_so_is_a_run_without_memory() -> Result<()> {
+fn who_takes_a_partial_profile_for_a_whole_one_is_warned() -> Result<()> {
     let place = Workplace::new(Jdk::ends()?.pop().ok_or("no JDK")?)?;
-    let (_, without) = place.run(&["--no-memory"], &[LONG, "30"])?;
-    assert!(measured(&without).contains("steady"));
-    assert_eq!(place.memories(), [] as [PathBuf; 0]);
-    place.run(&[], &[LONG, "30"])?;
-    let (_, named) = place.run(&["-o", "named.trodden"], &["1500", "30"])?;
-    assert!(measured(&named).contains("steady") && remembered(&named).is_empty());
-    let (_, exact) = place.run(&["--probe", "counters"], &["1500", "30"])?;
-    assert!(measured(&exact).contains("steady") && remembered(&exact).is_empty());
-    let (_, asked) = place.run(&["-o", "asked.trodden", "--remember"], &["1500", "30"])?;
-    assert!(remembered(&asked).contains("steady"));
-    place.is_as_the_schema_says("asked.trodden")?;
-    // Who takes it for a whole one is told, and nothing of it counts as never run.
+    place.run(&[], LONG)?;
+    let (said, partial) = place.run(&["--again"], SHORT)?;
+    assert!(remembered(&partial).contains("steady"), "{said}");
     let mut coverage = Command::new(&artefacts::artefacts()?.cli);
     coverage.current_dir(place.folder.path());
-    coverage.args([
-        "report",
-        "asked.trodden",
-        "--format",
-        "coverage-json",
-        "--classes",
-        "classes",
-    ]);
+    coverage.args(["report", "result.trodden", "--format", "coverage-json"]);
+    coverage.args(["--classes", "classes"]);
     let outcome = process::run(&mut coverage, LIMIT)?.success()?;
     assert!(
         outcome.stderr.contains("were not measured in that run"),
         "{}",
         outcome.stderr
     );
+    // None of it counts as never run.
     assert!(
         outcome.stdout.contains("its paths are settled by earlier runs"),
         "{}",
@@ -233,25 +235,27 @@ fn what_other_commands_read_is_whole_and_so_is_a_run_without_memory() -> Result<
 }
 
 #[test]
-fn a_damaged_or_unwritable_memory_is_told_and_the_program_runs() -> Result<()> {
+fn a_damaged_or_unwritable_memory_is_reported_and_the_program_runs() -> Result<()> {
     let place = Workplace::new(Jdk::ends()?.pop().ok_or("no JDK")?)?;
-    place.run(&[], &[LONG, "30"])?;
+    place.run(&[], LONG)?;
     let [memory] = place.memories().try_into().map_err(|all| format!("{all:?}"))?;
     let whole = std::fs::read(&memory)?;
     std::fs::write(&memory, &whole[..whole.len() / 2])?;
-    let (said, profile) = place.run(&[], &["1500", "30"])?;
+    let (said, profile) = place.run(&["--again"], SHORT)?;
     assert!(
-        said.contains("memory: ") && said.contains("all is measured"),
+        said.contains("--again: ") && said.contains("everything is measured"),
         "{said}"
     );
     assert!(measured(&profile).contains("steady"), "{said}");
-    // A folder that is none: nothing can be kept, and that is said.
+    // A folder that is none: nothing can be kept. Only a run that asked for it says so.
     let cache = place.path("cache");
     std::fs::remove_dir_all(&cache)?;
     std::fs::write(&cache, "")?;
-    let (said, profile) = place.run(&[], &["1500", "30"])?;
+    let (said, profile) = place.run(&["--again"], SHORT)?;
     assert!(said.contains("this run is not remembered"), "{said}");
     assert!(measured(&profile).contains("steady"), "{said}");
+    let (said, _) = place.run(&[], SHORT)?;
+    assert!(!said.contains("remembered"), "{said}");
     Ok(())
 }
 
@@ -260,7 +264,7 @@ fn runs_at_once_are_all_remembered_and_a_folder_of_the_project_comes_first() -> 
     let place = Workplace::new(Jdk::ends()?.pop().ok_or("no JDK")?)?;
     std::fs::create_dir(place.path(".trodden"))?;
     let start = |_| -> Result<_> {
-        let mut command = place.command(&[], &["2000", "30"])?;
+        let mut command = place.command(&["-o", "%p.trodden"], "2000 30", &[])?;
         command
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped());

@@ -71,6 +71,7 @@ impl Shop {
         command.arg("run").args(options).arg("--").args(program);
         command
             .current_dir(self.folder.path())
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .env_remove("JAVA_TOOL_OPTIONS");
         process::run(&mut command, LIMIT)
     }
@@ -311,5 +312,83 @@ fn stopped_and_started_with_another_schedule_is_another_profile() -> Result<()> 
         let [rounds]: [u64; 1] = process::wait(program, LIMIT)?.success()?.numbers()?;
         assert!(rounds > 0);
     }
+    Ok(())
+}
+
+#[test]
+fn values_of_arguments_are_in_no_profile_and_no_export_unless_asked_for() -> Result<()> {
+    let shop = Shop::new()?;
+    let java = shop.java();
+    let program = [
+        &*java,
+        "-cp",
+        ".",
+        "com.acme.shop.Cart",
+        "serve",
+        "--token=s3cret",
+        "--pw",
+        "s3cret two",
+    ];
+    let exports = [
+        "x.json",
+        "x.html",
+        "x.txt",
+        "x.collapsed",
+        "x.otlp.json",
+        "x.firefox.json",
+        "x.speedscope.json",
+    ];
+    for (options, kept) in [(&[][..], false), (&["--arguments", "all"][..], true)] {
+        let outcome = shop
+            .trodden(&[&["-o", "x.trodden"], options].concat(), &program)?
+            .success()?;
+        assert_eq!(outcome.stderr.contains("s3cret"), kept, "{}", outcome.stderr);
+        let command = Profile::load(shop.path("x.trodden"))?.run.command;
+        if kept {
+            assert_eq!(command, "com.acme.shop.Cart serve --token=s3cret --pw s3cret two");
+        } else {
+            assert_eq!(command, "com.acme.shop.Cart serve --token=… --pw …");
+        }
+        for export in exports {
+            let mut report = Command::new(&artefacts::artefacts()?.cli);
+            report.args(["report", "x.trodden", "-o", export]);
+            shop.run(report)?;
+            let text = fs::read_to_string(shop.path(export))?;
+            assert!(kept || !text.contains("s3cret"), "{export}: {text}");
+        }
+        // A trace has them as little.
+        shop.trodden(&[&["-o", "x.trace"], options].concat(), &program)?
+            .success()?;
+        let trace = fs::read(shop.path("x.trace"))?;
+        let has = trace.windows(6).any(|bytes| bytes == b"s3cret");
+        assert!(kept || !has);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_spool_folder_by_another_users_link_is_refused() -> Result<()> {
+    let shop = Shop::new()?;
+    let (open, real) = (shop.path("open"), shop.path("real"));
+    fs::create_dir(&open)?;
+    fs::create_dir(&real)?;
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o1777))?;
+    let link = open.join("link");
+    std::os::unix::fs::symlink(&real, &link)?;
+    if std::os::unix::fs::lchown(&link, Some(65534), None).is_err() {
+        eprintln!("not tested: only root gives links away");
+        return Ok(());
+    }
+    let told = shop.agent(&format!("spool={},probe=counters", link.display()))?;
+    assert!(told.contains("is another user's link"), "{told}");
+    let spool = link.display().to_string();
+    let outcome = shop.trodden(&["--spool", &spool], &[&shop.java(), "-version"])?;
+    assert_eq!(outcome.status.code(), Some(1));
+    assert!(
+        outcome.stderr.contains("is another user's link"),
+        "{}",
+        outcome.stderr
+    );
+    assert_eq!(fs::read_dir(&real)?.count(), 0);
     Ok(())
 }

@@ -24,7 +24,7 @@ pub struct Arguments {
     /// tool needs for so much processor time; a program may be there several times, for short and long runs
     #[arg(long, value_delimiter = ',', required = true)]
     pub work: Vec<String>,
-    /// Tools: run (`trodden run` that remembers nothing), again (the same after a run that was remembered),
+    /// Tools: run (`trodden run`), again (`trodden run --again` after a run),
     /// production (`trodden run --production`), prefixes (`--production=prefixes`), counters, yieldpoint,
     /// safepoint, coverage, NAME:AGENT-OPTIONS, jacoco, async-profiler, jfr, or NAME=JVM-OPTION for another
     /// agent
@@ -72,8 +72,13 @@ pub fn tool(workspace: &Workspace, trodden: &Path, name: &str, folder: &Path) ->
         }
     };
     Ok(match name {
-        "run" => by_command(&[], &["--no-memory"], "run.html"),
-        AGAIN => by_command(&[format!("XDG_CACHE_HOME={}", out("cache"))], &[], "again.html"),
+        // Runs are remembered; each tool's apart from the other's.
+        "run" => by_command(&[format!("XDG_CACHE_HOME={}", out("cache-run"))], &[], "run.html"),
+        AGAIN => by_command(
+            &[format!("XDG_CACHE_HOME={}", out("cache"))],
+            &["--again"],
+            "again.html",
+        ),
         "production" => by_command(&[], &["--production"], "production.trodden"),
         "prefixes" => by_command(&[], &["--production=prefixes"], "prefixes.trodden"),
         "coverage" => Config::parse("coverage:profile=coverage")?,

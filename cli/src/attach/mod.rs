@@ -40,7 +40,7 @@ pub struct AttachArgs {
     #[arg(value_name = "JVM")]
     jvm: String,
     /// What to do; left out with --for.
-    #[arg(value_enum, required_unless_present = "for")]
+    #[arg(value_enum)]
     action: Option<AttachAction>,
     /// Profile for so long (30s, 5m), then stop, put the program's own code back, and show the hot paths.
     /// Ctrl-C ends it sooner. 0: until the JVM ends or is told to stop, in production (below), into --file.
@@ -55,9 +55,9 @@ pub struct AttachArgs {
     /// Change nothing of the program: only sample its CPU time; with start, write the profile every minute.
     #[arg(long)]
     production: bool,
-    /// How long to wait for the JVM to open its attach socket, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    wait: u64,
+    /// How long to wait for the JVM to open its attach socket.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    wait: Duration,
     #[command(flatten)]
     profile: ProfileArgs,
 }
@@ -97,17 +97,17 @@ impl AttachArgs {
 
 /// Does it.
 pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
-    let pid = jvms::find(&args.jvm)?;
-    let wait = Duration::from_secs(args.wait);
+    let wait = args.wait;
     if args.duration.is_none() && (args.output.is_some() || !args.sources.is_empty()) {
         return Err(CliError::Usage(
-            "error: --output and --sources are for --for TIME; an action writes to --file".to_owned(),
+            "error: --output and --sources go with --for TIME; an action writes to the file that --file names".to_owned(),
         ));
     }
+    let pid = || jvms::find(&args.jvm);
     match (args.duration, args.action) {
-        (Some(Duration::ZERO), _) => sample_until_the_end(args, pid, wait),
+        (Some(Duration::ZERO), _) => sample_until_the_end(args, pid()?, wait),
         (Some(duration), _) => Session {
-            pid,
+            pid: pid()?,
             duration,
             output: args.output.as_deref(),
             sources: &args.sources,
@@ -116,11 +116,20 @@ pub fn attach(args: &AttachArgs) -> Result<(), CliError> {
             wait,
         }
         .run(),
-        (None, Some(action)) => act(args, action, pid, wait),
-        (None, None) => Err(CliError::Usage(
-            "error: no action is given, and no --for".to_owned(),
-        )),
+        (None, Some(action)) => act(args, action, pid()?, wait),
+        (None, None) => Err(what_next(&args.jvm)),
     }
+}
+
+/// What can be done in a JVM that is named without an action.
+fn what_next(jvm: &str) -> CliError {
+    CliError::Usage(format!(
+        "error: what is to be done in {jvm}?\n  \
+         trodden attach {jvm} --for 30s   profiles for 30 seconds and shows the hot paths; -o page.html makes a page\n  \
+         trodden attach {jvm} start       profiles until `trodden attach {jvm} stop`\n  \
+         trodden attach {jvm} status      says whether it is profiled now\n  \
+         trodden top {jvm}                shows live what it does"
+    ))
 }
 
 /// `--for 0`: the agent is on its own from now on.
@@ -149,7 +158,7 @@ fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(
     make_absolute(options, &profile)?;
     send(command, pid, wait)?;
     output::complain(&format!(
-        "its CPU time is sampled until it ends, or until `trodden attach {pid} stop`"
+        "sampling the CPU time of {pid} until it ends, or until `trodden attach {pid} stop`"
     ));
     Ok(())
 }
@@ -158,7 +167,7 @@ fn sample_until_the_end(args: &AttachArgs, pid: u32, wait: Duration) -> Result<(
 fn act(args: &AttachArgs, action: AttachAction, pid: u32, wait: Duration) -> Result<(), CliError> {
     if args.production && action != AttachAction::Start {
         return Err(CliError::Usage(
-            "error: --production is for start, and for --for".to_owned(),
+            "error: --production goes with start and with --for".to_owned(),
         ));
     }
     let asked = match action {
@@ -224,7 +233,7 @@ fn send(command: AgentCommand, pid: u32, wait: Duration) -> Result<(), CliError>
     let answer = channel.send(command)?;
     if own_file && channel.is_elsewhere() {
         output::complain(&format!(
-            "process {pid} has a file system of its own: the file is in there (/proc/{pid}/root)"
+            "process {pid} has its own file system: the file is below /proc/{pid}/root"
         ));
     }
     match own_out {

@@ -2,6 +2,7 @@
 //! find our agent library, nor the folder that its answers are to go into: then both lie in its own `/tmp`,
 //! which is reached through `/proc/PID/root`.
 
+use std::env;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 use tempfile::TempDir;
+use trodden_profile::output::{SESSION_FOLDER, clear_sessions, hold};
 
 use super::target::{Target, TargetError};
 use crate::agent_library::{self, AGENT_FILE, is_noexec};
@@ -26,8 +28,8 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Scratch(Made);
 
 enum Made {
-    /// In our temporary folder.
-    Ours(TempDir),
+    /// In our temporary folder, with the lock that says that we live.
+    Ours { folder: TempDir, _lock: File },
     /// In one of the process's.
     Theirs(Folder),
 }
@@ -38,29 +40,39 @@ impl Scratch {
     /// # Errors
     /// If there is no place for it.
     pub fn new(pid: u32) -> Result<Self, CliError> {
+        clear_sessions(&env::temp_dir());
+        let failed = |e: io::Error| CliError::Failed(format!("cannot make a temporary directory: {e}"));
         let ours = tempfile::Builder::new()
-            .prefix("trodden-attach-")
+            .prefix(SESSION_FOLDER)
+            .permissions(Permissions::from_mode(0o700))
             .tempdir()
-            .map_err(|e| CliError::Failed(format!("cannot make a temporary directory: {e}")))?;
+            .map_err(failed)?;
+        let lock = hold(ours.path()).map_err(failed)?;
         let Ok(target) = Target::inspect(pid) else {
-            // Whoever attaches finds out, and says it better.
-            return Ok(Scratch(Made::Ours(ours)));
+            // The attach fails as well, with a better message.
+            return Ok(Scratch(Made::Ours {
+                folder: ours,
+                _lock: lock,
+            }));
         };
         if !target.finds(ours.path()) {
-            let folder = Folder::make(&target, "trodden-attach-", false)?;
+            let folder = Folder::make(&target, SESSION_FOLDER, false)?;
             return Ok(Scratch(Made::Theirs(folder)));
         }
         let own = fs::metadata(ours.path()).map_err(|e| CliError::file(ours.path(), e))?;
         if own.uid() != target.uid {
             chown(ours.path(), Some(target.uid), None).map_err(|e| CliError::file(ours.path(), e))?;
         }
-        Ok(Scratch(Made::Ours(ours)))
+        Ok(Scratch(Made::Ours {
+            folder: ours,
+            _lock: lock,
+        }))
     }
 
     /// A file in it, by a name that is good for us, also when the process is gone.
     pub fn here(&self, name: &str) -> PathBuf {
         match &self.0 {
-            Made::Ours(folder) => folder.path().join(name),
+            Made::Ours { folder, .. } => folder.path().join(name),
             Made::Theirs(folder) => folder.here().join(name),
         }
     }
@@ -68,7 +80,7 @@ impl Scratch {
     /// The same file, by the name that is good for the process.
     pub fn there(&self, name: &str) -> PathBuf {
         match &self.0 {
-            Made::Ours(folder) => folder.path().join(name),
+            Made::Ours { folder, .. } => folder.path().join(name),
             Made::Theirs(folder) => folder.there.join(name),
         }
     }
@@ -151,10 +163,14 @@ impl Folder {
         }
         let make = || -> io::Result<Self> {
             let parent = open_folder(&outside)?;
+            clear_sessions(&below(&parent));
             let made = tempfile::Builder::new()
                 .prefix(prefix)
+                .permissions(Permissions::from_mode(0o700))
                 .tempdir_in(below(&parent))?;
             let own = open_folder(made.path())?;
+            // A file system without locks is no error.
+            let _ = flock(&own, FlockOperation::NonBlockingLockShared);
             if !code && own.metadata()?.uid() != target.uid {
                 fchown(&own, Some(target.uid), None)?;
             }

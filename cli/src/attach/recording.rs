@@ -44,7 +44,7 @@ impl Recording {
     pub fn start(pid: u32, mut command: AgentCommand, wait: Duration) -> Result<Self, CliError> {
         if command.options.spools() {
             return Err(CliError::Usage(
-                "error: windows are for a profile that goes on by itself: `trodden attach PID start --spool DIR`, or --for 0"
+                "error: --spool is for a profile without an end: `trodden attach PID start --spool DIR`, or --for 0"
                     .to_owned(),
             ));
         }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use trodden_profile::options::{Action, FileFormat, FilePattern, check_place};
+use trodden_profile::options::{Action, FileFormat, FilePattern, check_place, format_duration};
 use trodden_profile::printable;
 
 use super::recording::Recording;
@@ -77,7 +77,7 @@ impl Session<'_> {
         let options = RenderOptions::for_terminal(places);
         output::write(None, &render::render(&profile, Format::Text, &options)?)?;
         if let Some((path, _)) = &wanted {
-            eprintln!("written: {}", path.display());
+            output::say(&format!("written: {}", path.display()));
         }
         Ok(())
     }
@@ -87,6 +87,7 @@ impl Session<'_> {
         let pattern: FilePattern = file
             .parse()
             .map_err(|e| CliError::Usage(format!("error: --output: {e}")))?;
+        output::by_ending(pattern.as_str(), &FileFormat::ENDINGS)?;
         let pattern = absolute(&pattern)?;
         if pattern.format() == FileFormat::Trace {
             return Err(CliError::Usage(
@@ -109,9 +110,9 @@ impl Session<'_> {
             ProgressBar::no_length().with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         } else {
             output::complain(&format!(
-                "profiling {} ({name}) for {} s",
+                "profiling {} ({name}) for {}",
                 self.pid,
-                self.duration.as_secs_f64()
+                format_duration(self.duration)
             ));
             ProgressBar::hidden()
         };
@@ -127,10 +128,10 @@ impl Session<'_> {
                 break End::Time;
             }
             let now = format!(
-                "profiling {} ({name}): {} of {} s; Ctrl-C ends it and shows what there is",
+                "profiling {} ({name}): {} s of {}; Ctrl-C ends it and shows the result",
                 self.pid,
                 passed.as_secs(),
-                self.duration.as_secs_f64()
+                format_duration(self.duration)
             );
             // The name comes from a command line: it must not steer the terminal.
             progress.set_message(printable(&now).into_owned());

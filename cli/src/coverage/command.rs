@@ -93,16 +93,22 @@ fn by_name(file: &Path) -> Result<Format, CliError> {
     if is_folder || file.file_name().is_some_and(|name| name == "index.html") {
         return Ok(Format::Html);
     }
-    Ok(match file.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => Format::Json,
-        Some("info" | "lcov") => Format::Lcov,
-        Some("xml") => Format::Jacoco,
-        Some("html" | "htm") => {
+    const ENDINGS: [(&str, Format); 7] = [
+        (".txt", Format::Text),
+        (".json", Format::Json),
+        (".info", Format::Lcov),
+        (".lcov", Format::Lcov),
+        (".xml", Format::Jacoco),
+        (".html", Format::Html),
+        (".htm", Format::Html),
+    ];
+    match output::by_ending(&file.to_string_lossy(), &ENDINGS)? {
+        Some(Format::Html) => {
             let wanted = "error: HTML is a folder of pages: name it by -o FOLDER --format html, or -o FOLDER/index.html";
-            return Err(CliError::Usage(wanted.to_owned()));
+            Err(CliError::Usage(wanted.to_owned()))
         }
-        _ => Format::Text,
-    })
+        format => Ok(format.unwrap_or(Format::Text)),
+    }
 }
 
 /// Does it.

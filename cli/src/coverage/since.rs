@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use trodden_profile::Profile;
 use trodden_profile::options::parse_duration;
@@ -46,7 +46,7 @@ fn below(folder: &Path, all: &mut Vec<PathBuf>) -> std::io::Result<()> {
 /// Of these, what ran in runs that ended in this time before now. What cannot be read, was recorded
 /// otherwise, or is older is left out, and that is said.
 pub fn load(files: &[PathBuf], time: &str, known: Option<&[KnownClass]>) -> Result<Profile, CliError> {
-    let time = duration(time).map_err(|why| CliError::Usage(format!("error: --since: {why}")))?;
+    let time = parse_duration(time).map_err(|why| CliError::Usage(format!("error: --since: {why}")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let from = now.saturating_sub(time).as_millis() as f64;
     let (mut chosen, mut older, mut others) = (Vec::new(), 0, 0);
@@ -81,21 +81,4 @@ pub fn load(files: &[PathBuf], time: &str, known: Option<&[KnownClass]>) -> Resu
     }
     complain(&format!("{} profiles are of this time{words}", chosen.len()));
     newest_build(&chosen, known).map_err(CliError::failed)
-}
-
-/// `30d`, `2w`, `12h`, and the units of all durations.
-fn duration(text: &str) -> Result<Duration, String> {
-    let long = [("d", 24), ("w", 7 * 24), ("h", 1)];
-    for (unit, hours) in long {
-        if let Some(number) = text
-            .strip_suffix(unit)
-            .and_then(|number| number.parse::<u64>().ok())
-        {
-            let seconds = number.checked_mul(hours * 3600);
-            return seconds
-                .map(Duration::from_secs)
-                .ok_or_else(|| format!("'{text}' is too long"));
-        }
-    }
-    parse_duration(text)
 }

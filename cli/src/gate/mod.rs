@@ -81,7 +81,21 @@ pub fn gate(args: &GateArgs) -> Result<ExitCode, CliError> {
     }
 }
 
+/// Endings of file names that ask for a format.
+const ENDINGS: [(&str, GateFormat); 6] = [
+    (".txt", GateFormat::Text),
+    (".json", GateFormat::Json),
+    (".md", GateFormat::Markdown),
+    (".markdown", GateFormat::Markdown),
+    (".xml", GateFormat::Junit),
+    (".sarif", GateFormat::Sarif),
+];
+
 fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
+    let format = match (args.format, &args.output) {
+        (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &ENDINGS)?,
+        _ => args.format,
+    };
     let (base, new) = (load(&args.base)?, load(&args.new)?);
     sources::places(&args.sources)?;
     let options = GateOptions {
@@ -89,17 +103,7 @@ fn compare(args: &CompareArgs) -> Result<ExitCode, CliError> {
         sources: args.sources.clone(),
     };
     let compared = GateComparison::new(&base, &new, &options);
-    let by_name = args
-        .output
-        .as_ref()
-        .and_then(|name| match name.extension()?.to_str()? {
-            "json" => Some(GateFormat::Json),
-            "md" | "markdown" => Some(GateFormat::Markdown),
-            "xml" => Some(GateFormat::Junit),
-            "sarif" => Some(GateFormat::Sarif),
-            _ => None,
-        });
-    let text = match args.format.or(by_name).unwrap_or(GateFormat::Text) {
+    let text = match format.unwrap_or(GateFormat::Text) {
         GateFormat::Text => compared.text(args.output.is_none() && output::colour(&io::stdout())),
         GateFormat::Json => compared.json().map_err(CliError::failed)?,
         GateFormat::Markdown => compared.markdown(),

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use clap::Args;
-use trodden_profile::Profile;
 use trodden_profile::options::{Action, AgentCommand, FilePattern, ProfileOptions, check_place};
+use trodden_profile::{Profile, TestCounts};
 use trodden_report::gate::{Measured, record as put_together};
 
 use crate::agent_library;
@@ -70,7 +70,12 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, CliError> {
 pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -> Result<(), CliError> {
     let made = put_together(runs, together).map_err(CliError::failed)?;
     output::write_file(file, made.to_text().as_bytes())?;
-    let (tests, runs) = (made.tests.len(), made.runs);
+    let tests = made
+        .tests
+        .iter()
+        .filter(|test| TestCounts::is_test(&test.name))
+        .count();
+    let runs = made.runs;
     output::complain(&format!(
         "{}: {tests} {}, {runs} {}",
         file.display(),
@@ -83,8 +88,8 @@ pub fn write(file: &Path, runs: &[BTreeMap<String, Measured>], together: bool) -
         .filter(|test| TESTS.contains(&test.name.as_str()))
     {
         output::complain(&format!(
-            "{} is one line for all of its tests: only JUnit 5's launcher (JUnit 4 by its vintage engine; Gradle's \
-             useJUnitPlatform()) and TestNG tell them apart",
+            "{}: all tests count as one; only JUnit 5's launcher (JUnit 4 by its vintage engine; Gradle's \
+             useJUnitPlatform()) and TestNG report each test",
             test.name
         ));
     }
@@ -137,11 +142,14 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
         &agent.to_agent_string(),
         listener.as_deref(),
     )?;
+    if launcher != Launcher::Java {
+        command.stderr(Stdio::piped());
+    }
     let (status, _) = supervise(&mut command, program)?;
     let code = exit_code(status);
     if code != 0 && !args.ignore_exit_code {
         return Err(CliError::Failed(format!(
-            "the command ended with {code}, so what it did is nothing to compare with (--ignore-exit-code takes it)"
+            "the command failed with exit code {code}, so its work is not recorded (--ignore-exit-code records it)"
         )));
     }
     let profiles = profiles(folder.path())?;
@@ -180,7 +188,7 @@ fn run(args: &RecordArgs, number: u32) -> Result<BTreeMap<String, Measured>, Cli
     }
     if tests.is_empty() {
         return Err(CliError::Failed(format!(
-            "nothing was counted in run {number}: no class ran that is chosen by --include and --exclude"
+            "nothing was counted in run {number}: no class ran that --include and --exclude select"
         )));
     }
     Ok(tests)

@@ -21,9 +21,10 @@ use sha2::{Digest, Sha256};
 use trodden_instrumenter::{Filter, Guide, InstrumentOptions, ProbeKind};
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::{CutPaths, Probe, ProfileKind, ProfileOptions, SinglePathMethods};
-use trodden_profile::{RunInfo, Skipped, printable, printable_lines};
+use trodden_profile::{RunInfo, Skipped, printable};
 
 use crate::error::CliError;
+use crate::output;
 use deliver::{Delivery, plan};
 use input::{Found, Input, Policy, Root};
 use loaded::{Copied, NestedArchives};
@@ -273,7 +274,7 @@ fn summarize(output: &Path, told: &str, skipped: &[Skipped], copied: &[(Copied, 
             text.push_str(&format!("\n    {}", printable(label)));
         }
     }
-    eprintln!("{}", printable_lines(&text));
+    output::say(&text);
 }
 
 /// What was skipped, by reason.

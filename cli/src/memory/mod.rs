@@ -1,4 +1,4 @@
-//! What `trodden run` keeps from run to run, so that each makes the next one cheaper; `docs/memory.md`.
+//! What `trodden run` keeps from run to run, so that one with `--again` is cheaper; `docs/memory.md`.
 
 mod program;
 mod store;
@@ -11,51 +11,33 @@ use std::time::Duration;
 use clap::Args;
 use tempfile::TempDir;
 use trodden_instrumenter::Leave;
-use trodden_profile::options::{FileFormat, ProfileKind, ProfileOptions};
+use trodden_profile::options::{ProfileKind, ProfileOptions, format_duration, parse_duration};
 use trodden_profile::{Known, Memory, Profile};
 
+use crate::error::CliError;
 use crate::output;
 use program::Program;
 use store::Store;
+pub use store::{folder, keep_latest};
 
 /// Options about the memory.
 #[derive(Args, Clone)]
 pub struct MemoryArgs {
-    /// Measure everything, whatever earlier runs know; what is found is remembered.
-    #[arg(long, conflicts_with = "remember")]
-    full: bool,
-    /// Leave alone what earlier runs know although -o or --file names a profile or data for other tools,
-    /// which are whole otherwise.
+    /// Measure only what earlier runs of the same command do not know well, which is cheaper; of the rest the
+    /// report has what they found, marked with the run and its age. Without it everything is measured.
     #[arg(long)]
-    remember: bool,
-    /// Neither use nor keep what runs of this program found.
-    #[arg(long, conflicts_with_all = ["full", "remember"])]
-    no_memory: bool,
+    again: bool,
     /// Shortest run that is remembered.
-    #[arg(long, value_name = "DURATION", default_value = "10s", hide = true, value_parser = duration)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", hide = true, value_parser = parse_duration)]
     memory_after: Duration,
-}
-
-impl MemoryArgs {
-    /// Measures everything, and remembers nothing.
-    pub fn without(&self) -> Self {
-        MemoryArgs {
-            full: false,
-            remember: false,
-            no_memory: true,
-            ..self.clone()
-        }
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    trodden_profile::options::parse_duration(text)
 }
 
 /// The memory of the program that is run.
 pub struct ProgramMemory {
     store: Store,
     shortest: Duration,
+    /// Was [`--again`](MemoryArgs) given?
+    again: bool,
     /// What earlier runs found, if this one uses it.
     used: Option<Used>,
 }
@@ -67,30 +49,43 @@ struct Used {
 }
 
 impl ProgramMemory {
-    /// The memory of a `java` command, and what of it this run uses: the options get what the agent is to
-    /// know. `None`: this run neither uses nor keeps any.
-    pub fn of(args: &MemoryArgs, arguments: &[OsString], options: &mut ProfileOptions) -> Option<Self> {
-        // Only where the agent counts what it likes: who names a probe means it.
-        let plain = options.profile == [ProfileKind::Paths] && options.retires();
-        if args.no_memory || !plain || options.code.memory.is_some() {
-            return None;
+    /// The memory of a command, which begins with `java` if `is_java`. With `--again` the options get what
+    /// the agent is to know. `None`: runs of this kind are not remembered.
+    ///
+    /// # Errors
+    /// If `--again` cannot be done with this command or these options.
+    pub fn new(
+        args: &MemoryArgs,
+        is_java: bool,
+        arguments: &[OsString],
+        options: &mut ProfileOptions,
+    ) -> Result<Option<Self>, CliError> {
+        let place = place(is_java, arguments, options);
+        if !args.again {
+            return Ok(place.ok().map(|store| ProgramMemory {
+                store,
+                shortest: args.memory_after,
+                again: false,
+                used: None,
+            }));
         }
-        let here = env::current_dir().ok()?;
-        let variable = |name: &str| env::var(name).ok();
-        let program = Program::of(arguments, variable("CLASSPATH").as_deref(), &here)?;
-        let store = Store::new(&program.file_name(), &here, variable)?;
+        let store = place.map_err(|why| CliError::Usage(format!("error: --again {why}")))?;
         let mut memory = ProgramMemory {
             store,
             shortest: args.memory_after,
+            again: true,
             used: None,
         };
-        if !args.full && (args.remember || is_for_people(options)) {
-            match memory.plan(options) {
-                Ok(used) => memory.used = used,
-                Err(error) => output::complain(&format!("memory: {error}; all is measured")),
-            }
+        match memory.plan(options) {
+            Ok(Some(used)) => memory.used = Some(used),
+            Ok(None) => output::complain(&format!(
+                "--again: no earlier run of this command with these arguments is known well enough (runs of {} or more \
+                 are kept); everything is measured",
+                format_duration(args.memory_after)
+            )),
+            Err(error) => output::complain(&format!("--again: {error}; everything is measured")),
         }
-        Some(memory)
+        Ok(Some(memory))
     }
 
     fn plan(&self, options: &mut ProfileOptions) -> Result<Option<Used>, String> {
@@ -141,22 +136,40 @@ impl ProgramMemory {
         if profile.run.seconds < self.shortest.as_secs_f64() {
             return;
         }
-        if let Err(error) = self.store.change(|memory| memory.learn(profile)) {
-            output::complain(&format!("memory: {error}; this run is not remembered"));
+        let kept = self.store.change(|memory| memory.learn(profile));
+        // A run without --again loses nothing by it.
+        if let Err(error) = kept
+            && self.again
+        {
+            output::complain(&format!("--again: {error}; this run is not remembered"));
         }
     }
 }
 
-/// Is the result read by people, and not by other commands or tools? What these read is whole, unless
-/// `--remember` is given. Nor is anything left alone where paths are asked for that only coverage needs.
-fn is_for_people(options: &ProfileOptions) -> bool {
+/// Where runs of a command are remembered, or why they are not: what follows `--again` in a message.
+fn place(is_java: bool, arguments: &[OsString], options: &ProfileOptions) -> Result<Store, String> {
+    if !is_java {
+        return Err("needs a java command: what other commands start may differ each time".to_owned());
+    }
+    if options.profile != [ProfileKind::Paths] || !options.retires() || options.code.memory.is_some() {
+        return Err(
+            "is for the default profile (--profile paths, --probe auto, no --schedule, no --memory)"
+                .to_owned(),
+        );
+    }
+    // Paths that only coverage needs.
     let coverage = ["single-path-methods", "cut-paths", "open-paths"];
-    let named = options.is_given("file");
-    let page = matches!(
-        options.output.file.format(),
-        FileFormat::Html | FileFormat::Text | FileFormat::Svg
-    );
-    (!named || page) && !coverage.iter().any(|name| options.is_given(name))
+    if let Some(name) = coverage.into_iter().find(|name| options.is_given(name)) {
+        return Err(format!(
+            "goes without --{name}, which counts more than earlier runs know"
+        ));
+    }
+    let here = env::current_dir().map_err(|e| format!("needs a current directory: {e}"))?;
+    let variable = |name: &str| env::var(name).ok();
+    let program = Program::new(arguments, variable("CLASSPATH").as_deref(), &here)
+        .ok_or("needs a command that names a main class, jar or module (not @FILE, not a source file)")?;
+    Store::new(&program.file_name(), &here, variable)
+        .ok_or_else(|| "needs a place for what runs find: neither HOME nor XDG_CACHE_HOME is set".to_owned())
 }
 
 /// Says that a profile is not whole, to whoever takes it for one.
@@ -168,7 +181,7 @@ pub fn warn_if_partial(profile: &Profile, name: &str) {
     if left > 0 {
         output::complain(&format!(
             "{name}: {left} methods were not measured in that run, because earlier runs know them; they count as not \
-             known here ('trodden run --full' measures all)"
+             known here (a run without --again measures everything)"
         ));
     }
 }
@@ -178,10 +191,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_other_commands_read_is_whole() {
-        let people = |pairs: &[(&str, &str)]| is_for_people(&ProfileOptions::from_pairs(pairs).unwrap());
-        assert!(people(&[]) && people(&[("file", "a.html")]) && people(&[("file", "a.txt")]));
-        assert!(!people(&[("file", "a.trodden")]) && !people(&[("file", "a.json")]));
-        assert!(!people(&[("cut-paths", "count")]));
+    fn what_cannot_be_done_again_is_said() {
+        let why = |is_java, words: &str, pairs: &[(&str, &str)]| {
+            let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+            let options = ProfileOptions::from_pairs(pairs).unwrap();
+            place(is_java, &words, &options).err().unwrap()
+        };
+        for (why, expected) in [
+            (why(false, "test", &[]), "java command"),
+            (why(true, "Main.java", &[]), "source file"),
+            (why(true, "Main", &[("probe", "counters")]), "default profile"),
+            (why(true, "Main", &[("profile", "contexts")]), "default profile"),
+            (why(true, "Main", &[("cut-paths", "count")]), "--cut-paths"),
+        ] {
+            assert!(why.contains(expected), "{why}");
+        }
     }
 }

@@ -24,14 +24,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store of a program with that file name: in `.trodden/` of the current folder if that is there,
-    /// else in the user's cache. `None` if there is no place.
+    /// The store of a program with that file name; `None` if there is no place for it.
     pub fn new(name: &str, here: &Path, variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        let own = here.join(".trodden");
-        let folder = match own.is_dir() {
-            true => own,
-            false => cache(variable)?,
-        };
+        let folder = folder(here, variable)?;
         let file = folder.join(format!("{name}{ENDING}"));
         Some(Store { folder, file })
     }
@@ -63,7 +58,7 @@ impl Store {
         change(&mut memory);
         let bytes = bounded(memory, LARGEST).map_err(|e| failed(&e))?;
         trodden_profile::output::write(&self.file, &bytes).map_err(|e| failed(&e))?;
-        self.forget_the_oldest();
+        keep_latest(&self.folder, ENDING, MOST);
         Ok(())
     }
 
@@ -85,23 +80,24 @@ impl Store {
             }
         }
     }
+}
 
-    fn forget_the_oldest(&self) {
-        let Ok(entries) = fs::read_dir(&self.folder) else {
-            return;
-        };
-        let mut all: Vec<(SystemTime, PathBuf)> = entries
-            .flatten()
-            .filter(|entry| entry.file_name().to_string_lossy().ends_with(ENDING))
-            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-            .collect();
-        all.sort();
-        let old = all.len().saturating_sub(MOST);
-        for (_, file) in all.into_iter().take(old) {
-            // Another run may have done it.
-            let _ = fs::remove_file(file.with_extension("lock"));
-            let _ = fs::remove_file(file);
-        }
+/// Removes all files of a folder with this ending but the latest ones.
+pub fn keep_latest(folder: &Path, ending: &str, kept: usize) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    let mut all: Vec<(SystemTime, PathBuf)> = entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().ends_with(ending))
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    all.sort();
+    let old = all.len().saturating_sub(kept);
+    for (_, file) in all.into_iter().take(old) {
+        // Another run may have done it.
+        let _ = fs::remove_file(file.with_extension("lock"));
+        let _ = fs::remove_file(file);
     }
 }
 
@@ -121,6 +117,13 @@ fn bounded(mut memory: Memory, largest: usize) -> Result<Vec<u8>, trodden_profil
         memory = profile.memory.map_or_else(Memory::default, |memory| *memory);
         memory.shrink(methods / 2);
     }
+}
+
+/// Where runs are kept: `.trodden/` of the current folder if that is there, else in the user's cache.
+/// `None` if there is no place.
+pub fn folder(here: &Path, variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let own = here.join(".trodden");
+    if own.is_dir() { Some(own) } else { cache(variable) }
 }
 
 fn cache(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {

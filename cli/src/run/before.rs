@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use trodden_profile::options::{ProfileOptions, check_place};
+use trodden_profile::output::check_links;
 use trodden_profile::spool::Key;
 
 use crate::error::CliError;
@@ -27,12 +28,13 @@ pub fn check(options: &ProfileOptions, sources: &[PathBuf]) -> Result<(), CliErr
 
 /// The agent would say so, but only in the program's output, and the program would run without a profile.
 fn check_spool(options: &ProfileOptions) -> Result<(), CliError> {
-    if let Some(folder) = &options.fleet.spool
-        && !Path::new(folder).is_dir()
-    {
-        return Err(CliError::Failed(format!(
-            "the spool folder {folder} does not exist, or is no folder; create it, or choose another place"
-        )));
+    if let Some(folder) = &options.fleet.spool {
+        check_links(Path::new(folder)).map_err(|e| CliError::Failed(format!("--spool: {e}")))?;
+        if !Path::new(folder).is_dir() {
+            return Err(CliError::Failed(format!(
+                "the spool folder {folder} does not exist, or is no folder; create it, or choose another place"
+            )));
+        }
     }
     let key = options
         .fleet

@@ -60,7 +60,7 @@ impl Launcher {
         // The JVM takes the first `=` as the end of the path.
         if library.contains('=') {
             return Err(CliError::Failed(format!(
-                "the agent's path holds '=', where a JVM ends it: {library}"
+                "the agent's path contains '=', at which a JVM cuts it off: {library}"
             )));
         }
         let agent = format!("-agentpath:{library}={options}");
@@ -88,7 +88,7 @@ fn tool_options(existing: Option<OsString>, agent: &str) -> Result<OsString, Cli
     // The JVM splits at white space outside quotes, and has no escape for a line break.
     if agent.contains(['\n', '\r', '\0']) {
         return Err(CliError::Failed(
-            "the agent's options hold a line break".to_owned(),
+            "the agent's options contain a line break".to_owned(),
         ));
     }
     let mut value = existing.unwrap_or_default();

@@ -4,7 +4,9 @@ mod before;
 mod build_tools;
 mod files;
 mod launcher;
+mod notice;
 mod patterns;
+mod recent;
 mod repeat;
 mod signals;
 
@@ -32,6 +34,8 @@ use crate::words;
 use files::Destination;
 pub use files::absolute;
 pub use launcher::Launcher;
+use notice::Forwarding;
+use recent::{MAX_KEPT, RecentRuns};
 
 /// Runs a command under the profiler and shows its hot paths (on standard error).
 #[derive(Args, Clone)]
@@ -41,9 +45,9 @@ Standard output is the command's alone; everything of ours goes to standard erro
 pub struct RunArgs {
     #[command(flatten)]
     profile: ProfileArgs,
-    /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format:
-    /// .trodden, .html, .json, .txt, .dot, .svg, .collapsed, .speedscope.json, .pb.gz,
-    /// .otlp, .otlp.json, .firefox.json, .trace.
+    /// Where the result goes; %p, %t, %{ENV} as in --file. The extension picks the format: .trodden, .html,
+    /// .json, .txt, .dot, .svg, .collapsed, .speedscope.json, .pb.gz, .otlp, .otlp.json, .firefox.json,
+    /// .trace [default: a .trodden file in a folder of the latest runs, which is named at the end].
     #[arg(short, long, value_name = "FILE", conflicts_with = "file")]
     output: Option<String>,
     /// Directory with Java sources for the report's annotated code; may be repeated.
@@ -59,7 +63,7 @@ pub struct RunArgs {
     /// Runs the command N times, each with a profile of its own, for trodden diff; all is measured each time. Two commands, with
     /// --versus between them, run in turn. In -o, %n is the number of the run and %c is `before` or `after`
     /// [default: run-%n.trodden, of two commands %c-%n.trodden].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "file")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["file", "again"])]
     repeat: Option<u32>,
     #[command(flatten)]
     memory: MemoryArgs,
@@ -81,6 +85,14 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
     let profile = args.profile.with_file(args.output.as_deref());
     let mut options = profile.sampled(args.production)?.options()?;
     for_production(&mut options, args.production)?;
+    let recent = if options.writes_file() && !options.is_given("file") {
+        RecentRuns::find()
+    } else {
+        None
+    };
+    if let Some(recent) = &recent {
+        options.output.file = recent.file()?;
+    }
     before::check(&options, &args.sources)?;
     make_places_absolute(&mut options)?;
     let include = options.code.include.clone();
@@ -96,11 +108,7 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
         false => None,
     };
     let spool = options.fleet.spool.clone();
-    // A command that starts several JVMs is not one program.
-    let memory = match launcher {
-        Launcher::Java => ProgramMemory::of(&args.memory, arguments, &mut options),
-        Launcher::Build(_) | Launcher::Other => None,
-    };
+    let memory = ProgramMemory::new(&args.memory, launcher == Launcher::Java, arguments, &mut options)?;
     if let Launcher::Build(tool) = launcher {
         tool.prepare(&mut options, &env::current_dir().unwrap_or_default());
     }
@@ -125,13 +133,22 @@ fn once(args: &RunArgs) -> Result<u8, CliError> {
         if let Err(error) = show(args, destination, memory, launcher, quiet) {
             output::complain(&format!("{error}"));
         }
+        if let Some(recent) = &recent {
+            recent.forget_the_oldest();
+        }
         // `java` itself has one JVM, whose agent says it.
         if launcher.starts_several() && !quiet {
             patterns::warn(&include, &destination.written());
         }
     }
+    if let Some(recent) = recent.filter(|_| !quiet) {
+        output::say(&format!(
+            "the latest {MAX_KEPT} profiles of runs without -o are kept in {}",
+            recent.folder().display()
+        ));
+    }
     if let Some(folder) = spool.filter(|_| !quiet) {
-        eprintln!("windows: {folder}");
+        output::say(&format!("windows: {folder}"));
     }
     Ok(exit_code(status))
 }
@@ -147,7 +164,8 @@ pub fn make_places_absolute(options: &mut ProfileOptions) -> Result<(), CliError
     Ok(())
 }
 
-/// Starts the command and waits for its end while signals are handed on to it. Tells its process id, too.
+/// Starts the command and waits for its end while signals are handed on to it. If its standard error is a
+/// pipe, that is handed on without what JVMs say of `JAVA_TOOL_OPTIONS`. Returns its process id as well.
 pub fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatus, u32), CliError> {
     let name = program.to_string_lossy();
     let forwarder = signals::Forwarder::install()
@@ -160,7 +178,11 @@ pub fn supervise(command: &mut Command, program: &OsString) -> Result<(ExitStatu
         _ => CliError::Failed(format!("cannot start '{name}': {e}")),
     })?;
     let pid = child.id();
+    let forwarding = child.stderr.take().map(Forwarding::new);
     let status = forwarder.wait(&mut child);
+    if let Some(forwarding) = forwarding {
+        forwarding.finish();
+    }
     let status = status.map_err(|e| CliError::Failed(format!("cannot wait for '{name}': {e}")))?;
     Ok((status, pid))
 }
@@ -205,11 +227,10 @@ fn show(
     if destination.wanted().format() == FileFormat::Trace {
         for trace in &written {
             let name = shell_word(&trace.display().to_string());
-            eprintln!("trace: {name}");
-            eprintln!(
-                "as a profile: trodden replay {name} -o {}",
+            output::say(&format!(
+                "trace: {name}\nas a profile: trodden replay {name} -o {}",
                 shell_word(&trace.with_extension("trodden").display().to_string())
-            );
+            ));
         }
         return Ok(());
     }
@@ -221,27 +242,19 @@ fn show(
         colour: output::colour(&io::stderr()),
         ..RenderOptions::default()
     };
-    eprintln!();
-    eprint!(
-        "{}",
-        String::from_utf8_lossy(&render::render(&profile, Format::Text, &options)?)
-    );
+    output::say("");
+    output::show(&render::render(&profile, Format::Text, &options)?);
     for result in &results {
-        eprintln!(
-            "{}: {}",
-            if result.report { "report" } else { "profile" },
-            result.path.display()
-        );
+        let what = if result.report { "report" } else { "profile" };
+        output::say(&format!("{what}: {}", result.path.display()));
     }
     if let [result] = results.as_slice()
         && !result.report
     {
-        let html = PathBuf::from(&result.path).with_extension("html");
-        eprintln!(
-            "as a page: trodden report {} --format html -o {}",
-            shell_word(&result.path.display().to_string()),
-            shell_word(&html.display().to_string())
-        );
+        output::say(&format!(
+            "as a page: trodden report {} -o page.html",
+            shell_word(&result.path.display().to_string())
+        ));
     }
     Ok(())
 }

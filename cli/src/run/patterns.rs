@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use trodden_profile::{Profile, facts};
 
+use crate::output;
+
 /// Patterns without a class in one JVM, and names that are like them.
 #[derive(Default)]
 struct Unmatched {
@@ -20,7 +22,7 @@ pub fn warn(include: &[String], written: &[PathBuf]) {
     let profiles = written.iter().filter_map(|file| Profile::load(file).ok());
     let jvms: Vec<Unmatched> = profiles.map(|profile| unmatched(&profile)).collect();
     if let Some(message) = message(&jvms) {
-        eprintln!("trodden: warning: {message}");
+        output::complain(&format!("warning: {message}"));
     }
 }
 

@@ -47,7 +47,6 @@ pub fn repeat(args: &RunArgs, times: u32) -> Result<ExitCode, CliError> {
                 profile: args.profile.with("quiet", "true"),
                 output: Some(file.clone()),
                 command: commands[side].to_vec(),
-                memory: args.memory.without(),
                 repeat: None,
                 ..args.clone()
             })?;

@@ -4,26 +4,37 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span as Piece, Text};
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::{Paragraph, Wrap};
 use trodden_report::OnePath;
 
-use super::model::{About, Model, Opened, Row, Sort, Span};
+use super::model::{About, Model, Opened, Row, Sort, Span, Table};
 
-const HELP: &str = "↑↓ move  Enter open  t e d sort  r span  space freeze  ? help  q quit";
-const HELP_OPENED: &str = "↑↓ scroll  Backspace back  r span  space freeze  ? help  q quit";
+/// The longest that fits is shown.
+const HELP: [&str; 2] = [
+    "↑↓ move  Enter open  t e d sort  r span  space freeze  ? help  q quit",
+    "↑↓ move  Enter open  t e d sort  ? help  q quit",
+];
+const HELP_OPENED: [&str; 2] = [
+    "↑↓ scroll  Backspace back  r span  space freeze  ? help  q quit",
+    "↑↓ scroll  Backspace back  ? help  q quit",
+];
+/// Below this width the table has fewer columns.
+const NARROW: usize = 80;
 const EXPLAINED: &str = "\
 ↑ ↓ j k        move; page keys, Home and End as well
-Enter          open a method: its paths and branches
+Enter          open a method: its paths and branches; or elsewhere: which
+               methods have that time, and where they were called from
 Esc Backspace  back
 t e d          sort by time, by executions, by decisions
 r              the last interval, or all since the start
-space          freeze what is shown, or go on; the program runs on all the while
+space          freeze what is shown, or show news again; the program runs
 ?              this help
 q Ctrl-C       leave; the program gets its own code back
 
-time           of the program's CPU time: in the method, and in callees that have no row.
-               It is sampled, so short intervals tell it roughly.
-executions/s   acyclic paths that ended: ways through the method, or through a loop's body
+time           the method's part of the program's CPU time, with callees
+               that have no row. It is sampled, so it is rough at first.
+executions/s   paths that ended: ways through the method, or through the
+               body of a loop
 decisions/s    branches and switches on them
 –              not known";
 
@@ -35,11 +46,11 @@ pub fn draw(frame: &mut Frame, model: &mut Model) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(2), Constraint::Min(1), Constraint::Length(1)])
             .areas(frame.area());
-    frame.render_widget(Paragraph::new(heading(model)), head);
-    let help = match model.opened {
-        Some(_) => HELP_OPENED,
-        None => HELP,
-    };
+    let width = usize::from(frame.area().width);
+    frame.render_widget(Paragraph::new(heading(model, width)), head);
+    let helps = if model.opened.is_some() { HELP_OPENED } else { HELP };
+    let help = helps.into_iter().find(|help| help.chars().count() <= width);
+    let help = help.unwrap_or(helps[helps.len() - 1]);
     frame.render_widget(Paragraph::new(help).dim(), foot);
     // One line is the table's own heading.
     model.page = usize::from(body.height).saturating_sub(1);
@@ -47,19 +58,35 @@ pub fn draw(frame: &mut Frame, model: &mut Model) {
         Text::raw(EXPLAINED)
     } else if model.table().is_none() {
         Text::raw("waiting for the first counts …")
-    } else if let Some(opened) = &mut model.opened {
-        scrolled(opened, body)
+    } else if model.opened.is_some() {
+        let width = usize::from(body.width).max(20);
+        let lines = opened_lines(model, width);
+        scrolled(model, lines, body)
     } else {
         methods(model, body)
     };
-    frame.render_widget(Paragraph::new(text), body);
+    // All other text is broken where it is made.
+    let text = Paragraph::new(text);
+    let text = if model.help {
+        text.wrap(Wrap { trim: false })
+    } else {
+        text
+    };
+    frame.render_widget(text, body);
 }
 
-fn heading(model: &Model) -> Text<'static> {
-    let mut first = vec![
-        Piece::raw("trodden top  ").bold(),
-        Piece::raw(format!("{} {}", model.pid, model.name)).bold(),
-    ];
+fn heading(model: &Model, width: usize) -> Text<'static> {
+    let mut first = vec![Piece::raw("trodden top  ").bold()];
+    // What must be seen comes first: the line may be cut.
+    if model.frozen {
+        first.push(Piece::raw("FROZEN").reversed());
+        first.push(Piece::raw("  "));
+    }
+    if model.stands_still() {
+        first.push(Piece::raw("NOT RECORDING: stopped by another command").reversed());
+        first.push(Piece::raw("  "));
+    }
+    first.push(Piece::raw(format!("{} {}", model.pid, model.name)).bold());
     let about = model.table().map(|table| &table.about);
     if let Some(seconds) = model.seconds() {
         first.push(Piece::raw(format!("  for {seconds:.0} s")));
@@ -70,25 +97,20 @@ fn heading(model: &Model) -> Text<'static> {
             Span::All => "  since the start".to_owned(),
         }));
     }
-    if model.frozen {
-        first.push(Piece::raw("  FROZEN").reversed());
-    }
-    if model.stands_still() {
-        first.push(Piece::raw("  NOT RECORDING: stopped by another command").reversed());
-    }
-    let second = about.map(sums).unwrap_or_default();
+    let second = about.map(|about| sums(about, width)).unwrap_or_default();
     Text::from(vec![Line::from(first), Line::raw(second)])
 }
 
-fn sums(about: &About) -> String {
-    let mut parts = Vec::new();
-    match about.processors {
-        Some(processors) => parts.push(format!("{processors:.2} CPUs busy")),
-        None => parts.push("CPU –".to_owned()),
-    }
-    if let Some(samples) = about.samples {
-        parts.push(format!("{} samples", thousands(samples as f64)));
-    }
+/// As many sums as fit, in their order; of those that do not, the decisions go first, then the samples.
+fn sums(about: &About, width: usize) -> String {
+    let mut parts = vec![match about.processors {
+        Some(processors) => format!("{processors:.2} CPUs busy"),
+        None => "CPU –".to_owned(),
+    }];
+    let samples = about
+        .samples
+        .map(|samples| format!("{} samples", thousands(samples as f64)));
+    parts.extend(samples.clone());
     let per_second = |count: u64| match about.seconds > 0.0 {
         true => thousands(count as f64 / about.seconds),
         false => "–".to_owned(),
@@ -98,9 +120,15 @@ fn sums(about: &About) -> String {
         false => "sampled paths/s",
     };
     parts.push(format!("{} {what}", per_second(about.paths)));
-    parts.push(format!("{} decisions/s", per_second(about.decisions)));
+    let decisions = format!("{} decisions/s", per_second(about.decisions));
+    parts.push(decisions.clone());
     if let Some(elsewhere) = about.elsewhere {
         parts.push(format!("{} elsewhere", percent(Some(elsewhere))));
+    }
+    for dropped in [Some(decisions), samples].into_iter().flatten() {
+        if parts.join("  ").chars().count() > width {
+            parts.retain(|part| *part != dropped);
+        }
     }
     parts.join("  ")
 }
@@ -120,43 +148,88 @@ fn methods(model: &Model, area: Rect) -> Text<'static> {
         }
     };
     let executions = if exact { "executions/s" } else { "samples/s" };
-    let mut lines = vec![Line::from(vec![
-        column("time", Sort::Time, 8),
-        column(executions, Sort::Executions, 16),
-        column("decisions/s", Sort::Decisions, 16),
-        Piece::raw("  method").dim(),
-    ])];
+    let width = usize::from(area.width);
+    // Where there is no room for both rates, that which sorts is shown.
+    let rates = [
+        (width >= NARROW || model.sort != Sort::Decisions).then_some((executions, Sort::Executions)),
+        (width >= NARROW || model.sort == Sort::Decisions).then_some(("decisions/s", Sort::Decisions)),
+    ];
+    let room_of_rate = if width >= NARROW { 16 } else { 14 };
+    let mut headings = vec![column("time", Sort::Time, 8)];
+    let mut left = width.saturating_sub(10);
+    for (name, sort) in rates.into_iter().flatten() {
+        headings.push(column(name, sort, room_of_rate));
+        left = left.saturating_sub(room_of_rate);
+    }
+    headings.push(Piece::raw("  method").dim());
+    let mut lines = vec![Line::from(headings)];
     let room = usize::from(area.height).saturating_sub(1).max(1);
     let first = (model.selected + 1).saturating_sub(room);
     let rows = table.rows.iter().enumerate().skip(first).take(room);
     for (at, row) in rows {
-        let name = fitting(row, usize::from(area.width).saturating_sub(42));
-        let line = format!(
-            "{:>8}{:>16}{:>16}  {name}",
-            percent(row.time),
-            rate(row.executions),
-            rate(row.decisions)
-        );
-        let width = usize::from(area.width);
-        let line = format!("{line:<width$}");
-        lines.push(match at == model.selected {
-            true => Line::raw(line).reversed(),
-            false => Line::raw(line),
+        let mut line = format!("{:>8}", percent(row.time));
+        for (_, sort) in rates.into_iter().flatten() {
+            let of_row = if sort == Sort::Decisions {
+                row.decisions
+            } else {
+                row.executions
+            };
+            line += &format!("{:>room_of_rate$}", rate(of_row));
+        }
+        line += &format!("  {}", fitting(row, left));
+        let line = Line::raw(format!("{line:<width$}"));
+        lines.push(if at == model.selected {
+            line.reversed()
+        } else {
+            line
         });
     }
-    if table.rows.is_empty() {
-        lines.push(Line::raw(
-            "no path of a measured method ended in this time (--include says which are measured)",
-        ));
+    if table.rows.iter().all(Row::is_elsewhere) {
+        let text = "no path of a measured method ended in this time (--include says which are measured)";
+        lines.extend(wrapped(text, width).into_iter().map(Line::raw));
     }
     Text::from(lines)
 }
 
-fn scrolled(opened: &mut Opened, area: Rect) -> Text<'static> {
-    let lines = method(opened, usize::from(area.width).max(20));
-    let most = lines.len().saturating_sub(usize::from(area.height));
-    opened.scroll = opened.scroll.min(most);
+fn opened_lines(model: &Model, width: usize) -> Vec<Line<'static>> {
+    match (&model.opened, model.table()) {
+        (Some(opened), Some(table)) if opened.is_elsewhere() => without_rows(table, width),
+        (Some(opened), _) => method(opened, width),
+        (None, _) => Vec::new(),
+    }
+}
+
+fn scrolled(model: &mut Model, lines: Vec<Line<'static>>, area: Rect) -> Text<'static> {
+    let last = lines.len().saturating_sub(usize::from(area.height));
+    let Some(opened) = &mut model.opened else {
+        return Text::default();
+    };
+    opened.scroll = opened.scroll.min(last);
     Text::from(lines.into_iter().skip(opened.scroll).collect::<Vec<_>>())
+}
+
+/// The methods that have no row.
+fn without_rows(table: &Table, width: usize) -> Vec<Line<'static>> {
+    let about = "Elsewhere: CPU time in methods without probes, such as the JDK's, which no measured method called; and in \
+                 measured methods of which no path ended in this time. --include measures more.";
+    let mut lines: Vec<Line> = wrapped(about, width)
+        .into_iter()
+        .map(|line| Line::raw(line).dim())
+        .collect();
+    for method in &table.elsewhere {
+        let note = if method.has_probes { "  no path ended" } else { "" };
+        lines.push(Line::from(vec![
+            Piece::styled(format!("{:>8}  ", percent(Some(method.share))), HOT),
+            Piece::raw(method.title.clone()),
+            Piece::raw(note).dim(),
+        ]));
+        for (callers, share) in &method.from {
+            let text = format!("{} from {callers}", percent(Some(*share)));
+            let rows = wrapped(&text, width.saturating_sub(12)).into_iter();
+            lines.extend(rows.map(|line| Line::styled(format!("            {line}"), WAY)));
+        }
+    }
+    lines
 }
 
 fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
@@ -165,15 +238,16 @@ fn method(opened: &Opened, width: usize) -> Vec<Line<'static>> {
         lines.push(Line::raw("did not run in this time"));
         return lines;
     };
-    lines.push(Line::raw(format!(
+    let numbers_of_row = format!(
         "{} of the CPU time  {} executions/s  {} decisions/s",
         percent(row.time),
         rate(row.executions),
         rate(row.decisions)
-    )));
+    );
+    lines.extend(wrapped(&numbers_of_row, width).into_iter().map(Line::raw));
     if let Some(unplaced) = row.unplaced.filter(|part| *part > 0.0) {
         let text = format!(
-            "of {} of its time no counted path is known to have taken it",
+            "{} of its time is on no path that was counted",
             percent(Some(unplaced))
         );
         lines.push(Line::raw(text).dim());

@@ -2,6 +2,7 @@
 //! code back.
 
 mod draw;
+mod elsewhere;
 mod keys;
 mod model;
 mod screen;
@@ -40,8 +41,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Shows live what a running JVM does: hot methods, their paths and branches, and how often they run.
 ///
 /// The JVM's own code is back when the view is left, by q, Ctrl-C, a signal, or a closed terminal. Keys:
-/// arrows move, Enter opens a method, Backspace goes back, t e d sort, r changes between the last interval
-/// and all since the start, space freezes, ? explains, q leaves.
+/// arrows move, Enter opens a method or the time elsewhere, Backspace goes back, t e d sort, r changes
+/// between the last interval and all since the start, space freezes, ? explains, q leaves.
 #[derive(Args)]
 pub struct TopArgs {
     /// The JVM: its process id, main class or jar, as `trodden ps` lists them.
@@ -53,9 +54,9 @@ pub struct TopArgs {
     /// Directory with Java sources for conditions in the source's own words; may be repeated.
     #[arg(long, value_name = "DIR")]
     sources: Vec<PathBuf>,
-    /// How long to wait for the JVM to open its attach socket, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
-    wait: u64,
+    /// How long to wait for the JVM to open its attach socket.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration)]
+    wait: Duration,
     #[command(flatten)]
     profile: ProfileArgs,
 }
@@ -88,7 +89,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     let dumb = env::var_os("TERM").is_some_and(|term| term == "dumb");
     if !io::stdout().is_terminal() || !io::stdin().is_terminal() || dumb {
         return Err(CliError::Usage(format!(
-            "error: `trodden top` shows a live view and needs a terminal; for a file, a pipe or a script there is \
+            "error: `trodden top` needs a terminal; for a file, a pipe or a script there is \
              `trodden attach {} --for 30s -o page.html`",
             args.jvm
         )));
@@ -99,7 +100,7 @@ pub fn top(args: &TopArgs) -> Result<(), CliError> {
     let pid = jvms::find(&args.jvm)?;
     let interrupted = interrupt::flag(&[SIGQUIT])?;
     output::complain(&format!("starting in {pid}"));
-    let recording = Recording::start(pid, command, Duration::from_secs(args.wait))?;
+    let recording = Recording::start(pid, command, args.wait)?;
     let mut model = Model::new(pid, recording.name(), places.clone());
     // Whatever happens in here, a panic too: the orders end, hence the recording does, and the scope waits
     // for it.
@@ -167,7 +168,7 @@ fn command(profile: &ProfileArgs) -> Result<AgentCommand, CliError> {
         Probe::Auto if !profile.has("probe") => options.probe = Probe::Counters,
         probe => {
             return usage(format!(
-                "`trodden top` shows rates, and --probe {probe} does not count all the time; take counters"
+                "`trodden top` shows rates, and --probe {probe} does not count all the time; --probe counters does"
             ));
         }
     }

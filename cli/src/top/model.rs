@@ -7,6 +7,8 @@ use std::sync::Arc;
 use trodden_profile::{Profile, printable};
 use trodden_report::{MethodView, OneMethod, Report, ReportOptions};
 
+use super::elsewhere::{Elsewhere, elsewhere};
+
 /// Internal class name, name and descriptor.
 pub type Names = (String, String, String);
 
@@ -82,11 +84,21 @@ pub struct Row {
     pub decisions: Option<f64>,
 }
 
+impl Row {
+    /// Is it the row of the time that no other row has?
+    pub fn is_elsewhere(&self) -> bool {
+        self.names.1.is_empty()
+    }
+}
+
 /// Methods of a span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub about: About,
+    /// The last one is that of all other methods, if they have time.
     pub rows: Vec<Row>,
+    /// The methods that have no row, by their time.
+    pub elsewhere: Vec<Elsewhere>,
 }
 
 impl Table {
@@ -110,7 +122,8 @@ impl Table {
         }
         let samples = profile.cpu.as_ref().map(|cpu| cpu.total());
         let sampled = samples.is_some_and(|all| all.ns > 0);
-        let rows: Vec<Row> = together
+        let elsewhere = elsewhere(profile, |names| together.contains_key(names));
+        let mut rows: Vec<Row> = together
             .into_iter()
             .map(|(names, (method, count, flow))| Row {
                 title: printable(&method.title()).into_owned(),
@@ -126,6 +139,17 @@ impl Table {
             })
             .collect();
         let here: f64 = rows.iter().filter_map(|row| row.time).sum();
+        if !elsewhere.is_empty() {
+            rows.push(Row {
+                names: Names::default(),
+                title: "elsewhere: in methods without a row (Enter names them)".to_owned(),
+                short: "elsewhere (Enter)".to_owned(),
+                time: Some((1.0 - here).max(0.0)),
+                unplaced: None,
+                executions: None,
+                decisions: None,
+            });
+        }
         let process = profile.cpu.as_ref().and_then(|cpu| cpu.process_ns);
         Table {
             about: About {
@@ -138,6 +162,7 @@ impl Table {
                 elsewhere: sampled.then(|| (1.0 - here).max(0.0)),
             },
             rows,
+            elsewhere,
         }
     }
 
@@ -199,6 +224,13 @@ pub struct Opened {
     pub method: OneMethod,
     /// The first line that is shown.
     pub scroll: usize,
+}
+
+impl Opened {
+    /// Is it the time that no row has?
+    pub fn is_elsewhere(&self) -> bool {
+        self.names.1.is_empty()
+    }
 }
 
 /// All that the view shows.
@@ -315,7 +347,7 @@ impl Model {
             _ => 0,
         };
         match &mut self.opened {
-            // Who draws knows how far it goes.
+            // The end is known where it is drawn.
             Some(opened) => opened.scroll = moved(opened.scroll),
             None => {
                 let Some(table) = self.table() else { return };

@@ -146,10 +146,14 @@ fn ranked(model: &Model) -> Vec<&str> {
 }
 
 fn screen(model: &mut Model) -> String {
-    let mut terminal = Terminal::new(TestBackend::new(100, 24)).unwrap();
+    screen_of(100, model)
+}
+
+fn screen_of(width: u16, model: &mut Model) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, 24)).unwrap();
     terminal.draw(|frame| draw(frame, model)).unwrap();
     let buffer = terminal.backend().buffer();
-    let lines = buffer.content().chunks(100).map(|line| {
+    let lines = buffer.content().chunks(usize::from(width)).map(|line| {
         let line: String = line.iter().map(ratatui::buffer::Cell::symbol).collect();
         line.trim_end().to_owned() + "\n"
     });
@@ -338,4 +342,108 @@ fn the_screen() {
         model.press(Key::Help);
         model.press(Key::Back);
     }
+}
+
+/// A server that mostly waits in the JDK: 800 of 1,000 ms have no row.
+fn server() -> Arc<Profile> {
+    let mut profile = Arc::unwrap_or_clone(dump(1.0, &[("slow", [100, 0], 200), ("loops", [0, 0], 100)]));
+    let cpu = profile.cpu.as_mut().unwrap();
+    let mut frames = cpu.frames.clone();
+    let mut rows = cpu.tree.rows();
+    let (first, none) = (frames.len() as u32, CpuTime::default());
+    for name in [
+        "jdk/Thread.run",
+        "jdk/Server.dispatch",
+        "jdk/Selector.select",
+        "jdk/Net.poll",
+    ] {
+        let (class, name) = name.split_once('.').unwrap();
+        frames.push(CpuFrame {
+            class: class.to_owned(),
+            name: name.to_owned(),
+            descriptor: "()V".to_owned(),
+            kind: CpuFrameKind::Java,
+        });
+    }
+    for (at, ms) in [(0, 0), (1, 0), (2, 50), (3, 650)] {
+        let own = CpuTime {
+            samples: ms,
+            ns: ms * 1_000_000,
+        };
+        rows.push(CpuRow {
+            parent: (at > 0).then(|| rows.len() as u32 - 1),
+            frame: first + at,
+            bci: None,
+            own: if ms == 0 { none } else { own },
+        });
+    }
+    cpu.set_stacks(frames, &rows);
+    Arc::new(profile)
+}
+
+#[test]
+fn time_elsewhere_is_opened() {
+    let mut model = Model::new(1, "Server", Vec::new());
+    model.see(Sight::new(server(), None));
+    let table = model.table().unwrap();
+    assert_eq!(
+        (table.rows[0].is_elsewhere(), table.rows[0].time),
+        (true, Some(0.8))
+    );
+    let found: Vec<_> = (table.elsewhere.iter())
+        .map(|one| (&*one.title, one.share, one.has_probes))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("jdk.Net.poll", 0.65, false),
+            ("acme.Shop.loops", 0.1, true),
+            ("jdk.Selector.select", 0.05, false)
+        ]
+    );
+    let way = "jdk.Selector.select ← jdk.Server.dispatch ← jdk.Thread.run";
+    assert_eq!(table.elsewhere[0].from, [(way.to_owned(), 0.65)]);
+    for width in [100, 60] {
+        assert!(screen_of(width, &mut model).contains("  80.0 %"));
+        model.press(Key::Open);
+        let shown = screen_of(width, &mut model);
+        for part in [
+            "65.0 %  jdk.Net.poll",
+            "from jdk.Selector.select ←",
+            "acme.Shop.loops  no path ended",
+        ] {
+            assert!(shown.contains(part), "{shown}");
+        }
+        model.press(Key::Back);
+    }
+}
+
+#[test]
+fn sixty_columns_are_enough() {
+    let mut model = model();
+    let shown = screen_of(60, &mut model);
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        lines[1],
+        "0.50 CPUs busy  400 samples  3,100 paths/s  0.0 % elsewhere"
+    );
+    assert_eq!(lines[2], "   ▼time  executions/s  method");
+    assert_eq!(lines[3], "  75.0 %         3,000  acme.Shop.often(int)");
+    assert!(lines[23].ends_with("q quit"), "{shown}");
+    model.press(Key::Sort(Sort::Decisions));
+    let shown = screen_of(60, &mut model);
+    assert!(
+        shown.contains("▼decisions/s") && !shown.contains("executions/s"),
+        "{shown}"
+    );
+    model.press(Key::Help);
+    let shown = screen_of(60, &mut model);
+    assert!(shown.lines().all(|line| line.chars().count() <= 60));
+    assert!(
+        shown.contains("the program gets its own code back") && shown.contains("–              not known"),
+        "{shown}"
+    );
+    model.press(Key::Help);
+    model.press(Key::Freeze);
+    assert!(screen_of(60, &mut model).contains("FROZEN"));
 }

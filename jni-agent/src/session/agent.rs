@@ -12,6 +12,7 @@ use jvmti_bindings::sys::jvmti::{
 use trodden_analyses::stream::{Pipeline, StreamError};
 use trodden_instrumenter::{CounterSlot, ProbeKind};
 use trodden_profile::options::ConsumedBy;
+use trodden_profile::output::Lease;
 
 use crate::classes::retransform::{Restored, retransform};
 use crate::controller::Ledger;
@@ -70,6 +71,8 @@ pub struct Control {
     before: Duration,
     /// When the current stretch began; `None` while stopped.
     since: Option<Instant>,
+    /// Says whether the process lives that asked for a session, with the number of that.
+    pub lease: Option<(u64, Arc<Lease>)>,
     /// Number of the current or last stretch.
     session: u64,
     /// Windows in a spool folder.

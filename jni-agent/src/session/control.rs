@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use trodden_instrumenter::ProbeKind;
@@ -148,6 +149,7 @@ fn start(
         };
         return begin(agent, jni, control, options);
     };
+    lease::end_if_dead(agent, jni, control);
     if control.running() {
         return Err(StartError::Running.to_string());
     }
@@ -198,15 +200,17 @@ pub fn begin(
         .bursts()
         .map(|_| settings.options.stream.burst.to_string());
     let events = settings.options.stream.burst_events;
+    lease::end_if_dead(agent, jni, control);
     let done = start_recording(agent, jni, control, settings)?;
-    if let Some(lease) = lease
-        && let Err(e) = lease::watch(agent, lease, control.session())
-    {
-        warning!("the profile does not end with who asked for it: {e}");
+    if let Some(lease) = lease.map(Arc::new) {
+        control.lease = Some((control.session(), Arc::clone(&lease)));
+        if let Err(e) = lease::watch(agent, lease, control.session()) {
+            warning!("the profile does not end with the process that asked for it: {e}");
+        }
     }
     if agent.host.late && done.classes > 0 {
         warning!(
-            "{} already loaded and compiled anew; this slows the program for a while \
+            "{} loaded already and must be compiled again, which slows the program for a while \
              (starting it with -agentpath avoids that)",
             match done.classes {
                 1 => "1 class was".to_owned(),

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use trodden_instrumenter::{CounterSlot, MethodId, ProbeKind};
 use trodden_profile::facts::{self, Facts};
-use trodden_profile::options::{CutPaths, FileFormat, OpenPaths};
-use trodden_profile::{ClassProfile, Covered, MethodCovered, Profile, RunInfo, merge};
+use trodden_profile::options::{Arguments, CutPaths, FileFormat, OpenPaths};
+use trodden_profile::{ClassProfile, Covered, MethodCovered, Profile, RunInfo, merge, without_values};
 
 use crate::classes::registry::ClassEntry;
 use crate::controller::complete;
@@ -412,11 +412,15 @@ pub fn run_info(agent: &Agent, control: &Control, settings: &Settings) -> RunInf
     }
     let samples = settings.samples();
     let options = settings.options.pairs();
+    let command = property("sun.java.command");
     RunInfo {
         jvm: format!("{} {}", property("java.vm.name"), property("java.vm.version"))
             .trim()
             .to_owned(),
-        command: property("sun.java.command"),
+        command: match settings.options.output.arguments {
+            Arguments::Names => without_values(&command),
+            Arguments::All => command,
+        },
         started_ms: control.started.map_or(0, unix_millis),
         seconds: control.seconds(),
         probe: settings.probe_name().to_owned(),

@@ -2,18 +2,23 @@
 //! can tell nobody to stop.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use trodden_profile::output::Lease;
 
 use crate::jvm::Jni;
 use crate::jvm::guard::guard;
 use crate::log::{error, warning};
-use crate::session::agent::Agent;
+use crate::session::agent::{Agent, Control};
 use crate::session::dump::UnderWay;
 use crate::session::spool::finish;
 
 /// Name of the thread that waits, as debuggers show it.
 const THREAD_NAME: &str = "Trodden lease";
+/// How long a process that was killed may take to be gone, and how often that is tried meanwhile.
+const DYING: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(10);
 
 /// Opens the file that the command line locks.
 ///
@@ -28,7 +33,7 @@ pub fn open(name: &str) -> Result<Lease, String> {
 ///
 /// # Errors
 /// If the operating system gives no thread.
-pub fn watch(agent: &'static Agent, lease: Lease, session: u64) -> std::io::Result<()> {
+pub fn watch(agent: &'static Agent, lease: Arc<Lease>, session: u64) -> std::io::Result<()> {
     std::thread::Builder::new()
         .name(THREAD_NAME.to_owned())
         .spawn(move || {
@@ -50,18 +55,41 @@ pub fn watch(agent: &'static Agent, lease: Lease, session: u64) -> std::io::Resu
 
 fn stop(agent: &'static Agent, jni: Jni<'_>, session: u64) {
     let mut control = agent.control();
-    if !control.runs(session) {
-        return;
+    if control.runs(session) {
+        end(agent, jni, &mut control);
     }
-    agent.stop(jni, &mut control);
-    match finish(agent, jni, &mut control, None, UnderWay::Died) {
+}
+
+/// Ends the session that runs if the process that asked for it has died, so that another one can begin: the
+/// thread that waits for that death may not have come to it.
+pub fn end_if_dead(agent: &'static Agent, jni: Jni<'_>, control: &mut Control) {
+    let session = control.session();
+    let Some((_, lease)) = control.lease.clone().filter(|(of, _)| *of == session) else {
+        return;
+    };
+    let start = Instant::now();
+    while control.running() {
+        if lease.is_over() {
+            end(agent, jni, control);
+        } else if start.elapsed() > DYING {
+            return;
+        } else {
+            // A process that was killed keeps its locks until the kernel has cleared it away.
+            std::thread::sleep(LOOK);
+        }
+    }
+}
+
+fn end(agent: &'static Agent, jni: Jni<'_>, control: &mut Control) {
+    agent.stop(jni, control);
+    match finish(agent, jni, control, None, UnderWay::Died) {
         Ok(written) => warning!(
-            "who asked for the profile has gone without stopping it; the program has its own code back, the profile \
-             is {}",
+            "the process that asked for the profile has ended without stopping it; the program has its own code back, \
+             the profile is {}",
             written.file.or(written.window).unwrap_or_default().display()
         ),
         Err(e) => warning!(
-            "who asked for the profile has gone without stopping it; the program has its own code back: {e}"
+            "the process that asked for the profile has ended without stopping it; the program has its own code back: {e}"
         ),
     }
 }

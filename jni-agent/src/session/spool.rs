@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use trodden_profile::facts::{self, Facts};
 use trodden_profile::options::ProfileOptions;
-use trodden_profile::output::{self, NewFile, OutputError};
+use trodden_profile::output::{self, NewFile, OutputError, check_links};
 use trodden_profile::spool::{
     HMAC_END, Key, SpoolError, WindowName, bytes_in, class_path_hash, clear, identity,
 };
@@ -323,6 +323,7 @@ fn room(folder: &Path, window: u64, limit: u64) -> Result<(), WindowError> {
 /// If there is no such folder, or no key.
 pub fn check_places(options: &ProfileOptions) -> Result<Option<Key>, String> {
     if let Some(folder) = options.fleet.spool.as_ref().map(Path::new) {
+        check_links(folder).map_err(|e| format!("spool: {e}"))?;
         match std::fs::metadata(folder) {
             Ok(data) if data.is_dir() => {}
             Ok(_) => return Err(format!("spool: {} is not a folder", folder.display())),

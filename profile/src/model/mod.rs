@@ -3,6 +3,7 @@
 mod accuracy;
 mod by_test;
 pub(crate) mod codec;
+mod command;
 pub(crate) mod conditions;
 mod contexts;
 mod coverage;
@@ -32,6 +33,7 @@ mod translate;
 pub use accuracy::{Accuracy, AccuracyOptions, MethodAccuracy, compare, flow};
 pub use by_test::{TestCounts, TestMethod};
 pub use codec::{FORMAT_VERSION, LoadError, Problem, ReadError, SaveError, WriteError};
+pub use command::without_values;
 pub use conditions::{
     CodeCopy, CodeRange, CompilerMade, Condition, ConditionKind, Conditions, MethodConditions, Outcome,
     check_conditions,

@@ -22,7 +22,8 @@ use crate::options::Probe;
 pub struct RunInfo {
     /// JVM name and version.
     pub jvm: String,
-    /// The Java command line as the JVM tells it (`sun.java.command`), or empty.
+    /// The Java command line as the JVM reports it (`sun.java.command`), [without values](crate::without_values) unless
+    /// `arguments=all` was given; or empty.
     pub command: String,
     /// When profiling started, milliseconds since 1970-01-01 UTC.
     pub started_ms: u64,

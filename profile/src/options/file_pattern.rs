@@ -54,30 +54,29 @@ pub enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that a file name's extension asks for.
-    pub fn of(name: &str) -> Self {
-        for (ending, format) in [
-            (".speedscope.json", FileFormat::Speedscope),
-            (".firefox.json", FileFormat::Firefox),
-            (".otlp.json", FileFormat::OtlpJson),
-            (".pb.gz", FileFormat::Pprof),
-        ] {
-            if name.ends_with(ending) {
-                return format;
-            }
-        }
-        match name.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("trace") => FileFormat::Trace,
-            Some("json") => FileFormat::Json,
-            Some("html" | "htm") => FileFormat::Html,
-            Some("txt") => FileFormat::Text,
-            Some("dot") => FileFormat::Dot,
-            Some("svg") => FileFormat::Svg,
-            Some("collapsed") => FileFormat::Collapsed,
-            Some("pprof") => FileFormat::Pprof,
-            Some("otlp") => FileFormat::Otlp,
-            _ => FileFormat::Trodden,
-        }
+    /// Endings of file names that ask for a format; of two that fit the first one counts.
+    pub const ENDINGS: [(&'static str, FileFormat); 15] = [
+        (".trodden", FileFormat::Trodden),
+        (".html", FileFormat::Html),
+        (".htm", FileFormat::Html),
+        (".speedscope.json", FileFormat::Speedscope),
+        (".firefox.json", FileFormat::Firefox),
+        (".otlp.json", FileFormat::OtlpJson),
+        (".json", FileFormat::Json),
+        (".txt", FileFormat::Text),
+        (".dot", FileFormat::Dot),
+        (".svg", FileFormat::Svg),
+        (".collapsed", FileFormat::Collapsed),
+        (".pb.gz", FileFormat::Pprof),
+        (".pprof", FileFormat::Pprof),
+        (".otlp", FileFormat::Otlp),
+        (".trace", FileFormat::Trace),
+    ];
+
+    /// The format that a file name's ending asks for; the profile itself if it asks for none.
+    pub fn from_name(name: &str) -> Self {
+        let found = Self::ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
+        found.map_or(FileFormat::Trodden, |&(_, format)| format)
     }
 }
 
@@ -99,7 +98,7 @@ impl FilePattern {
 
     /// The format its extension asks for.
     pub fn format(&self) -> FileFormat {
-        FileFormat::of(&self.text)
+        FileFormat::from_name(&self.text)
     }
 
     /// Does every process get a file of its own?

@@ -62,9 +62,10 @@ pub use structural::{RetiringChoices, StructuralChoices};
 pub use subpaths::{MOST_PREFERENCE, SubpathChoices, SubpathDistance, SubpathStarts, SubpathThreshold};
 pub use table::{GROUPS, OptionGroup, markdown, option_named, options};
 pub use values::{
-    Action, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight, CoverageOf, CutPaths,
-    LogLevel, OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share, SinglePathLoops, SinglePathMethods,
-    Skipping, SubpathCounts, SubpathIdentity, SubpathLengths, format_duration, parse_duration,
+    Action, Arguments, Burst, BurstEvents, CallPaths, ConsumedBy, ContextAlgorithm, ContextWeight,
+    CoverageOf, CutPaths, LogLevel, OpenPaths, Probe, ProfileKind, Revisits, SampledBy, Share,
+    SinglePathLoops, SinglePathMethods, Skipping, SubpathCounts, SubpathIdentity, SubpathLengths,
+    format_duration, parse_duration,
 };
 
 use syntax::{join_list, properties, split_list};

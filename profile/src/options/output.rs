@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use super::entry::{Effect, Level, OptionEntry};
 use super::file_pattern::{FileFormat, FilePattern};
-use super::values::Action;
-use super::values::{LogLevel, format_duration, parse_bool, parse_duration};
+use super::values::{Action, Arguments, LogLevel, format_duration, parse_bool, parse_duration};
 
 /// Options about files and messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +17,8 @@ pub struct OutputChoices {
     pub loglevel: LogLevel,
     /// File for messages; standard error if `None`.
     pub log: Option<String>,
+    /// How much of the program's arguments the profile has.
+    pub arguments: Arguments,
     /// Show errors only.
     pub quiet: bool,
     /// File for the answer to an attach command.
@@ -31,6 +32,7 @@ impl Default for OutputChoices {
         OutputChoices {
             file: FilePattern::default(),
             dump: None,
+            arguments: Arguments::Names,
             loglevel: LogLevel::Warn,
             log: None,
             quiet: false,
@@ -63,6 +65,16 @@ pub(super) const ENTRIES: &[OptionEntry] = &[
         help: "Write the profile periodically as well",
         set: |o, value| Ok(o.output.dump = Some(parse_duration(value)?)),
         get: |o| o.output.dump.map(format_duration),
+        ..OptionEntry::PLAIN
+    },
+    OptionEntry {
+        name: "arguments",
+        value: "names|all",
+        default: "names",
+        example: "all",
+        help: "Which of the program's arguments the profile has: options without their values (--token=…), or all as they are",
+        set: |o, value| Ok(o.output.arguments = value.parse()?),
+        get: |o| Some(o.output.arguments.to_string()),
         ..OptionEntry::PLAIN
     },
     OptionEntry {

@@ -290,7 +290,7 @@ fn errors_name_the_option_and_suggest() {
         ),
         (
             "interval=20",
-            "option 'interval': duration '20' lacks a unit (ns, us, ms, s or m)",
+            "option 'interval': duration '20' lacks a unit (ns, us, ms, s, m, h, d or w)",
         ),
         (
             "interval=0ms",
@@ -301,8 +301,8 @@ fn errors_name_the_option_and_suggest() {
             "option 'interval': duration '99999999999999999999s' is too long",
         ),
         (
-            "interval=5h",
-            "option 'interval': unknown unit 'h' in '5h' (known: ns, us, ms, s, m)",
+            "interval=5x",
+            "option 'interval': unknown unit 'x' in '5x' (known: ns, us, ms, s, m, h, d, w)",
         ),
         (
             "interval=",
@@ -857,10 +857,11 @@ prop_compose! {
         file in text(),
         dump in prop::option::of(duration()),
         (loglevel, quiet) in (prop::sample::select(LogLevel::ALL), any::<bool>()),
+        arguments in prop::sample::select(Arguments::ALL),
         (log, out, lease) in (prop::option::of(text()), prop::option::of(text()), prop::option::of(text())),
     ) -> OutputChoices {
         let file = FilePattern::literal(&file).as_str().parse().unwrap();
-        OutputChoices { file, dump, loglevel, log, quiet, out, lease }
+        OutputChoices { file, dump, arguments, loglevel, log, quiet, out, lease }
     }
 }
 

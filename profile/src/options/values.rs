@@ -174,6 +174,16 @@ words! {
 }
 
 words! {
+    /// How much of the program's arguments a profile has.
+    Arguments, "choice" {
+        /// Names of options, [without their values](crate::without_values). The default.
+        Names = "names",
+        /// All of them.
+        All = "all",
+    }
+}
+
+words! {
     /// What passes over path ends between samples of subpaths.
     Skipping, "choice" {
         /// The probes: path ends that no sample needs are never reported. The default.
@@ -500,7 +510,10 @@ pub(super) fn parse_amount(given: &str) -> Option<u32> {
     number.parse::<u32>().ok()?.checked_mul(unit)
 }
 
-const UNITS: [(&str, u64); 5] = [
+const UNITS: [(&str, u64); 8] = [
+    ("w", 604_800_000_000_000),
+    ("d", 86_400_000_000_000),
+    ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
     ("s", 1_000_000_000),
     ("ms", 1_000_000),
@@ -508,7 +521,7 @@ const UNITS: [(&str, u64); 5] = [
     ("ns", 1),
 ];
 
-/// Reads a duration: a whole number and a unit, `ns`, `us`, `ms`, `s` or `m`. Zero is refused.
+/// Reads a duration: a whole number and a unit, `ns`, `us`, `ms`, `s`, `m`, `h`, `d` or `w`. Zero is refused.
 ///
 /// # Errors
 /// In words, for the user.
@@ -519,11 +532,13 @@ pub fn parse_duration(given: &str) -> Result<Duration, String> {
         return Err(format!("'{given}' is not a duration such as 20ms"));
     }
     if unit.is_empty() {
-        return Err(format!("duration '{given}' lacks a unit (ns, us, ms, s or m)"));
+        return Err(format!(
+            "duration '{given}' lacks a unit (ns, us, ms, s, m, h, d or w)"
+        ));
     }
     let Some(&(_, nanos)) = UNITS.iter().find(|(name, _)| *name == unit) else {
         return Err(format!(
-            "unknown unit '{unit}' in '{given}' (known: ns, us, ms, s, m)"
+            "unknown unit '{unit}' in '{given}' (known: ns, us, ms, s, m, h, d, w)"
         ));
     };
     match number.parse::<u64>().ok().and_then(|n| n.checked_mul(nanos)) {

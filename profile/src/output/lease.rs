@@ -47,6 +47,11 @@ impl Lease {
         }
     }
 
+    /// Has the process that holds the lock ended? Does not wait.
+    pub fn is_over(&self) -> bool {
+        flock(&self.file, FlockOperation::NonBlockingLockShared).is_ok()
+    }
+
     /// Waits until whoever holds the lock has ended. Costs nothing meanwhile: the kernel wakes the thread up.
     ///
     /// # Errors

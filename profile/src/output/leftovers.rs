@@ -17,6 +17,9 @@ pub const RUN_FOLDER: &str = ".trodden-run-";
 /// How the names of folders begin that hold a new folder of classes until it replaces the old one (`old`).
 pub const STAGING_FOLDER: &str = ".trodden-classes-";
 
+/// How the names of folders begin that a JVM writes its answers to a session into.
+pub const SESSION_FOLDER: &str = "trodden-attach-";
+
 /// Younger leftovers may belong to a process that has not locked them yet.
 const SETTLED: Duration = Duration::from_secs(5);
 
@@ -62,6 +65,22 @@ pub fn clear_leftovers(folder: &Path, good: impl Fn(&Path) -> bool) -> Leftovers
     found
 }
 
+/// Removes the folders of sessions that were killed: those of this user, and for root those of all users, as root gives
+/// such a folder to the JVM's user. Folders that a living session [holds](hold) stay. Returns how many went.
+pub fn clear_sessions(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| {
+        let name = entry.file_name();
+        name.as_encoded_bytes().starts_with(SESSION_FOLDER.as_bytes())
+    });
+    let gone = |path: &Path| {
+        let settled = fs::symlink_metadata(path).is_ok_and(|data| is_settled(&data));
+        // The lock lasts until the folder is gone. A link in its place is removed, and not followed.
+        settled && dead_folder(path, true).is_ok_and(|_lock| fs::remove_dir_all(path).is_ok())
+    };
+    ours.filter(|entry| gone(&entry.path())).count()
+}
+
 fn is_settled(data: &Metadata) -> bool {
     let age = data.modified().map(|time| SystemTime::now().duration_since(time));
     matches!(age, Ok(Ok(age)) if age >= SETTLED)
@@ -78,15 +97,18 @@ pub(super) fn dead_file(path: &Path) -> Result<File, &'static str> {
         path,
         OFlags::empty(),
         good,
+        false,
         "is there and is no regular file of this user",
     )
 }
 
-fn dead_folder(path: &Path) -> Result<File, &'static str> {
+/// `of_all`: for root other users' as well.
+fn dead_folder(path: &Path, of_all: bool) -> Result<File, &'static str> {
     dead(
         path,
         OFlags::DIRECTORY,
         Metadata::is_dir,
+        of_all,
         "is no folder of this user",
     )
 }
@@ -95,6 +117,7 @@ fn dead(
     path: &Path,
     flags: OFlags,
     good: impl Fn(&Metadata) -> bool,
+    of_all: bool,
     wrong: &'static str,
 ) -> Result<File, &'static str> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -104,7 +127,8 @@ fn dead(
         .open(path)
         .map_err(|_| wrong)?;
     let data = file.metadata().map_err(|_| wrong)?;
-    if !good(&data) || data.uid() != super::user() {
+    let allowed = data.uid() == super::user() || of_all && super::user() == 0;
+    if !good(&data) || !allowed {
         return Err(wrong);
     }
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -113,7 +137,7 @@ fn dead(
     }
 }
 
-/// Locks a folder of ours against [`clear_leftovers`] while the file is open.
+/// Locks a folder of ours against [`clear_leftovers`] and [`clear_sessions`] while the file is open.
 ///
 /// # Errors
 /// If it cannot be opened. A file system without locks is no error.
@@ -127,7 +151,9 @@ pub fn hold(folder: &Path) -> io::Result<File> {
 }
 
 fn clear_run(folder: &Path, run: &Path, name: &str, good: impl Fn(&Path) -> bool, found: &mut Leftovers) {
-    let Ok(_lock) = dead_folder(run) else { return };
+    let Ok(_lock) = dead_folder(run, false) else {
+        return;
+    };
     // `trodden run` may be dead while the program that it started still runs and writes its profile at its
     // end.
     if is_named_by_a_process(name) {
@@ -183,7 +209,9 @@ fn is_named_by_a_process(text: &str) -> bool {
 }
 
 fn clear_staging(staging: &Path, found: &mut Leftovers) {
-    let Ok(_lock) = dead_folder(staging) else { return };
+    let Ok(_lock) = dead_folder(staging, false) else {
+        return;
+    };
     let old = staging.join("old");
     if fs::symlink_metadata(&old).is_ok() {
         found.outputs.push(old);

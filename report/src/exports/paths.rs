@@ -73,7 +73,13 @@ pub(super) fn of(view: &View, options: &ReportOptions, shape: &Shape) -> Export 
     let more = view.methods.len().saturating_sub(top);
     let names = PathFrames::of(view);
     let mut timed = 0;
-    for (at, method) in view.methods.iter().enumerate() {
+    // Counts of earlier runs are none of this one's.
+    let counted_now = view
+        .methods
+        .iter()
+        .enumerate()
+        .filter(|(_, method)| method.earlier.is_none());
+    for (at, method) in counted_now {
         let parent = match at < top {
             true => method_node(&mut export, method),
             false => {

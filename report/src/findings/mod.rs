@@ -141,6 +141,8 @@ pub(crate) struct Work {
 impl Work {
     /// Of all methods of a view.
     pub fn of(view: &View) -> Work {
+        // Work of an earlier run is none of this one's.
+        let work_of = |method: &MethodView| method.earlier.map_or_else(|| work_of(method), |_| 0);
         let methods: Vec<u64> = view.methods.iter().map(work_of).collect();
         let total = methods.iter().fold(0u64, |sum, &n| sum.saturating_add(n));
         Work { methods, total }
@@ -191,7 +193,10 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
     found.extend(idle);
     found.extend(not_measured::not_measured(view));
     for (index, method) in view.methods.iter().enumerate() {
-        let share = work.share(index);
+        let (share, own) = match method.earlier {
+            Some(earlier) => (earlier.about.decisions, work_of(method)),
+            None => (work.share(index), work.methods[index]),
+        };
         let time = method.time.as_ref().map_or(0.0, |time| time.share);
         if share.max(time) < WORTH || !method.unreadable.is_empty() {
             continue;
@@ -201,9 +206,12 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
             method,
             share: if view.times.is_some() { time } else { share },
             timed: view.times.is_some(),
-            work: work.methods[index],
+            work: own,
             // What was not counted in part never says *never*.
-            exact: view.run.exact && method.unobserved.is_empty() && method.observation.is_none(),
+            exact: view.run.exact
+                && method.earlier.is_none()
+                && method.unobserved.is_empty()
+                && method.observation.is_none(),
             whole: words::not_counted(view.run).is_none(),
         };
         // What its slow way says, its rare one says again.
@@ -236,6 +244,12 @@ pub(crate) fn find(view: &View) -> Vec<Finding> {
         };
         if same < most && all.len() < room {
             all.push(finding);
+        }
+    }
+    for finding in &mut all {
+        let method = finding.method.and_then(|index| view.methods.get(index));
+        if let Some(earlier) = method.and_then(|method| method.earlier) {
+            finding.evidence += &format!(" ({})", earlier.run());
         }
     }
     all

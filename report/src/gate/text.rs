@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
+use trodden_profile::TestCounts;
+
 use super::compare::{GateComparison, Grew, TestChange};
 use super::verdict::Verdict;
 use crate::words::{seconds, thousands};
@@ -20,6 +22,9 @@ impl GateComparison {
             1 => "1 test".to_owned(),
             n => format!("{} tests", thousands(n as u64)),
         };
+        // What ran between tests is compared as well, and no test.
+        let are_tests = |test: &&TestChange| TestCounts::is_test(&test.name);
+        let compared = self.tests.iter().filter(are_tests);
         let mut said = match (self.fail_on, self.count(Verdict::Broken)) {
             _ if self.tests.iter().any(|test| test.own_limit) => match self.count(Verdict::Broken) {
                 0 => "No test does more work than it may".to_owned(),
@@ -29,7 +34,7 @@ impl GateComparison {
             (Some(limit), 0) => format!("No test does over {} more work than before", limit_words(limit)),
             (Some(limit), 1) => format!("1 test does over {} more work than before", limit_words(limit)),
             (Some(limit), n) => format!("{n} tests do over {} more work than before", limit_words(limit)),
-            (None, _) => format!("{} compared", tests(self.tests.len())),
+            (None, _) => format!("{} compared", tests(compared.clone().count())),
         };
         for (verdict, word) in [
             (
@@ -48,7 +53,7 @@ impl GateComparison {
             (Verdict::New, "new"),
             (Verdict::Gone, "gone"),
         ] {
-            match self.count(verdict) {
+            match compared.clone().filter(|test| test.verdict == verdict).count() {
                 0 => {}
                 n => _ = write!(said, "; {} {word}", tests(n)),
             }

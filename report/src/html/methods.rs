@@ -130,7 +130,8 @@ fn data<'v>(view: &'v View, anchors: &'v Anchors, full: usize, others: &[Uncount
         data.methods.push((
             class,
             method.signature(),
-            Exact(method.flow),
+            // Counts of earlier runs are in no sum.
+            Exact(if method.earlier.is_some() { 0 } else { method.flow }),
             Exact(method.count),
             method.paths.len(),
             Exact(method.map.num_paths()),

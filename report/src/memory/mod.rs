@@ -1,51 +1,73 @@
-//! What earlier runs found of methods that this run did not measure. It is shown apart, with the run that each number comes
-//! from: counts of different runs are never one list.
-
-mod html;
-mod json;
-mod text;
+//! Methods that this run did not measure, because earlier runs know them. They are shown among the others: with the counts of
+//! the run that measured them, the time that they take in this one, and a mark. Their counts are in no sum of this run.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
-use maud::Markup;
+use maud::{Markup, html};
+use serde::Serialize;
 use trodden_profile::{Known, MemoryRun, Profile, Remembered};
 
+use crate::pattern::MethodPattern;
 use crate::section::{Extent, Json, ReportSection};
+use crate::source::Sources;
 use crate::text::Page;
 use crate::view::{MethodView, View};
+use crate::words;
 
-/// A method that earlier runs know, and this one did not measure.
-#[derive(Debug)]
-pub struct RememberedView<'p> {
-    /// Its counts, of the run that measured it. Shares are those among remembered methods, and not shown.
-    pub method: MethodView<'p>,
-    /// What is known beside them.
-    pub about: &'p Remembered,
+const MINUTE_MS: u64 = 60_000;
+const HOUR_MS: u64 = 60 * MINUTE_MS;
+const DAY_MS: u64 = 24 * HOUR_MS;
+
+/// Where the counts of a method come from that this run did not measure.
+#[derive(Clone, Copy, Debug)]
+pub struct Earlier<'p> {
     /// The run that measured it.
     pub run: &'p MemoryRun,
+    /// What is known in addition to its counts.
+    pub about: &'p Remembered,
     /// Why it was not measured again.
     pub known: Known,
-    /// Its own share of the CPU time of *this* run, if that was sampled.
-    pub time: Option<f64>,
+    /// Milliseconds from that run's begin to this one's; `None` if one of both is not known.
+    pub age_ms: Option<u64>,
 }
 
-impl RememberedView<'_> {
-    /// `measured 2026-11-22, run 1; not measured in this run because its paths are settled`.
-    fn when(&self) -> String {
+impl Earlier<'_> {
+    /// `run 1, 3 days before`.
+    pub(crate) fn run(&self) -> String {
+        let number = self.run.number;
+        let Some(age) = self.age_ms else {
+            return format!("run {number}");
+        };
+        if age < MINUTE_MS {
+            return format!("run {number}, a moment before");
+        }
+        let (unit, what) = match age {
+            DAY_MS.. => (DAY_MS, "day"),
+            HOUR_MS.. => (HOUR_MS, "hour"),
+            _ => (MINUTE_MS, "minute"),
+        };
+        let plural = if age / unit == 1 { "" } else { "s" };
+        format!("run {number}, {} {what}{plural} before", age / unit)
+    }
+
+    /// `counts are of run 1, 3 days before; not measured in this run: its paths are settled`.
+    pub(crate) fn mark(&self) -> String {
         let why = match self.known {
             Known::Settled => "its paths are settled",
-            Known::Cold => "it is cold",
+            Known::Cold => "it was cold",
         };
-        format!(
-            "measured {}, run {}; not measured in this run because {why}",
-            date(self.run.started_ms),
-            self.run.number
-        )
+        format!("counts are of {}; not measured in this run: {why}", self.run())
     }
 }
 
-/// Those of a profile, given their view models: most time first, then most decisions in their run.
-pub(crate) fn views<'p>(profile: &'p Profile, methods: Vec<MethodView<'p>>) -> Vec<RememberedView<'p>> {
+/// The methods that a run left to earlier ones, with their counts.
+pub(crate) fn methods<'p>(
+    profile: &'p Profile,
+    pattern: Option<&MethodPattern>,
+    sources: &Rc<Sources>,
+    bytecode: bool,
+) -> Vec<MethodView<'p>> {
     let Some(memory) = profile.memory.as_deref() else {
         return Vec::new();
     };
@@ -60,99 +82,54 @@ pub(crate) fn views<'p>(profile: &'p Profile, methods: Vec<MethodView<'p>>) -> V
         Some(((skipped.class.as_str(), skipped.method.clone()?), known))
     });
     let reasons: HashMap<(&str, String), Known> = reasons.collect();
-    let times = profile
-        .cpu
-        .as_ref()
-        .map(|cpu| (cpu, cpu.by_place(), cpu.total().ns.max(1) as f64));
-    let view = |method: MethodView<'p>| {
+    let began = profile.run.started_ms;
+    let found = View::new(&memory.found, pattern, sources, bytecode);
+    // With a pattern that matches none, methods that never ran are in the view; here none is.
+    let ran = found.methods.into_iter().filter(|method| method.count > 0);
+    let marked = |mut method: MethodView<'p>| {
         let map = method.map;
         let about = *about.get(&(method.class, map.name.as_str(), map.descriptor.as_str()))?;
         let known = *reasons.get(&(method.class, format!("{}{}", map.name, map.descriptor)))?;
         let run = memory.run(about.run)?;
-        let time = times.as_ref().map(|(cpu, times, all)| {
-            let frame = cpu.frame(method.class, &map.name, &map.descriptor);
-            frame.map_or(0.0, |frame| times[frame].all.own.ns as f64 / all)
-        });
-        Some(RememberedView {
-            method,
-            about,
+        let both = run.started_ms > 0 && began >= run.started_ms;
+        method.set_earlier(Earlier {
             run,
+            about,
             known,
-            time,
-        })
+            age_ms: both.then(|| began - run.started_ms),
+        });
+        Some(method)
     };
-    let mut all: Vec<RememberedView> = methods.into_iter().filter_map(view).collect();
-    all.sort_by(|a, b| {
-        let time = |one: &RememberedView| one.time.unwrap_or(0.0);
-        let names = |one: &RememberedView| (one.method.class.to_owned(), one.method.signature());
-        let order = time(b).total_cmp(&time(a));
-        let order = order.then(b.about.decisions.total_cmp(&a.about.decisions));
-        order.then_with(|| names(a).cmp(&names(b)))
-    });
-    all
+    ran.filter_map(marked).collect()
 }
 
-/// `2026-11-22`, UTC.
-fn date(ms: u64) -> String {
-    if ms == 0 {
-        return "at a time that is not known".to_owned();
+/// What is said about all of them; nothing if there are none.
+fn about(view: &View) -> Option<String> {
+    let number = view
+        .methods
+        .iter()
+        .filter(|method| method.earlier.is_some())
+        .count();
+    if number == 0 {
+        return None;
     }
-    // Days since 0000-03-01 of the Gregorian calendar, whose years begin in March here.
-    let days = ms / 86_400_000 + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    format!("{:04}-{month:02}-{day:02}", era * 400 + year + next)
+    Some(format!(
+        "{} had no probes in this run (--again): their counts are those of the earlier run that is named with them, and in no \
+         sum; times are this run's.",
+        words::methods(number as u64)
+    ))
 }
 
-/// What this is, in words: how many methods, and how to measure them.
-fn about(all: &[RememberedView]) -> String {
-    let settled = all.iter().filter(|one| one.known == Known::Settled).count();
-    let cold = all.len() - settled;
-    let methods = |number: usize| if number == 1 { "method" } else { "methods" };
-    let mut parts = Vec::new();
-    if settled > 0 {
-        parts.push(format!("{settled} {} whose paths are settled", methods(settled)));
-    }
-    if cold > 0 {
-        parts.push(format!("{cold} {} found to be cold", methods(cold)));
-    }
-    format!(
-        "Earlier runs know {}. They had no probes in this run, and their counts are those of the run that is named; \
-         'trodden run --full' measures all.",
-        parts.join(" and ")
-    )
-}
-
-/// What the first number of each method is.
-fn weight(all: &[RememberedView]) -> &'static str {
-    match all.iter().any(|one| one.time.is_some()) {
-        true => "own CPU time in this run",
-        false => "share of all decisions in the run that measured it",
-    }
-}
-
-/// Memory as a kind of data.
+/// Methods of earlier runs as a kind of data.
 pub(crate) struct Kind;
 
 impl ReportSection for Kind {
     fn key(&self) -> &'static str {
-        "remembered"
+        "earlier"
     }
 
     fn is_in(&self, view: &View) -> bool {
-        !view.remembered.is_empty()
-    }
-
-    fn has_chosen(&self, view: &View) -> bool {
-        !view.remembered.is_empty()
+        about(view).is_some()
     }
 
     fn has_overview(&self) -> bool {
@@ -160,21 +137,60 @@ impl ReportSection for Kind {
     }
 
     fn overview(&self, view: &View, width: usize, page: &mut Page) {
-        text::overview(&view.remembered, width, page);
+        if let Some(about) = about(view) {
+            crate::text::wrap(&about, width)
+                .iter()
+                .for_each(|line| page.line(line));
+            page.line("");
+        }
     }
 
-    fn text(&self, view: &View, extent: &Extent, page: &mut Page) {
-        text::lines(&view.remembered, extent, page);
+    fn text(&self, view: &View, _: &Extent, page: &mut Page) {
+        if let Some(about) = about(view) {
+            page.wrapped(0, &about);
+            page.line("");
+        }
     }
 
-    fn html(&self, view: &View, extent: &Extent) -> Markup {
-        html::section(&view.remembered, extent.top)
+    fn text_of_method(&self, _: &View, method: &MethodView, _: &Extent, page: &mut Page) {
+        if let Some(earlier) = &method.earlier {
+            page.wrapped(3, &earlier.mark());
+        }
     }
 
-    fn json<'v>(&self, view: &'v View<'v>, extent: &Extent) -> Option<Json<'v>> {
-        self.is_in(view)
-            .then(|| Box::new(json::document(&view.remembered, extent)) as Json<'v>)
+    fn html(&self, view: &View, _: &Extent) -> Markup {
+        html! { @if let Some(about) = about(view) { section #earlier { p.note { (about) } } } }
     }
+
+    fn html_of_method(&self, _: &View, method: &MethodView, _: &Extent) -> Markup {
+        html! { @if let Some(earlier) = &method.earlier { p.note { "The " (earlier.mark()) "." } } }
+    }
+
+    fn json_of_method<'v>(&self, method: &'v MethodView<'v>, _: &Extent) -> Option<Json<'v>> {
+        let earlier = method.earlier.as_ref()?;
+        Some(Box::new(Document {
+            run: earlier.run.number,
+            started_ms: earlier.run.started_ms,
+            seconds: earlier.run.seconds,
+            jvm: &earlier.run.jvm,
+            version: &earlier.run.version,
+            because: match earlier.known {
+                Known::Settled => "settled",
+                Known::Cold => "cold",
+            },
+        }))
+    }
+}
+
+/// The key `earlier` of a method in JSON.
+#[derive(Serialize)]
+struct Document<'v> {
+    run: u64,
+    started_ms: u64,
+    seconds: f64,
+    jvm: &'v str,
+    version: &'v str,
+    because: &'static str,
 }
 
 #[cfg(test)]
@@ -182,10 +198,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates() {
-        assert_eq!(date(1), "1970-01-01");
-        assert_eq!(date(951_782_400_000), "2000-02-29");
-        assert_eq!(date(1_795_392_000_000), "2026-11-23");
-        assert_eq!(date(4_107_542_400_000), "2100-03-01");
+    fn ages() {
+        let (run, about) = (
+            MemoryRun {
+                number: 4,
+                ..MemoryRun::default()
+            },
+            Remembered::default(),
+        );
+        for (age_ms, said) in [
+            (None, "run 4"),
+            (Some(0), "run 4, a moment before"),
+            (Some(HOUR_MS), "run 4, 1 hour before"),
+            (Some(2 * DAY_MS - 1), "run 4, 1 day before"),
+            (Some(9 * DAY_MS), "run 4, 9 days before"),
+        ] {
+            let earlier = Earlier {
+                run: &run,
+                about: &about,
+                known: Known::Cold,
+                age_ms,
+            };
+            assert_eq!(earlier.run(), said);
+        }
     }
 }

@@ -39,7 +39,10 @@ impl Selection {
 /// If `diff` is none.
 pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, String> {
     let mut selection = Selection::default();
-    let tests = profile.by_test.iter().filter(|test| is_test(test));
+    let tests = profile
+        .by_test
+        .iter()
+        .filter(|test| TestCounts::is_test(&test.name));
     let names: BTreeSet<String> = tests.map(|test| test.name.clone()).collect();
     selection.of = names.len();
     let initialisers = initialisers::reached(profile);
@@ -50,10 +53,6 @@ pub fn tests_of_change(profile: &Profile, diff: &str) -> Result<Selection, Strin
         selection.tests = names;
     }
     Ok(selection)
-}
-
-fn is_test(test: &TestCounts) -> bool {
-    test.name != TestCounts::BETWEEN && test.name != TestCounts::TOGETHER
 }
 
 /// Places of a file's methods in the profile, and their maps.
@@ -135,7 +134,7 @@ fn concern(
         words::signature(&map.name, &map.descriptor)
     );
     let tests: Vec<&TestCounts> = profile.by_test.iter().filter(ran).collect();
-    if let Some(other) = tests.iter().find(|test| !is_test(test)) {
+    if let Some(other) = tests.iter().find(|test| !TestCounts::is_test(&test.name)) {
         selection.may_be_any(format!("{signature} ran in no test of its own: {}", other.name));
     } else if map.name == "<clinit>" {
         selection.may_be_any(format!("{signature} runs once, for all tests"));
@@ -149,7 +148,7 @@ fn concern(
     selection.tests.extend(
         tests
             .iter()
-            .filter(|test| is_test(test))
+            .filter(|test| TestCounts::is_test(&test.name))
             .map(|test| test.name.clone()),
     );
 }

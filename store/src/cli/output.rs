@@ -9,7 +9,12 @@ use crate::error::StoreError;
 
 /// Says something on standard error. Names in it come from profiles: none of them may steer a terminal.
 pub(crate) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "trodden-store: {}", printable_lines(message));
+    say(&format!("trodden-store: {message}"));
+}
+
+/// Writes a line to standard error; if that is closed, the line is lost and nothing else.
+pub(crate) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", printable_lines(line));
 }
 
 /// Writes a result to standard output. That its reader went away is no failure: they have seen enough.

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use trodden_profile::options::parse_duration;
 use trodden_profile::spool::Key;
 
-use super::output::several;
+use super::output::{say as say_line, several};
 use crate::error::StoreError;
 use crate::place::Place;
 use crate::ship::{ShipError, ShipOptions, StoreSink, ship as run};
@@ -69,7 +69,7 @@ pub(super) async fn ship(args: &ShipArgs) -> Result<ExitCode, StoreError> {
     let quiet = args.quiet;
     let say = |line: &str| {
         if !quiet {
-            eprintln!("trodden: {line}");
+            say_line(&format!("trodden: {line}"));
         }
     };
     let shipped = run(&options, &mut sink, stopped(), say).await.map_err(failed)?;
@@ -78,13 +78,13 @@ pub(super) async fn ship(args: &ShipArgs) -> Result<ExitCode, StoreError> {
             0 => String::new(),
             _ => format!(", {count} {what}"),
         };
-        eprintln!(
+        say_line(&format!(
             "trodden: {} shipped to {}{}{}",
             several(shipped.added, "window"),
             args.to,
             more(shipped.known, "there already"),
             more(shipped.rejected, "put aside in 'rejected'")
-        );
+        ));
     }
     Ok(match shipped.rejected {
         0 => ExitCode::SUCCESS,

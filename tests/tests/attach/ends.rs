@@ -1,12 +1,15 @@
 //! However a session ends, the program runs its own code again, and no file is half written.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
-use trodden_tests::Result;
 use trodden_tests::jdk::Jdk;
+use trodden_tests::{Result, process};
 
-use crate::attendee::{Attendee, await_that, begin, signal};
+use crate::attendee::{Attendee, LIMIT, await_that, begin, signal};
 
 /// A session of an hour that counts, and writes to `end.trodden`.
 fn session(program: &Attendee) -> Result<Command> {
@@ -93,6 +96,63 @@ fn a_killed_jvm_leaves_nothing_half_done() -> Result<()> {
         );
         assert!(!program.file("end.trodden").exists());
         assert_eq!(fs::read_dir(&temporary)?.count(), 0, "files are left over");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_a_killed_session_leaves_is_private_and_cleared_by_the_next_one() -> Result<()> {
+    let program = Attendee::start(&Jdk::ends()?.remove(0))?;
+    let temporary = program.file("temporary");
+    fs::create_dir(&temporary)?;
+    let with_temporary = |mut command: Command| {
+        command.env("TMPDIR", &temporary);
+        command
+    };
+    let folders = || -> Result<Vec<PathBuf>> {
+        let entries = fs::read_dir(&temporary)?.flatten();
+        Ok(entries.map(|entry| entry.path()).collect())
+    };
+    let mut running = begin(with_temporary(session(&program)?), &program.file("told"))?;
+    let [folder] = folders()?.try_into().map_err(|all| format!("{all:?}"))?;
+    assert_eq!(fs::metadata(&folder)?.permissions().mode() & 0o777, 0o700);
+    // A session that lives keeps its folder, however old that is.
+    let old = SystemTime::now() - Duration::from_secs(60);
+    let age = || fs::File::open(&folder)?.set_modified(old);
+    age()?;
+    let other = with_temporary(program.session(&program.pid(), "1s", "other.trodden")?);
+    assert!(
+        !process::run(&mut { other }, LIMIT)?.status.success(),
+        "two sessions at once"
+    );
+    assert_eq!(folders()?, [folder.clone()]);
+    signal("KILL", running.id())?;
+    running.wait()?;
+    await_that("the agent stops by itself", || {
+        Ok(state(&program)?.contains("state: stopped"))
+    })?;
+    age()?;
+    let next = with_temporary(program.session(&program.pid(), "200ms", "next.trodden")?);
+    process::run(&mut { next }, LIMIT)?.success()?;
+    assert_eq!(folders()?, [] as [PathBuf; 0]);
+    Ok(())
+}
+
+#[test]
+fn a_session_right_after_a_killed_one_takes_over() -> Result<()> {
+    let program = Attendee::start(&Jdk::ends()?.remove(0))?;
+    for round in 0..20 {
+        let mut running = begin(session(&program)?, &program.file("told"))?;
+        // The agent sees the death when the JVM runs again, and the next session is there by then.
+        signal("STOP", program.pid())?;
+        signal("KILL", running.id())?;
+        running.wait()?;
+        let mut next = program.session(&program.pid(), "100ms", "next.trodden")?;
+        next.env("TMPDIR", program.file("."));
+        let next = next.spawn()?;
+        signal("CONT", program.pid())?;
+        let outcome = process::wait(next, LIMIT)?;
+        assert!(outcome.status.success(), "round {round}: {}", outcome.stderr);
     }
     Ok(())
 }

@@ -134,7 +134,7 @@ fn what_cannot_be() -> Result<()> {
         (&["1", "--for", "soon"][..], "not a duration"),
         (&["1", "start", "--for", "1s"], "cannot be used with"),
         (&["1"], "required"),
-        (&["1", "start", "-o", "x.html"], "are for --for TIME"),
+        (&["1", "start", "-o", "x.html"], "go with --for TIME"),
     ] {
         let outcome = trodden(words)?;
         assert_eq!(outcome.status.code(), Some(2), "{words:?}: {outcome:?}");

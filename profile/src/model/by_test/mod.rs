@@ -48,6 +48,11 @@ impl TestCounts {
     pub const BETWEEN: &'static str = "(between tests)";
     /// The name of what ran while there were several tests at the same time: it is not known whose it is.
     pub const TOGETHER: &'static str = "(tests at the same time)";
+
+    /// Is a name that of a test?
+    pub fn is_test(name: &str) -> bool {
+        name != Self::BETWEEN && name != Self::TOGETHER
+    }
 }
 
 /// Counts of tests as a kind of data.
