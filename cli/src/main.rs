@@ -82,7 +82,7 @@ enum Command {
 fn commands(all: bool) -> clap::Command {
     let commands = Cli::command()
         .mut_subcommand("run", |run| {
-            let more = ["production", "top", "again"];
+            let more = ["production", "top", "again", "repeat"];
             profile_args::short_help(run, all, &more)
         })
         .mut_subcommand("attach", |attach| {
