@@ -116,7 +116,11 @@ fn loops(side: &Side) -> Vec<Vec<usize>> {
             let mut body = vec![header];
             let mut seen = vec![false; count];
             seen[header] = true;
-            let mut open: Vec<usize> = before[header].iter().copied().filter(|&from| from >= header).collect();
+            let mut open: Vec<usize> = before[header]
+                .iter()
+                .copied()
+                .filter(|&from| from >= header)
+                .collect();
             while let Some(block) = open.pop() {
                 if !std::mem::replace(&mut seen[block], true) {
                     body.push(block);

@@ -236,10 +236,14 @@ fn changed_classes<'p>([before, after]: [&'p Profile; 2]) -> HashSet<&'p str> {
 fn known<'p>(runs: [&'p Profile; 2]) -> HashSet<Names<'p>> {
     let of = |run: &'p Profile| run.classes.iter().map(|class| &*class.map.name);
     let classes: HashSet<&str> = runs.into_iter().flat_map(of).collect();
-    let frames = runs.into_iter().flat_map(|run| run.cpu.iter().flat_map(|samples| &samples.frames));
+    let frames = runs
+        .into_iter()
+        .flat_map(|run| run.cpu.iter().flat_map(|samples| &samples.frames));
     let own = frames.filter(|frame| classes.contains(&*frame.class));
     let counted = measured(runs[0]).into_iter().chain(measured(runs[1]));
-    counted.chain(own.map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor))).collect()
+    counted
+        .chain(own.map(|frame| (&*frame.class, &*frame.name, &*frame.descriptor)))
+        .collect()
 }
 
 /// The share of the CPU time in Java code outside of the JDK that is in classes of both profiles.
