@@ -21,9 +21,9 @@ const LIKE: f64 = 0.05;
 /// Shows what changed between two runs: which method takes other CPU time (if both have samples) or does
 /// other work than before, and which branch explains it.
 ///
-/// Several runs a side show smaller changes than one: `trodden diff before-*.trodden -- after-*.trodden`, or a
-/// folder a side; `trodden run --repeat` makes them. Twice the work of the same kind is no change. To see how close a sampled profile comes to an exact one
-/// of the same run, use `trodden compare`.
+/// Several runs a side show smaller changes than one: `trodden diff before-*.trodden -- after-*.trodden`,
+/// or a folder a side; `trodden run --repeat` makes them. Twice the work of the same kind is no change. To
+/// see how close a sampled profile comes to an exact one of the same run, use `trodden compare`.
 #[derive(Args)]
 pub struct DiffArgs {
     /// Profiles (.trodden) of the runs before and after: two files or folders, or those before only, if those

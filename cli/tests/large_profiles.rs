@@ -1,4 +1,5 @@
-//! Profiles of large programs, and files made to look like them: reports need a few times the bytes that a profile unpacks to.
+//! Profiles of large programs, and files made to look like them: reports need a few times the bytes that a
+//! profile unpacks to.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +18,8 @@ use trodden_profile::{
 
 /// Classes of the program: as many as an IDE loads.
 const CLASSES: usize = 50_000;
-/// Bytes of memory for a byte of the unpacked profile: a method with four paths has 200 of them, and names of its own.
+/// Bytes of memory for a byte of the unpacked profile: a method with four paths has 200 of them, and names
+/// of its own.
 const TIMES: usize = 18;
 
 /// A method of ten blocks: a loop around a choice, then a choice. Its four paths were counted.

@@ -1,6 +1,8 @@
-//! Pairs of runs for `trodden diff`: programs without a change, which it must be quiet about, and with one that it must name.
+//! Pairs of runs for `trodden diff`: programs without a change, which it must be quiet about, and with one
+//! that it must name.
 //!
-//! The programs are in `tests/diff/pairs`. Each runs for as much work (`work N`) or time (`time SECONDS`) as it is asked for.
+//! The programs are in `tests/diff/pairs`. Each runs for as much work (`work N`) or time (`time SECONDS`)
+//! as it is asked for.
 
 use std::collections::HashMap;
 use std::fs;

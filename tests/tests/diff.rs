@@ -324,8 +324,8 @@ fn pairs_without_a_change_are_quiet_and_changes_are_named() {
     let jdk = Jdk::ends().unwrap().remove(0);
     let folder = tempfile::tempdir().unwrap();
     let recorder = &std::cell::RefCell::new(Recorder::new(&jdk, folder.path(), false));
-    // A loop that ends by the clock, and twice the work of a program that is one loop. The whole set is a program:
-    // cargo run --release -p trodden-tests --bin changes.
+    // A loop that ends by the clock, and twice the work of a program that is one loop. The whole set is a
+    // program: cargo run --release -p trodden-tests --bin changes.
     for place in [9, 14] {
         let (program, difference) = SAME[place];
         with_more(&[1, 2, 3], |attempt| {

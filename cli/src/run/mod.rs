@@ -60,9 +60,9 @@ pub struct RunArgs {
     /// How many hot paths are shown after the run.
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
-    /// Runs the command N times, each with a profile of its own, for trodden diff; all is measured each time. Two commands, with
-    /// --versus between them, run in turn. In -o, %n is the number of the run and %c is `before` or `after`
-    /// [default: run-%n.trodden, of two commands %c-%n.trodden].
+    /// Runs the command N times, each with a profile of its own, for trodden diff; all is measured each
+    /// time. Two commands, with --versus between them, run in turn. In -o, %n is the number of the run and
+    /// %c is `before` or `after` [default: run-%n.trodden, of two commands %c-%n.trodden].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["file", "again"])]
     repeat: Option<u32>,
     #[command(flatten)]
