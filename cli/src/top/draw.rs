@@ -22,12 +22,12 @@ const HELP_OPENED: [&str; 2] = [
 const NARROW: usize = 80;
 const EXPLAINED: &str = "\
 ↑ ↓ j k        move; page keys, Home and End as well
-Enter          open a method: its paths and branches; or elsewhere: which
-               methods have that time, and where they were called from
+Enter          open a method, or elsewhere: the methods that
+               have its time, and their callers
 Esc Backspace  back
 t e d          sort by time, by executions, by decisions
 r              the last interval, or all since the start
-space          freeze what is shown, or show news again; the program runs
+space          freeze the screen, or go on; the program runs
 ?              this help
 q Ctrl-C       leave; the program gets its own code back
 
