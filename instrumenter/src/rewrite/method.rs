@@ -226,9 +226,9 @@ impl Writer<'_, '_, '_, '_> {
         Ok(code_length)
     }
 
-    /// Is it a class loader's method that the JVM calls for the shim's class, since a probe of a class of that
-    /// loader names it? Then the shim is the answer, and the method's own code does not run: in the program
-    /// without probes it is not called.
+    /// Is it a class loader's method that the JVM calls for the shim's class, since a probe of a class of
+    /// that loader names it? Then the shim is the answer, and the method's own code does not run: in the
+    /// program without probes it is not called.
     fn answers_for_shim(&self) -> bool {
         let method = self.input.method;
         self.probes.is_some_and(|p| p.shim == Shim::AT_LOAD)

@@ -30,8 +30,8 @@ const THREADS: usize = 1 << 16;
 /// In a clock: no sample was taken yet, and this is what the first one stands for.
 const FIRST: u64 = 1 << 63;
 
-/// The CPU time of each thread at its last sample, or [`FIRST`]. Their addresses are what timers carry to the handler,
-/// which looks whether it is one before it believes that. Never freed.
+/// The CPU time of each thread at its last sample, or [`FIRST`]. Their addresses are what timers carry to the
+/// handler, which looks whether it is one before it believes that. Never freed.
 pub struct Clocks(MmapMut);
 
 impl Clocks {

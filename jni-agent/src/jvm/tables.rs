@@ -1,5 +1,5 @@
-//! What HotSpot says about the layout of its own data: the tables of types and fields that the library exports
-//! for debuggers (`vmStructs.cpp`).
+//! What HotSpot says about the layout of its own data: the tables of types and fields that the library
+//! exports for debuggers (`vmStructs.cpp`).
 
 use std::ffi::{CStr, c_char, c_void};
 
