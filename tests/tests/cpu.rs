@@ -336,7 +336,8 @@ fn what_compiled_code_calls_is_time_of_the_method_with_the_probe() -> Result<()>
             let found = method(cpu, "Cpu", "stubs").all.total.ns as f64;
             let probes = profile.run.facts.get(facts::PROBES_MS).expect("time of probes");
             let what = format!("JDK {}, {probe}: {found} ns of {spent}, {probes:?}", jdk.feature);
-            // Newer JDKs call the C library for a remainder, which does not always say who called it.
+            // The next place with an index may also be in a method of the JDK that is inlined behind it: that
+            // is what JDK 25 says of a sixth of this time.
             assert!((0.75..1.07).contains(&(found / spent)), "{what}");
         }
     }
