@@ -61,7 +61,7 @@ fn loaders_are_not_asked_for_what_probes_name() {
                 "{what}"
             );
             if options == "probe=counters" {
-                let profile = Profile::load(&dir.path().join("out.trodden")).expect("a profile");
+                let profile = Profile::load(dir.path().join("out.trodden")).expect("a profile");
                 let own = String::from_utf8_lossy(&plain.stdout);
                 let own = own.split_once(' ').and_then(|(calls, _)| calls.parse().ok());
                 assert_eq!(Some(calls(&profile)), own, "{what}");

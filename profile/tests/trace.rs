@@ -124,6 +124,13 @@ fn any_items() -> impl Strategy<Value = Vec<Item>> {
                 Step::Words(..) => {}
                 Step::Class(first, map) => items.push(Item::Class(first, map)),
                 Step::Conditions(first, method, of) => {
+                    // Traces have conditions only.
+                    let of = MethodConditions {
+                        left_out: Vec::new(),
+                        copies: Vec::new(),
+                        restarts: Vec::new(),
+                        ..of
+                    };
                     items.push(Item::Conditions(first, vec![(method, of)]))
                 }
                 Step::Skipped(class) => {
