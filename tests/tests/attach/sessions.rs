@@ -133,7 +133,7 @@ fn what_cannot_be() -> Result<()> {
     for (words, message) in [
         (&["1", "--for", "soon"][..], "not a duration"),
         (&["1", "start", "--for", "1s"], "cannot be used with"),
-        (&["1"], "required"),
+        (&["1"], "trodden attach 1 --for 30s"),
         (&["1", "start", "-o", "x.html"], "go with --for TIME"),
     ] {
         let outcome = trodden(words)?;
