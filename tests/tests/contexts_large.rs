@@ -223,7 +223,7 @@ fn a_trace_says_which_call_sites_are_missing() -> Result<()> {
         trodden(&replay)?;
         check("replayed", &oracle, &Profile::load(&file)?)?;
         let text = trodden(&["report", &file])?;
-        let title = "Without call sites: what these call is told, not from which line\n";
+        let title = "Without call sites: what these call is known, but not from which line\n";
         let (_, list) = text.split_once(title).ok_or_else(|| text.clone())?;
         let reason = "\n  4: probes would push it over HotSpot's 8,000-byte compilation limit";
         assert!(list.contains(reason), "{text}");
