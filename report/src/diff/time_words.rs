@@ -118,7 +118,7 @@ impl TimeDiff {
         let alike = thousands(self.alike as u64);
         match self.methods.len() + self.more {
             0 if self.is_distinct && self.alike > 1 => format!(
-                "No method stands out: all {alike} differ alike, as they do on a busier or slower machine."
+                "No method stands out among {alike}: none changed by more than two runs of one program may differ by."
             ),
             0 => format!("No method's time changed measurably ({alike} compared)."),
             1 => format!("The time of 1 method changed; that of {alike} did not measurably."),
