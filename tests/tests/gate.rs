@@ -475,7 +475,7 @@ fn no_file_comes_of_a_command_that_fails() {
     let run = place.record("cuts.gate", &[], &place.java(&classes, &["Cuts"]));
     assert_eq!(run.status.code(), Some(1));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(said.contains("the command ended with 3"), "{said}");
+    assert!(said.contains("the command failed with exit code 3"), "{said}");
     assert!(!place.path("cuts.gate").exists());
     let run = place.record("none.gate", &[], &["true".to_owned()]);
     assert_eq!(run.status.code(), Some(1));

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 /// What it begins with.
 const NOTICE: &[u8] = b"Picked up JAVA_TOOL_OPTIONS: ";
+/// The first byte of a sequence that steers a terminal; a letter ends it.
+const ESCAPE: u8 = 0x1b;
 /// How long processes that outlive the command may keep its standard error open before they are left to it.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -37,10 +39,17 @@ fn forward(mut from: impl Read, mut to: impl FnMut(&[u8])) {
     // The beginning of a line that may become a notice; `None` behind that.
     let mut begun = Some(Vec::new());
     let mut is_notice = false;
+    // Colours in front of a line, as Maven sends them, are none of it.
+    let mut in_escape = false;
     let mut bytes = [0; 8192];
     while let Ok(length @ 1..) = from.read(&mut bytes) {
         let mut out = Vec::with_capacity(length);
         for &byte in &bytes[..length] {
+            if in_escape || (byte == ESCAPE && begun.as_ref().is_some_and(Vec::is_empty)) {
+                in_escape = !byte.is_ascii_alphabetic();
+                out.push(byte);
+                continue;
+            }
             if let Some(line) = &mut begun {
                 line.push(byte);
                 if *line == NOTICE {
@@ -86,8 +95,8 @@ mod tests {
     #[test]
     fn only_notices_are_left_out() {
         let text = b"a\nPicked up JAVA_TOOL_OPTIONS: -agentpath:x\nPicked up a stone\n\nPicked up JAVA_TOOL_OPTIONS: y\nb \
-                     Picked up JAVA_TOOL_OPTIONS: z\nPick";
-        let kept = b"a\nPicked up a stone\n\nb Picked up JAVA_TOOL_OPTIONS: z\nPick";
+                     Picked up JAVA_TOOL_OPTIONS: z\n\x1b[0mPicked up JAVA_TOOL_OPTIONS: v\n\x1b[1;31mc\nPick";
+        let kept = b"a\nPicked up a stone\n\nb Picked up JAVA_TOOL_OPTIONS: z\n\x1b[0m\x1b[1;31mc\nPick";
         for piece in [1, 2, 7, 4096] {
             let mut out = Vec::new();
             forward(Pieces(text, piece), |bytes| out.extend_from_slice(bytes));
