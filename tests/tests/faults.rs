@@ -8,7 +8,7 @@
 
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -35,7 +35,6 @@ struct Fault {
 }
 
 /// What one run's report says of it.
-#[derive(Debug)]
 struct Answer {
     /// The first findings, as text.
     findings: Vec<String>,
@@ -45,14 +44,23 @@ struct Answer {
     interval: Option<([f64; 2], f64)>,
 }
 
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "named by finding {:?}; interval and truth {:?}",
+            self.rank, self.interval
+        )?;
+        self.findings
+            .iter()
+            .try_for_each(|finding| writeln!(f, "  {finding}"))
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} line {} {}", self.program, self.line, self.outcome)
     }
-}
-
-fn folder() -> PathBuf {
-    Path::new(build::ROOT).join("faults")
 }
 
 /// The causes of all programs, by name of the program.
@@ -185,7 +193,7 @@ fn causes_are_among_the_first_findings() -> Result<()> {
         chance::with_more(&[1, 4], |rounds| {
             let answer = answer(jdk, fault, rounds)?;
             if answer.rank.is_none() || answer.interval.is_some_and(|interval| !holds(interval)) {
-                return Err(format!("{fault}: {answer:#?}").into());
+                return Err(format!("{fault}: {answer}").into());
             }
             Ok(())
         })?;
@@ -207,7 +215,7 @@ fn all_causes_are_named_by_each_of_three_runs() -> Result<()> {
                 ranks.push(answer.rank);
                 intervals.extend(answer.interval);
                 if answer.rank != Some(1) || answer.interval.is_some_and(|interval| !holds(interval)) {
-                    println!("JDK {}, {fault}: {answer:#?}", jdk.feature);
+                    println!("JDK {}, {fault}: {answer}", jdk.feature);
                 }
             }
             println!("JDK {}, {fault}: {ranks:?}", jdk.feature);

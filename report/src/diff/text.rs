@@ -111,15 +111,15 @@ impl Diff {
         };
         // What as much as the first run did would be.
         let as_much = (before as f64 * after as f64 / expected.max(1.0)).round() as u64;
-        let mut out = format!("{what}. ");
-        if self.methods.is_empty() || before.abs_diff(as_much) as f64 <= before as f64 * 0.001 {
+        let mut out = format!("{what}.");
+        if self.methods.is_empty() {
             out += &format!(
-                "A run executes {} bytecode instructions, after as before.",
+                " A run executes {} bytecode instructions, after as before.",
                 short(before)
             );
-        } else {
+        } else if before.abs_diff(as_much) as f64 > before as f64 * 0.001 {
             out += &format!(
-                "Executed work for the same job {}: {} → {} bytecode instructions.",
+                " Executed work for the same job {}: {} → {} bytecode instructions.",
                 grew(before as f64, as_much as f64),
                 short(before),
                 short(as_much)

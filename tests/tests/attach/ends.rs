@@ -125,7 +125,7 @@ fn what_a_killed_session_leaves_is_private_and_cleared_by_the_next_one() -> Resu
         !process::run(&mut { other }, LIMIT)?.status.success(),
         "two sessions at once"
     );
-    assert_eq!(folders()?, [folder.clone()]);
+    assert_eq!(folders()?, std::slice::from_ref(&folder));
     signal("KILL", running.id())?;
     running.wait()?;
     await_that("the agent stops by itself", || {
