@@ -172,11 +172,17 @@ pub fn all_ways(jdk: &Jdk, arguments: &[&str], steady: fn(&str) -> &str) -> Resu
     Ok((counts, last))
 }
 
-/// What decisions mean in methods that are counted.
+/// What decisions mean in methods that are counted. Traces do not have what coverage leaves out.
 fn decisions(profile: &Profile, counts: &Counts) -> BTreeMap<MethodId, MethodConditions> {
     let of = |(&(class, method), of): (&(u32, u32), &MethodConditions)| {
         let class = &profile.classes[class as usize].map;
-        (MethodId::of(class, &class.methods[method as usize]), of.clone())
+        let of = MethodConditions {
+            left_out: Vec::new(),
+            copies: Vec::new(),
+            restarts: Vec::new(),
+            ..of.clone()
+        };
+        (MethodId::of(class, &class.methods[method as usize]), of)
     };
     let all = profile.conditions.iter().map(of);
     all.filter(|(id, _)| counts.get(id).is_some_and(|counts| !counts.is_empty()))

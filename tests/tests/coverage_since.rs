@@ -76,7 +76,7 @@ fn coverage(folder: &Path, arguments: &[&str]) -> Result<Vec<(String, [u64; 4])>
     let json: Value = serde_json::from_str(&outcome.stdout)?;
     let methods = json["methods"].as_array().ok_or("no methods")?;
     let numbers = |method: &Value| {
-        let number = |what: &str, part: &str| method[what][part].as_u64().unwrap_or(u64::MAX);
+        let number = |what: &str, part: &str| method["totals"][what][part].as_u64().unwrap_or(u64::MAX);
         [
             number("lines", "covered"),
             number("lines", "total"),
