@@ -69,62 +69,47 @@ impl Said<'_, '_> {
     }
 
     fn outcome(&self, method: &MethodView, edge: EdgeRef) -> Finding {
-        let count = method.edge_count(edge).unwrap_or(0);
-        let block = edge.from.index();
-        let total = method.block_count(block).unwrap_or(count);
-        let decisions = method.decisions();
-        let time = method.time_of(edge).unwrap_or_default();
-        Finding {
-            path: self.main_path(method, edge),
-            ..self.with_decision(
-                method,
-                edge,
-                self.said(
-                    FindingKind::SlowOutcome,
-                    format!(
-                        "{}: `{}` takes {} of the whole time in {} of the cases",
-                        method.at(method.map.blocks[block].last),
-                        decisions.followed(method.map, edge),
-                        self.share(),
-                        percent(ratio(count, total)),
-                    ),
-                    format!(
-                        "{}, {} of {} times",
-                        of_method(method, &time),
-                        thousands(count),
-                        thousands(total)
-                    ),
-                ),
+        let (count, total) = taken(method, edge);
+        self.of_edge(method, edge, |place, decision| {
+            format!(
+                "{place}: `{decision}` takes {} of the whole time in {} of the cases",
+                self.share(),
+                percent(ratio(count, total)),
             )
-        }
+        })
     }
 
     fn again(&self, method: &MethodView, edge: EdgeRef) -> Finding {
-        let count = method.edge_count(edge).unwrap_or(0);
-        let block = edge.from.index();
-        let total = method.block_count(block).unwrap_or(count);
-        let decisions = method.decisions();
-        let time = method.time_of(edge).unwrap_or_default();
+        self.of_edge(method, edge, |place, decision| {
+            format!(
+                "{place}: rounds that are done again after `{decision}` take {} of the whole time",
+                self.share(),
+            )
+        })
+    }
+
+    /// A finding about the paths that follow an edge; `text` gets the place and the decision.
+    fn of_edge(
+        &self,
+        method: &MethodView,
+        edge: EdgeRef,
+        text: impl FnOnce(String, String) -> String,
+    ) -> Finding {
+        let (count, total) = taken(method, edge);
+        let place = method.at(method.map.blocks[edge.from.index()].last).to_string();
+        let decision = method.decisions().followed(method.map, edge).to_string();
+        let evidence = format!(
+            "{}, {} of {} times",
+            of_method(method, &method.time_of(edge).unwrap_or_default()),
+            thousands(count),
+            thousands(total)
+        );
         Finding {
             path: self.main_path(method, edge),
             ..self.with_decision(
                 method,
                 edge,
-                self.said(
-                    FindingKind::SlowOutcome,
-                    format!(
-                        "{}: rounds that are done again after `{}` take {} of the whole time",
-                        method.at(method.map.blocks[block].last),
-                        decisions.followed(method.map, edge),
-                        self.share(),
-                    ),
-                    format!(
-                        "{}, {} of {} times",
-                        of_method(method, &time),
-                        thousands(count),
-                        thousands(total)
-                    ),
-                ),
+                self.said(FindingKind::SlowOutcome, text(place, decision), evidence),
             )
         }
     }
@@ -273,4 +258,10 @@ fn of_method(method: &MethodView, time: &PathTime) -> String {
 /// A class without its package.
 fn simple(class: &str) -> &str {
     class.rsplit('/').next().unwrap_or(class)
+}
+
+/// How often an edge was taken, and how often its decision was made.
+fn taken(method: &MethodView, edge: EdgeRef) -> (u64, u64) {
+    let count = method.edge_count(edge).unwrap_or(0);
+    (count, method.block_count(edge.from.index()).unwrap_or(count))
 }
