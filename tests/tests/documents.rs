@@ -110,6 +110,44 @@ fn links_between_documents_lead_somewhere() -> Result<()> {
     Ok(())
 }
 
+/// The folders of the two books: the users', and the evaluation's.
+const BOOKS: [&str; 2] = ["docs", "benchmarks-java/book"];
+
+/// The pages that a book's `SUMMARY.md` lists, by their paths from the book's folder.
+fn listed_pages(book: &str) -> Result<Vec<PathBuf>> {
+    let summary = fs::read_to_string(root().join(book).join("SUMMARY.md"))?;
+    Ok(links(&summary).into_iter().map(PathBuf::from).collect())
+}
+
+#[test]
+fn each_page_is_in_its_book_once() -> Result<()> {
+    for book in BOOKS {
+        let folder = root().join(book);
+        let listed = listed_pages(book)?;
+        let distinct: BTreeSet<&PathBuf> = listed.iter().collect();
+        assert_eq!(
+            distinct.len(),
+            listed.len(),
+            "{book}/SUMMARY.md lists a page twice"
+        );
+        let mut found = Vec::new();
+        files(&folder, "md", &mut found)?;
+        let pages: BTreeSet<PathBuf> = found
+            .iter()
+            .map(|path| Ok(path.strip_prefix(&folder)?.to_owned()))
+            .collect::<Result<_>>()?;
+        let expected: BTreeSet<&PathBuf> = pages
+            .iter()
+            .filter(|page| !page.ends_with("SUMMARY.md"))
+            // Of the decisions, the book has the list.
+            .filter(|page| !page.starts_with("decisions") || page.ends_with("README.md"))
+            .collect();
+        assert!(expected.len() > 10, "{book} has {} pages", expected.len());
+        assert_eq!(distinct, expected, "{book}/SUMMARY.md (left), pages (right)");
+    }
+    Ok(())
+}
+
 /// A place that an example or a figure was meant for, and does not have: a line that is one word in capitals.
 fn is_placeholder(line: &str) -> bool {
     let line = line.trim();

@@ -239,7 +239,7 @@ pub enum Action {
         #[command(flatten)]
         agree: agree::Arguments,
     },
-    /// Redoes the tables and figures of the five papers, as the page docs/evidence.md
+    /// Redoes the tables and figures of the five papers, as the page book/evidence.md
     Papers {
         #[command(flatten)]
         papers: papers::Arguments,

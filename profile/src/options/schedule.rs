@@ -47,7 +47,7 @@ pub enum Schedule {
 
 impl Schedule {
     /// Windows of 1 ms: as cheap as [`Schedule::PEP`], and nearer to the truth on every program measured
-    /// (`docs/benchmarks.md`).
+    /// (`benchmarks-java/book/benchmarks.md`).
     pub const DEFAULT: Schedule = Schedule::Span {
         duration: Duration::from_millis(1),
         samples: NonZeroU32::new(256).unwrap(),

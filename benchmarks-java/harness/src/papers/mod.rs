@@ -1,6 +1,6 @@
 //! The tables and figures of the five papers, redone for our programs, as one page.
 //!
-//! *In*: the papers' values (`papers/*.json`), committed runs. *Out*: `docs/evidence.md` and its plots. With
+//! *In*: the papers' values (`papers/*.json`), committed runs. *Out*: `book/evidence.md` and its plots. With
 //! no runs given, what the page needs is measured first, by this program's other commands.
 
 mod found;
@@ -78,19 +78,19 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<String> {
         }
     }
     let folder = arguments.from.clone().unwrap_or_else(|| workspace.runs());
-    let docs = workspace.repository().join("docs");
+    let book = workspace.root().join("book");
     let files = pages(workspace, &folder)?;
     for (name, text) in &files {
-        let path = docs.join(name);
+        let path = book.join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(io("create", parent))?;
         }
         std::fs::write(&path, text).map_err(io("write", &path))?;
     }
-    Ok(format!("{}\n", docs.join("evidence.md").display()))
+    Ok(format!("{}\n", book.join("evidence.md").display()))
 }
 
-/// The page and its plots, by their paths in `docs`. The page always has all papers.
+/// The page and its plots, by their paths in `book`. The page always has all papers.
 fn pages(workspace: &Workspace, folder: &Path) -> Result<BTreeMap<String, String>> {
     let runs = Runs::of(folder)?;
     let mut page = page::head();
@@ -149,16 +149,16 @@ mod tests {
     #[test]
     fn the_page_is_what_the_data_give() {
         let workspace = workspace();
-        let docs = workspace.repository().join("docs");
+        let book = workspace.root().join("book");
         let files = pages(&workspace, &workspace.runs()).unwrap();
         for (name, text) in &files {
-            let there = std::fs::read_to_string(docs.join(name)).unwrap_or_default();
+            let there = std::fs::read_to_string(book.join(name)).unwrap_or_default();
             assert!(
                 there == *text,
-                "docs/{name} is not what 'trodden-bench papers all --from benchmarks-java/runs' makes"
+                "book/{name} is not what 'trodden-bench papers all --from benchmarks-java/runs' makes"
             );
         }
-        let plots = std::fs::read_dir(docs.join(page::PLOTS)).unwrap().count();
+        let plots = std::fs::read_dir(book.join(page::PLOTS)).unwrap().count();
         assert_eq!(plots, files.len() - 1, "a plot is left over");
     }
 

@@ -43,7 +43,7 @@ pub fn section(paper: &Paper, found: &Found) -> String {
             How::Tested(test) => {
                 let _ = writeln!(
                     tested,
-                    "- **{}** ({}), {}: [`{test}`](../{test}).",
+                    "- **{}** ({}), {}: [`{test}`](../../{test}).",
                     item.figure, item.place, item.what
                 );
             }
@@ -80,7 +80,7 @@ pub fn section(paper: &Paper, found: &Found) -> String {
 fn links(runs: &BTreeSet<String>) -> String {
     let link = |run: &String| {
         let name = run.get(11..).unwrap_or(run);
-        format!("[{name}](../benchmarks-java/runs/{run})")
+        format!("[{name}](../runs/{run})")
     };
     match runs.is_empty() {
         true => "–".to_owned(),
