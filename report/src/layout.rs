@@ -1,7 +1,8 @@
 //! Placing a control-flow graph in layers, in Sugiyama's four steps: turn retreating edges round, put each block
 //! below its predecessors, order each layer by barycentres, choose x coordinates by least squares.
 //!
-//! All steps are polynomial in blocks and edges; `docs/decisions/own-graph-layout.md` says why no crate does this.
+//! All steps are polynomial in blocks and edges. Why no crate does this:
+//! docs/decisions/reports.md, "The report lays out control-flow graphs itself".
 
 use std::collections::HashMap;
 

@@ -61,21 +61,31 @@ fn links(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The anchors of a document's headings, as GitHub makes them.
-fn anchors(text: &str) -> BTreeSet<String> {
+/// The lines of a document that are in no fenced block.
+fn outside_fences(text: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
-    let mut anchors = BTreeSet::new();
-    for line in text.lines() {
-        fenced ^= line.starts_with("```");
-        if !fenced && line.starts_with('#') {
-            let title = line.trim_start_matches('#').trim().to_lowercase();
-            let kept = title
-                .chars()
-                .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
-            anchors.insert(kept.map(|c| if c == ' ' { '-' } else { c }).collect());
-        }
-    }
-    anchors
+    text.lines().filter(move |line| {
+        let fence = line.starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    })
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(title: &str) -> String {
+    let title = title.trim().to_lowercase();
+    let kept = title
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// The anchors of a document's headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = outside_fences(text).filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| anchor(line.trim_start_matches('#')))
+        .collect()
 }
 
 #[test]
@@ -139,8 +149,6 @@ fn each_page_is_in_its_book_once() -> Result<()> {
         let expected: BTreeSet<&PathBuf> = pages
             .iter()
             .filter(|page| !page.ends_with("SUMMARY.md"))
-            // Of the decisions, the book has the list.
-            .filter(|page| !page.starts_with("decisions") || page.ends_with("README.md"))
             .collect();
         assert!(expected.len() > 10, "{book} has {} pages", expected.len());
         assert_eq!(distinct, expected, "{book}/SUMMARY.md (left), pages (right)");
@@ -172,62 +180,121 @@ fn no_placeholder_was_left() -> Result<()> {
     Ok(())
 }
 
+/// A day as decisions have it, `2026-11-21`.
+fn is_day(day: &str) -> bool {
+    let parts: Vec<&str> = day.split('-').collect();
+    parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(|part| part.parse::<u32>().is_ok())
+}
+
+/// The line below a decision's title: `Date: 2026-11-21 · Status: accepted`.
+fn is_date_and_status(line: &str) -> bool {
+    const STATES: [&str; 3] = ["accepted", "rejected", "replaced by "];
+    let date = line.strip_prefix("Date: ");
+    let parts = date.and_then(|rest| rest.split_once(" · Status: "));
+    parts.is_some_and(|(day, status)| is_day(day) && STATES.iter().any(|state| status.starts_with(state)))
+}
+
+/// Faults of a list of decisions and of the topics, by file name, that have them as sections.
+fn faults_of_decisions(index: &str, topics: &BTreeMap<String, String>) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut found = Vec::new();
+    for (name, text) in topics {
+        let title = text.lines().next().and_then(|line| line.strip_prefix("# "));
+        if title.is_none_or(|title| title.trim().is_empty()) {
+            faults.push(format!("{name} begins without a title"));
+        }
+        found.push(name.clone());
+        let lines: Vec<&str> = outside_fences(text).collect();
+        for (number, line) in lines.iter().enumerate() {
+            let Some(title) = line.strip_prefix("## ") else {
+                continue;
+            };
+            if anchor(title).is_empty() {
+                faults.push(format!("{name} has a decision without a title"));
+            }
+            let below = lines.get(number + 1);
+            if !below.is_some_and(|line| is_date_and_status(line)) {
+                faults.push(format!("{name}: no date and status below `{title}`"));
+            }
+            found.push(format!("{name}#{}", anchor(title)));
+        }
+    }
+    let listed = links(index);
+    for target in &found {
+        let times = listed.iter().filter(|link| *link == target).count();
+        if times != 1 {
+            faults.push(format!("the index lists {target} {times} times"));
+        }
+    }
+    let missing = listed.iter().filter(|link| !found.contains(link));
+    faults.extend(missing.map(|link| format!("the index lists {link}, which is not there")));
+    faults
+}
+
 #[test]
 fn each_decision_is_listed_and_has_title_date_and_status() -> Result<()> {
     let folder = root().join("docs/decisions");
     let index = fs::read_to_string(folder.join("README.md"))?;
-    let listed: Vec<String> = links(&index)
-        .into_iter()
-        .filter(|link| link.ends_with(".md"))
-        .collect();
     let mut found = Vec::new();
     files(&folder, "md", &mut found)?;
-    found.retain(|path| !path.ends_with("README.md"));
-    assert!(!found.is_empty());
-    for path in &found {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let times = listed.iter().filter(|link| **link == name).count();
-        assert_eq!(times, 1, "docs/decisions/README.md lists {name} {times} times");
-        let text = fs::read_to_string(path)?;
-        let head: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.trim().is_empty())
-            .take(3)
-            .map(str::trim)
-            .collect();
-        let [title, date, status] = head[..] else {
-            panic!("{name} has no head")
-        };
-        assert!(
-            title.strip_prefix("# ").is_some_and(|title| !title.is_empty()),
-            "{name} begins without a title"
-        );
-        let is_day = |day: &str| {
-            let parts: Vec<&str> = day.split('-').collect();
-            parts.iter().map(|part| part.len()).eq([4, 2, 2])
-                && parts.iter().all(|part| part.parse::<u32>().is_ok())
-        };
-        assert!(
-            date.strip_prefix("Date: ").is_some_and(is_day),
-            "{name}: second line is not `Date: YYYY-MM-DD`"
-        );
-        let known = ["accepted", "replaced by ", "rejected"];
-        let states = |status: &str| known.iter().any(|known| status.starts_with(known));
-        assert!(
-            status.strip_prefix("Status: ").is_some_and(states),
-            "{name}: third line is no status"
-        );
+    let mut topics = BTreeMap::new();
+    for path in found {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name != "README.md" {
+            topics.insert(name.into_owned(), fs::read_to_string(&path)?);
+        }
+    }
+    assert!(topics.len() > 5, "only {} topics were found", topics.len());
+    let faults = faults_of_decisions(&index, &topics);
+    assert!(faults.is_empty(), "docs/decisions:\n{}", faults.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn a_decision_that_is_not_listed_once_or_lacks_its_head_is_found() {
+    let index = "## [Probes](probes.md)\n\n* [Ids](probes.md#ids)\n* [The ring](probes.md#the-ring)\n";
+    let text = "# Probes\n\n## Ids\nDate: 2026-11-21 · Status: accepted\n\nText.\n\n\
+                ## The ring\nDate: 2026-11-22 · Status: replaced by [ids](#ids)\n\n```\n## No title\n```\n";
+    let faults = |index: &str, text: &str| {
+        faults_of_decisions(
+            index,
+            &BTreeMap::from([("probes.md".to_owned(), text.to_owned())]),
+        )
+    };
+    assert_eq!(faults(index, text), Vec::<String>::new());
+
+    let head = "Date: 2026-11-21 · Status: accepted\n";
+    for wrong in [
+        "",
+        "\n",
+        "Status: accepted\n",
+        "Date: 2026-11-21\n",
+        "Date: yesterday · Status: accepted\n",
+        "Date: 2026-11-21 · Status: perhaps\n",
+    ] {
+        let expected = ["probes.md: no date and status below `Ids`"];
+        assert_eq!(faults(index, &text.replace(head, wrong)), expected, "{wrong:?}");
     }
     assert_eq!(
-        listed.len(),
-        found.len(),
-        "the index lists a decision that has no file"
+        faults(index, &text.replace("# Probes\n", "Probes\n")),
+        ["probes.md begins without a title"]
     );
-    Ok(())
+    assert_eq!(
+        faults(&index.replace("* [Ids](probes.md#ids)\n", ""), text),
+        ["the index lists probes.md#ids 0 times"]
+    );
+    assert_eq!(
+        faults(&index.replace("[Probes](probes.md)", "Probes"), text),
+        ["the index lists probes.md 0 times"]
+    );
+    assert_eq!(
+        faults(&format!("{index}* [Ids again](probes.md#ids)\n"), text),
+        ["the index lists probes.md#ids 2 times"]
+    );
+    assert_eq!(
+        faults(&format!("{index}* [Gone](probes.md#gone)\n"), text),
+        ["the index lists probes.md#gone, which is not there"]
+    );
 }
 
 /// Names of run folders (`2026-11-21-kernels`) in a text.

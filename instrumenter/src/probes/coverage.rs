@@ -2,7 +2,8 @@
 //!
 //! The shim keeps the bytes in arrays that the compilers take for constant where they are not 0 (`@Stable`):
 //! what has been passed before code is compiled is not in the compiled code any more, and nothing has to be
-//! taken out. See `docs/decisions/coverage-in-stable-bytes.md` for why it is not an `invokedynamic`.
+//! taken out. Why it is not an `invokedynamic`:
+//! docs/decisions/coverage.md, "Coverage is kept in stable bytes, which compiled code drops".
 
 use trodden_numbering::CoveragePlan;
 use trodden_profile::{ClassMap, MethodMap};

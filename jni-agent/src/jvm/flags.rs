@@ -2,7 +2,8 @@
 //! [tables](super::tables) that the library exports for debuggers.
 //!
 //! JVMTI has a way to the same end, but its price is that the JVM posts an event for all that it compiles,
-//! and ends now and then by doing so (docs/decisions/debug-info-by-flag.md).
+//! and ends now and then by doing so:
+//! docs/decisions/cpu-time.md, "Bytecode indices between safepoints: by the JVM's flag, not by its events".
 
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU8, Ordering};
