@@ -444,7 +444,8 @@ fn hostile_names_do_nothing_in_a_browser() {
     }
 }
 
-/// How long a page takes to open and to search, of a file of yours (`TRODDEN_PAGE`): `docs/reading-a-report.md` has figures.
+/// How long a page takes to open and to search, of a file of yours (`TRODDEN_PAGE`); figures are in
+/// `benchmarks-java/book/benchmarks.md`.
 #[test]
 #[ignore = "measures a file; asserts no time"]
 fn times_of_a_page() {

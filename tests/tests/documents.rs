@@ -156,6 +156,41 @@ fn each_page_is_in_its_book_once() -> Result<()> {
     Ok(())
 }
 
+/// `path` without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut parts: Vec<&std::ffi::OsStr> = Vec::new();
+    for part in path.iter().filter(|part| *part != ".") {
+        if part == ".." && parts.pop().is_some() {
+            continue;
+        }
+        parts.push(part);
+    }
+    parts.iter().collect()
+}
+
+/// mdBook copies what is below a book's folder, and nothing else.
+#[test]
+fn links_of_the_users_book_stay_in_the_books() -> Result<()> {
+    let mut outside = Vec::new();
+    for page in listed_pages(BOOKS[0])? {
+        let path = Path::new(BOOKS[0]).join(&page);
+        for link in links(&fs::read_to_string(root().join(&path))?) {
+            let file = link.split('#').next().unwrap_or_default();
+            let target = plain(&path.with_file_name(file));
+            let inside = BOOKS.iter().any(|book| target.starts_with(book));
+            if !link.contains("://") && !file.is_empty() && !inside {
+                outside.push(format!("{}: {link}", path.display()));
+            }
+        }
+    }
+    assert!(
+        outside.is_empty(),
+        "links that leave the books:\n{}",
+        outside.join("\n")
+    );
+    Ok(())
+}
+
 /// A place that an example or a figure was meant for, and does not have: a line that is one word in capitals.
 fn is_placeholder(line: &str) -> bool {
     let line = line.trim();

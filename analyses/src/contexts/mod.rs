@@ -182,8 +182,3 @@ pub enum ContextError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the merged tree would have more than {} contexts", u32::MAX)]
 pub struct TooManyContexts;
-
-/// The page for users: its example is a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/contexts.md")]
-struct Page;

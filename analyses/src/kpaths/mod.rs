@@ -76,8 +76,3 @@ pub enum ForestError {
     #[error("the merged forest would have more than {0} nodes")]
     Full(u32),
 }
-
-/// The page for users: its example is a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/k-iteration-paths.md")]
-struct Page;

@@ -1,4 +1,4 @@
-//! What `trodden run` keeps from run to run, so that one with `--again` is cheaper; `docs/memory.md`.
+//! What `trodden run` keeps from run to run, so that one with `--again` is cheaper; `docs/production.md`.
 
 mod program;
 mod store;

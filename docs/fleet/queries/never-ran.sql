@@ -1,4 +1,4 @@
--- Which methods has nobody run since a day, of classes that were loaded?
+-- Which methods did no JVM run since a day, of classes that were loaded?
 -- param since DATE default newest-30d: first day that counts
 -- param service TEXT default '': of this service only; empty: of all
 -- param build TEXT default '': methods of this build; empty: of each service's newest build

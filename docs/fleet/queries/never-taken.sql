@@ -1,4 +1,4 @@
--- Which branches has nobody taken since a day, in code that runs?
+-- Which branches did no JVM take since a day, in code that runs?
 -- param since DATE default newest-30d: first day that counts
 -- param service TEXT default '': of this service only; empty: of all
 -- param build TEXT default '': ways out of this build's branches; empty: of each service's newest build

@@ -1,4 +1,4 @@
-//! The key `contexts` of the JSON report; `docs/contexts.md` tells what stands there.
+//! The key `contexts` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
 use trodden_profile::{CpuTime, Key};

@@ -1,4 +1,4 @@
-//! The key `time` of the JSON report; `docs/time.md` tells what stands there.
+//! The key `time` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
 use trodden_profile::{CpuFrameKind, CpuTime};

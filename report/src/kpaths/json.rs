@@ -1,4 +1,4 @@
-//! The key `kpaths` of the JSON report; `docs/reading-a-report.md` tells what stands there.
+//! The key `kpaths` of the JSON report, as `docs/schema` has it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The key `structural` of a method in the JSON report; `docs/structural.md` tells what stands there.
+//! The key `structural` of a method in the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
 use trodden_profile::BlockExit;

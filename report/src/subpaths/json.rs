@@ -1,4 +1,4 @@
-//! The key `subpaths` of the JSON report; `docs/subpaths.md` tells what stands there.
+//! The key `subpaths` of the JSON report, as `docs/schema` has it.
 
 use serde::Serialize;
 
