@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use trodden_tests::jdk::Jdk;
 use trodden_tests::profile::{SUSPICIOUS, agent_flag};
-use trodden_tests::{Result, artefacts, build, process};
+use trodden_tests::{Result, artefacts, build, pages, process};
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// One call in ten is slow; `Work` is not instrumented. `handle`'s own clock readings are in both.
@@ -264,5 +264,32 @@ fn prefixes_divide_the_time_of_code_that_both_ways_run() -> Result<()> {
         let [low, high]: [f64; 2] = serde_json::from_value(time["interval"].clone())?;
         assert!(low < spent && spent < high, "{what}");
     }
+    Ok(())
+}
+
+/// The commands of the page on a first profile find the slow outcome that it names, and what a repair
+/// saves.
+#[test]
+fn the_first_profile_of_the_documentation_works() -> Result<()> {
+    let jdk = Jdk::ends()?.pop().ok_or("no JDK")?;
+    let folder = tempfile::tempdir()?;
+    let (blocks, outcome) = pages::run("first-profile.md", &jdk, folder.path())?;
+    assert_eq!(blocks, 5);
+    assert!(
+        outcome
+            .stderr
+            .contains("1. Shop.order, line 10: `express → yes` takes"),
+        "{}",
+        outcome.stderr
+    );
+    for shown in [
+        "10 express → yes · 11 blocked.contains(customer) → no · 15",
+        "path 1, 159,600 times",
+        "CPU time for the same work fell by",
+        "1. shop.Shop.order(int, boolean)",
+    ] {
+        assert!(outcome.stdout.contains(shown), "{shown}\n{}", outcome.stdout);
+    }
+    assert!(folder.path().join("shop.html").is_file());
     Ok(())
 }
