@@ -1,5 +1,5 @@
 //! Stacks for other tools, of a made-up profile: what they hold; real tools read them in
-//! `tests/tests/exports.rs`.
+//! `tests/tests/reports/exports.rs`.
 
 mod common;
 
@@ -122,7 +122,7 @@ fn all_formats_hold_the_same_numbers() {
     assert_eq!(report.pprof().unwrap()[..2], [0x1f, 0x8b]);
 }
 
-/// Real readers are in `tests/tests/stores.rs`.
+/// Real readers are in `tests/tests/reports/stores.rs`.
 #[test]
 fn otlp_holds_the_same_numbers() {
     let mut profile = common::profile();

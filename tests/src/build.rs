@@ -158,7 +158,7 @@ pub fn counter_jar() -> Result<PathBuf> {
 /// A Java agent that rewrites classes by ASM.
 fn agent_jar(name: &str, folder: &str, main: &str) -> Result<PathBuf> {
     let jars = jars()?;
-    let jdk = &Jdk::all()?[0];
+    let jdk = &Jdk::oldest()?;
     let mut manifest = format!("Premain-Class: {main}\n");
     let mut key = String::from("Class-Path: ");
     for jar in std::fs::read_dir(&jars)? {
@@ -180,7 +180,7 @@ fn agent_jar(name: &str, folder: &str, main: &str) -> Result<PathBuf> {
 /// If it cannot be compiled.
 pub fn verifier_jar() -> Result<PathBuf> {
     let manifest = "Premain-Class: Verify\nCan-Redefine-Classes: true\n";
-    let jdk = &Jdk::all()?[0];
+    let jdk = &Jdk::oldest()?;
     jar("verifier", jdk, ".", &sources("verifier", "java")?, manifest)
 }
 

@@ -58,15 +58,43 @@ impl Jdk {
         Ok(found)
     }
 
+    /// The oldest of [`Jdk::all`].
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn oldest() -> Result<Jdk> {
+        Ok(Self::all()?.swap_remove(0))
+    }
+
+    /// The newest of [`Jdk::all`].
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn newest() -> Result<Jdk> {
+        Self::all()?.pop().ok_or_else(|| "no JDK".into())
+    }
+
     /// The oldest and the newest of [`Jdk::all`]; one if there is only one.
     ///
     /// # Errors
     /// If there is none.
+    pub fn both() -> Result<Vec<Jdk>> {
+        let mut both = vec![Self::oldest()?, Self::newest()?];
+        both.dedup();
+        Ok(both)
+    }
+
+    /// The JDKs of a test that runs on more than one: [`Jdk::both`], or the newest alone with the feature
+    /// `change`.
+    ///
+    /// # Errors
+    /// If there is none.
     pub fn ends() -> Result<Vec<Jdk>> {
-        let all = Self::all()?;
-        let mut ends = vec![all[0].clone()];
-        ends.extend(all.last().filter(|last| **last != all[0]).cloned());
-        Ok(ends)
+        if cfg!(feature = "change") {
+            Ok(vec![Self::newest()?])
+        } else {
+            Self::both()
+        }
     }
 
     /// A test on [`Jdk::ends`] at the same time: for programs of one busy thread each, that run for a given

@@ -50,6 +50,11 @@ pub struct Target {
     calls: Vec<String>,
 }
 
+/// A trial by this name.
+pub fn trial(name: String, judge: impl FnOnce() -> Result<()> + Send + 'static) -> Trial {
+    Trial::test(name, || judge().map_err(|e| Failed::from(e.to_string())))
+}
+
 impl Target {
     /// All targets.
     ///
@@ -77,23 +82,23 @@ impl Target {
         Ok(all)
     }
 
-    /// A trial of each target on the oldest and the newest JDK. One for which `ignored` holds, or whose JDK
-    /// is too old, is listed and not run.
+    /// A trial of each target on the oldest and the newest JDK, by the name `MODULE::TARGET/jdkN`. One for
+    /// which `ignored` holds, or whose JDK is too old, is listed and not run.
     ///
     /// # Errors
     /// As [`all`](Self::all).
     pub fn trials(
+        module: &str,
         ignored: fn(&Target) -> bool,
         judge: fn(&Target, &Jdk) -> Result<()>,
     ) -> Result<Vec<Trial>> {
         let mut trials = Vec::new();
         for target in Target::all()? {
             for jdk in Jdk::ends()? {
-                let name = format!("{}/jdk{}", target.name, jdk.feature);
+                let name = format!("{module}::{}/jdk{}", target.name, jdk.feature);
                 let ignored = jdk.feature < target.jdk || ignored(&target);
                 let target = target.clone();
-                let run = move || judge(&target, &jdk).map_err(|e| Failed::from(e.to_string()));
-                trials.push(Trial::test(name, run).with_ignored_flag(ignored));
+                trials.push(trial(name, move || judge(&target, &jdk)).with_ignored_flag(ignored));
             }
         }
         Ok(trials)
@@ -209,7 +214,7 @@ impl Target {
     /// If it cannot be compiled.
     pub fn later(&self, jdk: &Jdk, flags: &[String]) -> Result<Command> {
         let source = [Path::new(build::ROOT).join("steps/Later.java")];
-        let oldest = &Jdk::ends()?[0];
+        let oldest = &Jdk::oldest()?;
         let folder = build::cached("Later", &source, &[], |out| {
             build::javac(oldest, ".", &source, out)
         })?;

@@ -27,7 +27,7 @@ struct Arguments {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    for jdk in Jdk::ends()? {
+    for jdk in Jdk::both()? {
         if arguments.jdk.is_some_and(|wanted| wanted != jdk.feature) {
             continue;
         }

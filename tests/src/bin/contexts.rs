@@ -32,7 +32,7 @@ struct Arguments {
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let jdks = match arguments.jdk.is_empty() {
-        true => Jdk::ends()?,
+        true => Jdk::both()?,
         false => {
             let at =
                 |home: &PathBuf| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into());

@@ -43,7 +43,7 @@ fn main() -> Result<ExitCode> {
             println!("FAILED  {what}: {e}");
         }
     };
-    for jdk in Jdk::ends()? {
+    for jdk in Jdk::both()? {
         let name = |what: &str| format!("jdk{} {what}", jdk.feature);
         for collector in stress::COLLECTORS {
             for probe in ["auto", "counters"] {

@@ -38,7 +38,7 @@ struct Arguments {
 fn main() -> Result<ExitCode> {
     let arguments = Arguments::parse();
     let jdks = match arguments.jdk.as_slice() {
-        [] => Jdk::ends()?,
+        [] => Jdk::both()?,
         homes => homes
             .iter()
             .map(|home| Jdk::at(home).ok_or_else(|| format!("{}: no JDK", home.display()).into()))

@@ -181,7 +181,7 @@ pub fn fetch(library: &str) -> Result<(PathBuf, PathBuf)> {
 /// # Errors
 /// If the parser cannot be run.
 pub fn truths(sources: &Path) -> Result<HashMap<String, Vec<Truth>>> {
-    let jdk = &Jdk::all()?[0];
+    let jdk = &Jdk::oldest()?;
     let source = Path::new(ROOT).join("conditions/Conditions.java");
     let parser = cached("conditions", std::slice::from_ref(&source), &[], |out| {
         javac(jdk, ".", std::slice::from_ref(&source), out)

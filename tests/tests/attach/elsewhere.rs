@@ -223,7 +223,7 @@ fn a_user_is_refused_at_anothers_jvm() -> Result<()> {
     if !can(&tried, "a user at root's JVM") {
         return Ok(());
     }
-    let jdk = &Jdk::ends()?[0];
+    let jdk = &Jdk::oldest()?;
     let jar = "attendee-of-root.jar";
     let program = Attendee::launch(jdk, classes(jdk, jar)?, &[], &["-jar", jar])?;
     for name in [&*program.pid(), "attendee-of-root", jar] {

@@ -154,7 +154,7 @@ fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
     check_completions(&root)?;
 
     // Nothing but a JDK, no home, and nothing that can be written but the folder of the program.
-    let jdk = &Jdk::ends()?[0];
+    let jdk = &Jdk::oldest()?;
     fs::write(temporary.path().join("Odd.java"), PROGRAM)?;
     run(jdk
         .command("javac")
@@ -193,7 +193,7 @@ fn the_archive_holds_a_program_that_works_alone() -> Result<()> {
 fn check_repository(out: &Path, files: &BTreeMap<String, Vec<u8>>) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     let group = "maven-repository/org/example/trodden";
-    let jdk = &Jdk::ends()?[0];
+    let jdk = &Jdk::oldest()?;
     let read = |name: &str| -> Result<String> {
         let bytes = files
             .get(name)

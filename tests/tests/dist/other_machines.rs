@@ -74,7 +74,7 @@ fn packages_for_aarch64_work_in_an_emulator() -> Result<()> {
     let mut installed = Default::default();
     collect(&temporary.path().join("deb"), "", &mut installed)?;
     let natives = files.keys().find(|name| name.ends_with("-linux-aarch64.jar"));
-    let jdk = &Jdk::ends()?[0];
+    let jdk = &Jdk::oldest()?;
     let jar = temporary.path().join("jar");
     fs::create_dir(&jar)?;
     run(jdk

@@ -64,7 +64,7 @@ impl Room {
         let archive = named(packages()?, &format!("linux-{}.tar.gz", std::env::consts::ARCH))?;
         let root = unpack(&archive, &folder.path().join("unpacked"))?;
         fs::write(folder.path().join("Odd.java"), PROGRAM)?;
-        let jdk = &Jdk::ends()?[0];
+        let jdk = &Jdk::oldest()?;
         let mut javac = jdk.command("javac");
         run(javac.args(["-g", "Odd.java"]).current_dir(folder.path()))?;
         Ok(Room {

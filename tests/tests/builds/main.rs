@@ -1,0 +1,6 @@
+//! Build tools and instrumentation ahead of a run.
+
+mod instrumented;
+mod maven;
+mod offline;
+mod plugins;

@@ -1,0 +1,72 @@
+//! `profile=structural` on real JVMs: every target against the oracle, phases, and probes that come and go.
+
+use std::time::Duration;
+
+use libtest_mimic::Trial;
+use trodden_tests::jdk::Jdk;
+use trodden_tests::target::{Target, trial};
+use trodden_tests::{Result, auto, chance, structural};
+
+pub fn trials() -> Result<Vec<Trial>> {
+    let judge = |target: &Target, jdk: &Jdk| structural::judge(target, jdk).map(drop);
+    let mut trials = Target::trials("structural", |target| !target.oracle, judge)?;
+    for jdk in Jdk::ends()? {
+        for (name, judge) in [
+            ("loops", loops as fn(&Jdk) -> Result<()>),
+            ("phases", phases),
+            ("cycles", cycles),
+        ] {
+            let name = format!("structural::{name}/jdk{}", jdk.feature);
+            let jdk = jdk.clone();
+            trials.push(trial(name, move || judge(&jdk)));
+        }
+    }
+    Ok(trials)
+}
+
+/// The comparison with the oracle compares something: methods with loops in loops.
+fn loops(jdk: &Jdk) -> Result<()> {
+    let all = Target::all()?;
+    let target = all.iter().find(|t| t.name == "Loops").ok_or("no target Loops")?;
+    let (methods, loops) = structural::judge(target, jdk)?;
+    match methods >= 5 && loops >= 5 {
+        true => Ok(()),
+        false => Err(format!("{methods} methods with {loops} loops were compared").into()),
+    }
+}
+
+/// Without probes the second phase is not seen; with probes put back it is, in proportion.
+fn phases(jdk: &Jdk) -> Result<()> {
+    const PHASE: Duration = Duration::from_secs(10);
+    // With a fixed time, probes are taken out as soon as enough is known. On a busy machine that takes
+    // longer.
+    chance::with_more(&[PHASE, 4 * PHASE], |phase| {
+        let blind = auto::phases(jdk, ",profile=structural,rearm=10m", phase)?;
+        if blind.windows != 1 || blind.found[1] != 0 || blind.found[0] == 0 {
+            return Err(format!("without: {blind:?}").into());
+        }
+        Ok(())
+    })?;
+    // An estimate from windows of time: how fast the program is in them changes with what else runs. With
+    // four times the windows it is half as far off.
+    chance::with_more(&[PHASE, 4 * PHASE], |phase| {
+        let seeing = auto::phases(jdk, ",profile=structural,rearm=1s", phase)?;
+        let share = |[first, second]: [u64; 2]| second as f64 / (first + second) as f64;
+        let apart = (share(seeing.found) - share(seeing.called)).abs();
+        if seeing.windows < 3 || apart >= 0.25 {
+            return Err(format!("with: {seeing:?}").into());
+        }
+        Ok(())
+    })
+}
+
+fn cycles(jdk: &Jdk) -> Result<()> {
+    // As in the tests of `probe=auto`.
+    chance::with_more(&[12, 60], |seconds| {
+        let cycles = auto::cycles(jdk, ",profile=structural", 4, Duration::from_secs(seconds))?;
+        match cycles.retransformations >= 8 && cycles.rounds > 10 {
+            true => Ok(()),
+            false => Err(format!("{cycles:?}").into()),
+        }
+    })
+}

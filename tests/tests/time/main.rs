@@ -1,0 +1,5 @@
+//! Time in reports against what programs measure of themselves.
+
+mod cpu;
+mod faults;
+mod paths;
