@@ -1,6 +1,5 @@
 //! Scale: many threads, many thread profiles, long traces.
 
-mod lock;
 mod merge;
 mod process;
 mod replay;
@@ -35,7 +34,7 @@ pub enum Scale {
         #[command(flatten)]
         replay: replay::Arguments,
     },
-    /// Runs the same work in 1 to 64 threads, and simulates more processors than there are
+    /// Runs the same work in 1 to 64 threads
     Threads {
         #[command(flatten)]
         jvm: JvmArgs,

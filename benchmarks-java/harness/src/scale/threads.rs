@@ -1,25 +1,13 @@
-//! The same work in 1 to 64 threads: in JVMs on the processors there are, and simulated on more.
+//! The same work in 1 to 64 threads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::PathBuf;
 
-use cpu_time::ThreadTime;
-use trodden_analyses::stream::{Pipeline, TraceRecorder};
-use trodden_profile::RunInfo;
-use trodden_profile::events::{EventKinds, ThreadInfo};
-use trodden_profile::trace::{PackedChunk, TraceWriter};
-
-use super::lock::efficiency;
-use super::{named_options, stem};
 use crate::compile::compile;
 use crate::error::{Error, Result, io};
 use crate::jvm::Config;
 use crate::record::Record;
 use crate::stats::Spread;
-use crate::tables::Window;
 use crate::workload::Workload;
 use crate::workspace::Workspace;
 use crate::{Plan, progress};
@@ -42,8 +30,6 @@ pub struct Arguments {
     /// Rounds
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
-    /// Recorded traces (paths and call sites) for the simulation; none: it is left out
-    traces: Vec<PathBuf>,
 }
 
 const CONFIGS: [&str; 5] = [
@@ -53,41 +39,12 @@ const CONFIGS: [&str; 5] = [
     "contexts:profile=contexts,burst=off",
     "events:profile=null",
 ];
-/// What the simulation is of.
-const ANALYSES: [&str; 4] = [
-    "paths:profile=paths",
-    "kpaths:profile=kpaths",
-    "contexts:profile=contexts",
-    "subpaths:profile=subpaths",
-];
-const PROCESSORS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Words in a thread's buffer.
-const BATCH: usize = 4096;
-/// Words of a trace that are looked at.
-const WORDS: usize = 8 << 20;
-/// Turns that are simulated.
-const TURNS: u32 = 400_000;
-
 /// Measures, and returns the summary.
 ///
 /// # Errors
-/// If a program fails, prints another result than without the agent, or a trace cannot be read.
+/// If a program fails, or prints another result than without the agent.
 pub fn run(plan: &Plan, workspace: &Workspace, arguments: &Arguments, record: &Record) -> Result<String> {
     let mut text = String::new();
-    real(plan, workspace, arguments, record, &mut text)?;
-    if !arguments.traces.is_empty() {
-        simulated(&arguments.traces, record, &mut text)?;
-    }
-    Ok(text)
-}
-
-fn real(
-    plan: &Plan,
-    workspace: &Workspace,
-    arguments: &Arguments,
-    record: &Record,
-    text: &mut String,
-) -> Result<()> {
     let folder = tempfile::tempdir().map_err(io("create a folder in", std::env::temp_dir()))?;
     let classes = folder.path().join("classes");
     let kernels = workspace.build().join("kernels");
@@ -176,110 +133,5 @@ fn real(
             let _ = writeln!(text, "| {threads} | {} |", cells.join(" | "));
         }
     }
-    Ok(())
-}
-
-/// What a batch of words takes.
-struct Batch {
-    name: String,
-    /// Nanoseconds that a thread works on it alone, and holds what all share.
-    own: f64,
-    held: f64,
-}
-
-fn simulated(traces: &[PathBuf], record: &Record, text: &mut String) -> Result<()> {
-    let mut raw = record.csv(
-        "simulated.csv",
-        "trace,analysis,own_ns,held_ns,processors,efficiency",
-    )?;
-    let _ = write!(
-        text,
-        "\n**More processors than there are**, simulated: each thread consumes batches of {BATCH} words (*own*: measured on one thread, per batch) and then holds what all threads share \
-         (*held*: for an analysis, the count of all words, taken as a cache line that two threads fight for; for a recording, the lock of the file while a packed chunk is appended). \
-         Share of so many processors that is left for work. Shared caches and memory are not in it.\n\n\
-         | trace | | own, ns | held, ns | {} |\n| --- | --- | ---: | ---: |{}\n",
-        PROCESSORS.map(|n| n.to_string()).join(" | "),
-        " ---: |".repeat(PROCESSORS.len())
-    );
-    let fight = counter_under_contention();
-    for trace in traces {
-        let window =
-            Window::read(&trace.to_string_lossy(), WORDS).map_err(|e| Error::Table(e.to_string()))?;
-        let mut batches = Vec::new();
-        for analysis in ANALYSES {
-            batches.push(of_analysis(analysis, &window.words, fight)?);
-        }
-        batches.push(of_recording(&window.words)?);
-        for Batch { name, own, held } in batches {
-            let shares = PROCESSORS.map(|n| efficiency(n, own, held, TURNS));
-            for (n, share) in PROCESSORS.iter().zip(shares) {
-                raw.line(&format!(
-                    "{},{name},{own:.0},{held:.1},{n},{share:.4}",
-                    stem(trace)
-                ))?;
-            }
-            let _ = writeln!(
-                text,
-                "| {} | `{name}` | {own:.0} | {held:.1} | {} |",
-                stem(trace),
-                shares.map(|share| format!("{share:.2}")).join(" | ")
-            );
-        }
-    }
-    Ok(())
-}
-
-fn of_analysis(analysis: &str, words: &[u64], held: f64) -> Result<Batch> {
-    let (name, _, options) = named_options(analysis)?;
-    let pipeline = Pipeline::of(&options).map_err(|e| Error::Table(e.to_string()))?;
-    let thread = pipeline.open(ThreadInfo::default());
-    let start = ThreadTime::now();
-    words.chunks(BATCH).for_each(|batch| thread.consume(batch));
-    let own = start.elapsed().as_nanos() as f64 / words.len().div_ceil(BATCH) as f64;
-    Ok(Batch { name, own, held })
-}
-
-/// A recording: packing is a thread's own affair, appending is not.
-fn of_recording(words: &[u64]) -> Result<Batch> {
-    let file = tempfile::tempfile().map_err(io("create a file in", std::env::temp_dir()))?;
-    let failed = |e: &dyn std::fmt::Display| Error::Table(e.to_string());
-    let output: BufWriter<File> = BufWriter::with_capacity(1 << 16, file);
-    let writer = TraceWriter::new(output, EventKinds::NONE, &RunInfo::default()).map_err(|e| failed(&e))?;
-    let recorder = TraceRecorder::new(writer);
-    let pipeline = Pipeline::new().with_recorder(std::sync::Arc::new(recorder), EventKinds::NONE);
-    let thread = pipeline.open(ThreadInfo::default());
-    let batches = words.len().div_ceil(BATCH) as f64;
-    let start = ThreadTime::now();
-    words.chunks(BATCH).for_each(|batch| thread.consume(batch));
-    let all = start.elapsed().as_nanos() as f64 / batches;
-    let mut chunk = PackedChunk::default();
-    let start = ThreadTime::now();
-    for batch in words.chunks(BATCH) {
-        chunk.pack(0, batch);
-    }
-    let own = start.elapsed().as_nanos() as f64 / batches;
-    Ok(Batch {
-        name: "recording".to_owned(),
-        own,
-        held: (all - own).max(0.0),
-    })
-}
-
-/// Nanoseconds of an addition to a counter that two threads fight for.
-fn counter_under_contention() -> f64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    const TIMES: u64 = 4_000_000;
-    let counter = AtomicU64::new(0);
-    let add = || {
-        let start = ThreadTime::now();
-        (0..TIMES).for_each(|_| {
-            counter.fetch_add(1, Ordering::Relaxed);
-        });
-        start.elapsed().as_nanos() as f64 / TIMES as f64
-    };
-    std::thread::scope(|scope| {
-        let other = scope.spawn(add);
-        let mine = add();
-        other.join().map_or(mine, |other| mine.max(other))
-    })
+    Ok(text)
 }

@@ -1,16 +1,13 @@
 //! Tables about analyses and numberings, from traces and profiles of runs that are over. Printed as Markdown.
 
-mod bounded;
 mod contexts;
 mod costs;
-mod edges;
 mod growth;
 mod kpaths;
 mod recorded;
 mod runs;
 mod structures;
 mod subpaths;
-mod updates;
 
 pub use recorded::Window;
 
@@ -23,8 +20,6 @@ use crate::error::{Error, Result};
 pub enum Table {
     /// k-iteration paths: time, sizes and shapes against a hash table (k-BLPP's figures 14, 15, 17 to 20)
     Kpaths(kpaths::Arguments),
-    /// Hot sequences that a forest within a budget finds
-    Bounded(bounded::Arguments),
     /// Hot calling contexts: sizes, accuracy, space, time (HCCT's tables and figures)
     Contexts(contexts::Arguments),
     /// Hot subpaths: accuracy, memory, time (OSP's tables 1 and 3 to 6)
@@ -47,22 +42,10 @@ pub enum Table {
         #[arg(required = true)]
         profiles: Vec<String>,
     },
-    /// Probes on edges against probes on paths: how many a run executes, and which paths edges tell
-    Edges {
-        /// Exact profiles, as NAME=FILE.trodden
-        #[arg(required = true)]
-        profiles: Vec<String>,
-    },
     /// What tools cost: the programs of several runs of `overhead` in one table
     Costs(costs::Arguments),
     /// How a store's cost grows with its size: results of the store's example `store-growth`
     Growth(growth::Arguments),
-    /// Register updates that a run executes, unguided and guided
-    Updates {
-        /// Exact profiles, as NAME=FILE.trodden
-        #[arg(required = true)]
-        profiles: Vec<String>,
-    },
 }
 
 /// OSP's table 2 of such runs, as Markdown.
@@ -80,7 +63,6 @@ pub fn subpaths_overhead(folders: &[PathBuf]) -> std::result::Result<String, Str
 pub fn print(table: Table) -> Result<()> {
     let done = match table {
         Table::Kpaths(arguments) => kpaths::run(arguments),
-        Table::Bounded(arguments) => bounded::run(arguments),
         Table::Contexts(arguments) => contexts::run(arguments),
         Table::Subpaths(arguments) => subpaths::run(arguments),
         Table::Costs(arguments) => costs::run(&arguments),
@@ -88,8 +70,6 @@ pub fn print(table: Table) -> Result<()> {
         Table::SubpathsOverhead { folders } => runs::overhead(&folders).map(|text| print!("{text}")),
         Table::Resident { files } => runs::resident(&files).map(|text| print!("{text}")),
         Table::Structures { profiles } => structures::run(&profiles),
-        Table::Edges { profiles } => edges::run(&profiles),
-        Table::Updates { profiles } => updates::run(&profiles),
     };
     done.map_err(|error| Error::Table(error.to_string()))
 }
