@@ -55,6 +55,15 @@ pub fn trial(name: String, judge: impl FnOnce() -> Result<()> + Send + 'static) 
     Trial::test(name, || judge().map_err(|e| Failed::from(e.to_string())))
 }
 
+/// The trial, which the tests of a change leave out for this reason: it is listed with it, and not run.
+pub fn left_out_of_changes(trial: Trial, reason: &str) -> Trial {
+    if cfg!(feature = "change") {
+        trial.with_kind(format!("all: {reason}")).with_ignored_flag(true)
+    } else {
+        trial
+    }
+}
+
 impl Target {
     /// All targets.
     ///
@@ -82,19 +91,20 @@ impl Target {
         Ok(all)
     }
 
-    /// A trial of each target on the oldest and the newest JDK, by the name `MODULE::TARGET/jdkN`. One for
-    /// which `ignored` holds, or whose JDK is too old, is listed and not run.
+    /// A trial of each target on each of these JDKs, by the name `MODULE::TARGET/jdkN`. One for which
+    /// `ignored` holds, or whose JDK is too old, is listed and not run.
     ///
     /// # Errors
     /// As [`all`](Self::all).
     pub fn trials(
         module: &str,
+        jdks: &[Jdk],
         ignored: fn(&Target) -> bool,
         judge: fn(&Target, &Jdk) -> Result<()>,
     ) -> Result<Vec<Trial>> {
         let mut trials = Vec::new();
         for target in Target::all()? {
-            for jdk in Jdk::ends()? {
+            for jdk in jdks.iter().cloned() {
                 let name = format!("{module}::{}/jdk{}", target.name, jdk.feature);
                 let ignored = jdk.feature < target.jdk || ignored(&target);
                 let target = target.clone();

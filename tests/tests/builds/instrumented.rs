@@ -121,6 +121,7 @@ fn observable(exact: &Profile, other: &Profile) -> Result<Counts> {
 /// entries are what they were, in the order in which they were. Behind them comes the class that the probes
 /// call.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a whole library")]
 fn hotspot_accepts_every_class_of_an_instrumented_library() -> Result<()> {
     let jars = build::jars()?;
     let library = std::fs::read_dir(&jars)?

@@ -37,6 +37,7 @@ fn all_contexts_are_those_of_the_stack() -> Result<()> {
 
 /// A part of what the command `contexts` compares; it takes applications as well.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: the tests of single ways to call stay")]
 fn kernels_have_the_contexts_of_the_oracle() -> Result<()> {
     let sources = Path::new(build::ROOT).join("../benchmarks-java/kernels/src");
     for jdk in Jdk::ends()? {

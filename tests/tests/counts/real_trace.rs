@@ -101,6 +101,7 @@ fn replay(trace: &Path, out: &Path, k: usize) -> Result<Profile> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a trace of javac")]
 fn the_forests_of_javac_are_what_brute_force_finds() -> Result<()> {
     for jdk in Jdk::ends()? {
         let folder = tempfile::tempdir()?;

@@ -257,6 +257,7 @@ public class ShopTest {
 ";
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: JUnit stays")]
 fn tests_of_testng_are_told_apart() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let here = Path::new(build::ROOT).join("../gradle-example/gate");

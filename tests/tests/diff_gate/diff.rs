@@ -320,6 +320,7 @@ fn two_commands_run_in_turn_and_their_runs_are_compared() {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: many pairs of runs")]
 fn pairs_without_a_change_are_quiet_and_changes_are_named() {
     let jdk = Jdk::oldest().unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -285,7 +285,7 @@ const A_BUILD: Duration = Duration::from_secs(3_600);
 /// What `cargo install` makes, with the agent inside. It builds the program anew, which takes minutes: run by
 /// `cargo test --release -p trodden-tests --test dist -- --ignored`.
 #[test]
-#[ignore = "builds the program once more"]
+#[ignore = "night: builds the program once more"]
 fn cargo_install_brings_the_agent_along() -> Result<()> {
     let room = Room::new()?;
     room.own("out", 0o777)?;

@@ -158,6 +158,7 @@ fn collapsed_stacks_split_by_path_keep_the_totals() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a reader from npm, in a browser")]
 fn speedscope_opens_them() -> Result<()> {
     let recorded = Recorded::new()?;
     let (Some(speedscope), Some(browser)) = (readers::from_npm("speedscope"), readers::chromium()) else {
@@ -326,6 +327,7 @@ fn loaded_by_firefox(reader: &Path, file: &Path) -> Result<Option<tempfile::Temp
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a reader from npm")]
 fn firefox_profiler_reads_them() -> Result<()> {
     let recorded = Recorded::new()?;
     let Some(reader) = readers::from_npm("@firefox-devtools/profiler-cli/dist/profiler-cli.js") else {

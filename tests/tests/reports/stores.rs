@@ -125,6 +125,7 @@ fn stacks(profile: &Value) -> Result<BTreeMap<String, u64>> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: a reader in Go with many modules")]
 fn opentelemetry_reads_them() -> Result<()> {
     let recorded = Recorded::new()?;
     let Some(reader) = readers::in_go("otlp") else {
@@ -264,7 +265,7 @@ fn pprof_reads_a_window() -> Result<()> {
 
 /// The receiver of OpenTelemetry's collector takes what `curl` sends, as docs/exports.md has it.
 #[test]
-#[ignore = "builds a part of OpenTelemetry's collector: some minutes"]
+#[ignore = "night: builds a part of OpenTelemetry's collector: some minutes"]
 fn a_collector_takes_what_is_sent() -> Result<()> {
     let recorded = Recorded::new()?;
     let Some(receiver) = readers::in_go("receiver") else {

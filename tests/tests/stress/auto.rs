@@ -29,6 +29,7 @@ fn retransformation_again_and_again_changes_nothing() -> Result<()> {
 
 /// Whatever `rearm` asks for, changing code takes no more than a fifth of the run, and one change more.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: twelve seconds and more")]
 fn changes_of_code_take_a_bounded_part_of_the_run() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {
@@ -59,6 +60,7 @@ fn changes_of_code_take_a_bounded_part_of_the_run() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: forty seconds and more")]
 fn the_second_phase_appears_after_rearming() -> Result<()> {
     let _alone = alone();
     Jdk::at_both_ends(|jdk| {
@@ -87,6 +89,7 @@ fn the_second_phase_appears_after_rearming() -> Result<()> {
 /// Without `budget` and `rearm` a short run is counted to its end: changing code is for programs that run for
 /// long.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: twenty seconds")]
 fn a_short_run_is_counted_exactly_and_its_code_is_left_alone() -> Result<()> {
     let _alone = alone();
     Jdk::at_both_ends(|jdk| {

@@ -54,6 +54,7 @@ fn virtual_threads_lose_nothing() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: measures memory over many rounds")]
 fn unloaded_classes_keep_their_counts_and_leave_no_memory() -> Result<()> {
     let _alone = alone();
     Jdk::ends()?
@@ -74,6 +75,7 @@ fn a_refused_attach_harms_nothing() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: measures memory over many rounds")]
 fn attach_and_stop_again_and_again() -> Result<()> {
     let _alone = alone();
     for jdk in Jdk::ends()? {

@@ -13,7 +13,7 @@ use trodden_tests::trace::{Activation, MethodId};
 use trodden_tests::{Result, expect, profile};
 
 pub fn trials() -> Result<Vec<Trial>> {
-    Target::trials("counts", |_| false, judge)
+    Target::trials("counts", &Jdk::both()?, |_| false, judge)
 }
 
 fn judge(target: &Target, jdk: &Jdk) -> Result<()> {

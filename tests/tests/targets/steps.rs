@@ -28,7 +28,7 @@ const IN_PART: [(&str, &str); 5] = [
 const FULL: [(&str, &str); 1] = [("Wide", "nearlyFull")];
 
 pub fn trials() -> Result<Vec<Trial>> {
-    let mut trials = Target::trials("steps", |target| !target.oracle, judge)?;
+    let mut trials = Target::trials("steps", &Jdk::ends()?, |target| !target.oracle, judge)?;
     for jdk in Jdk::ends()? {
         let name = format!("steps::short bursts/jdk{}", jdk.feature);
         trials.push(trial(name, move || short_bursts(&jdk)));

@@ -204,7 +204,7 @@ fn causes_are_among_the_first_findings() -> Result<()> {
 /// All programs on both JDKs, three runs each: the cause is named in the first three findings of at least 11
 /// of the 12 programs, in each of three runs, and nine tenths of the intervals hold (they say 95 %).
 #[test]
-#[ignore = "takes a quarter of an hour"]
+#[ignore = "night: a quarter of an hour"]
 fn all_causes_are_named_by_each_of_three_runs() -> Result<()> {
     for jdk in Jdk::ends()? {
         let (mut unnamed, mut intervals) = (Vec::new(), Vec::new());

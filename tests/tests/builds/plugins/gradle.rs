@@ -52,6 +52,7 @@ fn gradle_sample() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: the sample stays")]
 fn gradle_says_what_it_cannot_measure() -> Result<()> {
     if !process::is_there("gradle") {
         return Ok(());
@@ -189,6 +190,7 @@ fn gradle_joins_projects(gradle: &Path) -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: the sample stays")]
 fn gradle_joins() -> Result<()> {
     if !process::is_there("gradle") {
         return Ok(());
@@ -197,6 +199,7 @@ fn gradle_joins() -> Result<()> {
 }
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: the sample stays")]
 fn gradle_8_joins() -> Result<()> {
     if !gradle_8() {
         return Ok(());
@@ -206,6 +209,7 @@ fn gradle_8_joins() -> Result<()> {
 
 /// The sample as it is, with a configuration that is cached; and a result of tests taken from another folder.
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: the sample stays")]
 fn gradle_8_caches() -> Result<()> {
     if !gradle_8() {
         return Ok(());

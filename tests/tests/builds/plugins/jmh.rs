@@ -84,6 +84,7 @@ public class ForkBenchmark {
 ";
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: one benchmark stays")]
 fn jmh_does_not_mix_paths_of_forks() -> Result<()> {
     if !process::is_there("mvn") {
         return Ok(());
@@ -175,6 +176,7 @@ public class PriceBenchmark {
 ";
 
 #[test]
+#[cfg_attr(feature = "change", ignore = "all: one benchmark stays")]
 fn jmh_names_what_does_one_percent_more_work() -> Result<()> {
     if !process::is_there("mvn") {
         return Ok(());
