@@ -9,8 +9,6 @@ mod runs;
 mod structures;
 mod subpaths;
 
-pub use recorded::Window;
-
 use std::path::PathBuf;
 
 use crate::error::{Error, Result};

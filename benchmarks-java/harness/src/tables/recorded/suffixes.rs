@@ -52,9 +52,8 @@ impl ActivationAnalysis for Collector {
 
 /// The suffixes of all activations, sorted.
 pub struct Suffixes {
-    /// Method and path by symbol.
-    symbols: Vec<(u32, u64)>,
-    paths: Vec<u32>,
+    /// Different paths of different methods.
+    symbols: usize,
     /// Paths from each one to the end of its activation, at most `longest`.
     left: Vec<u32>,
     order: Vec<u32>,
@@ -98,19 +97,6 @@ impl Shape {
     }
 }
 
-/// A sequence that makes a large share of its first path's occurrences.
-#[derive(Clone, Debug)]
-pub struct Hot {
-    /// The method.
-    pub method: u32,
-    /// The sequence.
-    pub paths: Vec<u64>,
-    /// Its count.
-    pub count: u64,
-    /// That of its first path.
-    pub root: u64,
-}
-
 impl Suffixes {
     /// Of a thread's words, for sequences of up to `longest` paths.
     pub fn of(words: &[u64], longest: u32) -> Suffixes {
@@ -118,10 +104,6 @@ impl Suffixes {
         thread.consume(words);
         thread.parts_mut().0.abandon();
         let collected = std::mem::take(thread.parts_mut().0);
-        let mut symbols = vec![(0, 0); collected.symbols.len()];
-        for (&place, &symbol) in &collected.symbols {
-            symbols[symbol as usize] = place;
-        }
         let paths = collected.paths;
         let mut left = vec![0; paths.len()];
         let mut start = 0;
@@ -140,8 +122,7 @@ impl Suffixes {
             common[index] = a.iter().zip(b).take_while(|(a, b)| a == b).count() as u32;
         }
         Suffixes {
-            symbols,
-            paths,
+            symbols: collected.symbols.len(),
             left,
             order,
             common,
@@ -149,15 +130,10 @@ impl Suffixes {
         }
     }
 
-    /// Paths in the stream.
-    pub fn paths(&self) -> usize {
-        self.paths.len()
-    }
-
     /// The k-IPF's shape, for a `k` up to the longest.
     pub fn shape(&self, k: u32) -> Shape {
         let mut shape = Shape {
-            roots: self.symbols.len() as u64,
+            roots: self.symbols as u64,
             ..Shape::default()
         };
         let mut equal = 0;
@@ -183,53 +159,6 @@ impl Suffixes {
             }
         }
         shape
-    }
-
-    /// Sequences of 2 to `k` paths that occurred more often than one in `share` of their first path's
-    /// occurrences.
-    pub fn hot(&self, k: u32, share: u64) -> Vec<Hot> {
-        let mut hot = Vec::new();
-        let mut start = 0;
-        while start < self.order.len() {
-            let end = self.end(start, self.order.len(), 1);
-            self.hot_below(start, end, 1, (k, (end - start) as u64, share), &mut hot);
-            start = end;
-        }
-        hot
-    }
-
-    /// The end of the suffixes that have as many paths in common with the one at `start`.
-    fn end(&self, start: usize, limit: usize, length: u32) -> usize {
-        let rest = &self.common[start + 1..limit];
-        start + 1 + rest.iter().take_while(|&&common| common >= length).count()
-    }
-
-    fn hot_below(&self, start: usize, end: usize, length: u32, by: (u32, u64, u64), out: &mut Vec<Hot>) {
-        let (k, root, share) = by;
-        if length == k {
-            return;
-        }
-        let mut start = start;
-        // Those that end here come first.
-        while start < end && self.left[self.order[start] as usize] == length {
-            start += 1;
-        }
-        while start < end {
-            let next = self.end(start, end, length + 1);
-            let count = (next - start) as u64;
-            if count * share > root {
-                let at = self.order[start] as usize;
-                let symbols = &self.paths[at..=at + length as usize];
-                out.push(Hot {
-                    method: self.symbols[symbols[0] as usize].0,
-                    paths: symbols.iter().map(|&s| self.symbols[s as usize].1).collect(),
-                    count,
-                    root,
-                });
-                self.hot_below(start, next, length + 1, by, out);
-            }
-            start = next;
-        }
     }
 }
 
