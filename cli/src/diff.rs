@@ -76,8 +76,22 @@ enum DiffFormat {
     Html,
 }
 
+/// Endings of file names, and the format of each.
+const ENDINGS: [(&str, DiffFormat); 6] = [
+    (".txt", DiffFormat::Text),
+    (".json", DiffFormat::Json),
+    (".md", DiffFormat::Markdown),
+    (".markdown", DiffFormat::Markdown),
+    (".html", DiffFormat::Html),
+    (".htm", DiffFormat::Html),
+];
+
 /// Does it.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
+    let format = match (args.format, &args.output) {
+        (None, Some(file)) => output::by_ending(&file.to_string_lossy(), &ENDINGS)?,
+        _ => args.format,
+    };
     let sources = sources::places(&args.sources)?;
     let (before, after) = sides_of(args)?;
     let (before, after) = rayon::join(|| load(&before), || load(&after));
@@ -96,16 +110,7 @@ pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
         )));
     }
     let sources = DiffSources::new(&sources);
-    let by_name = args
-        .output
-        .as_ref()
-        .and_then(|name| match name.extension()?.to_str()? {
-            "json" => Some(DiffFormat::Json),
-            "html" | "htm" => Some(DiffFormat::Html),
-            "md" | "markdown" => Some(DiffFormat::Markdown),
-            _ => None,
-        });
-    let text = match args.format.or(by_name).unwrap_or(DiffFormat::Text) {
+    let text = match format.unwrap_or(DiffFormat::Text) {
         DiffFormat::Text => diff.text(&sources, args.output.is_none() && output::colour(&io::stdout())),
         DiffFormat::Json => diff.json().map_err(CliError::failed)?,
         DiffFormat::Markdown => diff.markdown(&sources),

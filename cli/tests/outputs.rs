@@ -363,6 +363,7 @@ fn a_file_of_no_known_format_is_refused() {
         &["run", "--file", "x.hmtl", "--", "./java"],
         &["report", "sample.trodden", "-o", "x.hmtl"],
         &["coverage", "sample.trodden", "-o", "x.hmtl"],
+        &["diff", "sample.trodden", "sample.trodden", "-o", "x.hmtl"],
         &["replay", "x.trace", "-o", "x.hmtl"],
         &["attach", "1", "--for", "1s", "-o", "x.hmtl"],
         &["gate", "compare", "a.gate", "b.gate", "-o", "x.jsn"],

@@ -33,7 +33,7 @@ pub use model::{
     BurstGroups, ByGroup, Callee, ClassMap, ClassProfile, CodeCopy, CodeRange, CompilerMade, Condition,
     ConditionKind, Conditions, ContextNode, ContextRow, ContextTree, Contexts, CounterLayout, Covered,
     CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, EdgeLabel,
-    EdgeProfile, EndKind, ExactSubpaths, FORMAT_VERSION, ForestNode, ForestProblem, InlinedCode,
+    EdgeProfile, EndKind, ExactSubpaths, FORMAT_VERSION, ForestNode, ForestProblem, FrameLines, InlinedCode,
     KNOWN_SUBPATH, KPaths, KPathsOverlap, Key, Known, LeftAlone, LevelOverlap, LineEntry, LoadError,
     MapsWriter, Memory, MemoryRun, MergeError, MethodAccuracy, MethodConditions, MethodCounts, MethodCovered,
     MethodMap, MethodOverlap, MethodShape, MethodTime, OFTEN, Observation, Outcome, PathDescription,

@@ -144,6 +144,41 @@ fn two_runs_add_up_and_nothing_is_known_of_what_one_does_not_know() {
 }
 
 #[test]
+fn lines_follow_their_methods() {
+    // `f` is the first frame of the sorted ones, `main` the last.
+    let mut one = recursive();
+    let list = [java("a/Main", "main"), java("a/F", "f"), java("a/None", "none")];
+    one.set_lines(&list, [(0, 4, 30), (1, 10, 7), (1, 20, 8), (2, 1, 1), (9, 1, 1)]);
+    let of = |cpu: &CpuSamples, class, name, bci| {
+        cpu.frame(class, name, "()V")
+            .and_then(|frame| cpu.lines.line(frame, bci))
+    };
+    let lines = |cpu: &CpuSamples| {
+        let [f, main] = [("a/F", "f"), ("a/Main", "main")];
+        [(f, 10), (f, 20), (main, 4)].map(|((class, name), bci)| of(cpu, class, name, bci))
+    };
+    assert_eq!(lines(&one), [Some(7), Some(8), Some(30)]);
+    assert_eq!(one.lines.by_frame().count(), 2);
+    // Another run has a method in front of these, and was built from another source of `f`.
+    let mut other = recursive();
+    let mut frames = other.frames.clone();
+    frames.push(java("a/A", "a"));
+    let rows = other.tree.rows();
+    other.set_stacks(frames, &rows);
+    other.set_lines(&list, [(0, 4, 30), (1, 10, 7), (1, 20, 9)]);
+    let [one, other] = [one, other].map(profile);
+    let both = merge([&one, &other]).unwrap();
+    assert_eq!(lines(both.cpu.as_ref().unwrap()), [Some(7), None, Some(30)]);
+    // A third run does not bring it back.
+    let third = merge([&both, &one]).unwrap();
+    assert_eq!(lines(third.cpu.as_ref().unwrap()), [Some(7), None, Some(30)]);
+    // Lines of methods without samples go with them.
+    let one = one.cpu.unwrap();
+    let rest = one.since(&one).without_idle_stacks();
+    assert_eq!((rest.frames.len(), rest.lines.by_frame().count()), (0, 0));
+}
+
+#[test]
 fn what_breaks_a_rule_is_refused() {
     let refused = |change: &dyn Fn(&mut CpuSamples), expected: &str| {
         let mut cpu = recursive();
@@ -153,6 +188,13 @@ fn what_breaks_a_rule_is_refused() {
     };
     refused(&|cpu| cpu.frames.swap(0, 1), "not in order");
     refused(&|cpu| cpu.frames.truncate(2), "there is no method 3");
+    let lines_of_last = |cpu: &mut CpuSamples| {
+        let frames = cpu.frames.clone();
+        cpu.set_lines(&frames, [(3, 1, 1)]);
+        cpu.tree = CpuTree::default();
+        cpu.frames.truncate(3);
+    };
+    refused(&lines_of_last, "there is no method 3 for lines");
     refused(&|cpu| cpu.failed.push(cpu.failed[0].clone()), "not in order");
     let node = |depth, frame| CpuNode {
         depth,

@@ -103,8 +103,14 @@ impl Decisions {
         }
     }
 
-    /// The kinds of a path's start and end, for programs: the search for the next case is no loop, but cuts the path.
+    /// The names of the kinds of a path's start and end, for programs.
     pub(crate) fn kinds(&self, map: &MethodMap, path: &PathDescription) -> (&'static str, &'static str) {
+        let (start, end) = self.source_kinds(map, path);
+        (start_kind(start), end_kind(end))
+    }
+
+    /// The kinds of a path's start and end: the search for the next case is no loop, but cuts the path.
+    pub(crate) fn source_kinds(&self, map: &MethodMap, path: &PathDescription) -> (StartKind, EndKind) {
         let start = match path.start_kind {
             StartKind::Header if self.looks_for_case(map, path.start) => StartKind::Cut,
             kind => kind,
@@ -113,7 +119,7 @@ impl Decisions {
             EndKind::Header if self.looks_for_case(map, path.end) => EndKind::Cut,
             kind => kind,
         };
-        (start_kind(start), end_kind(end))
+        (start, end)
     }
 
     fn looks_for_case(&self, map: &MethodMap, at: Place) -> bool {

@@ -61,7 +61,7 @@ pub(crate) fn write(view: &View, sources: &Sources, extent: &Extent) -> String {
     } else {
         (Vec::new(), 0)
     };
-    let title = match view.run.command.split(' ').next() {
+    let title = match words::program(&view.run.command).split(' ').next() {
         Some(command) if !command.is_empty() => format!("Path profile of {command}"),
         _ => "Path profile".to_owned(),
     };

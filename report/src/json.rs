@@ -13,6 +13,7 @@ use trodden_profile::{
 use crate::ReportError;
 use crate::decisions::{Decision, Decisions};
 use crate::findings;
+use crate::left_out;
 use crate::path_time::TimeView;
 use crate::section::{Extent, Keys};
 use crate::view::{BranchView, Fork, MethodView, PathView, Reasons, View};
@@ -26,6 +27,9 @@ struct Document<'a> {
     totals: Totals,
     findings: Vec<Finding<'a>>,
     methods: Methods<'a>,
+    /// Methods with CPU time whose paths are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<LeftOut<'a>>,
     skipped: Vec<Skipped<'a>>,
     /// Methods whose callees have no call sites in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,6 +135,33 @@ struct Method<'a> {
     observation: Option<Observation<'a>>,
     #[serde(flatten)]
     kinds: Keys<'a>,
+}
+
+/// A method whose paths are not known.
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    class: &'a str,
+    name: &'a str,
+    descriptor: &'a str,
+    reason: &'a str,
+    time: LeftOutTime,
+    /// Most time first.
+    lines: Vec<Line>,
+}
+
+/// CPU time, with shares of the program's.
+#[derive(Serialize)]
+struct LeftOutTime {
+    near: Time,
+    total: Time,
+}
+
+/// Its time is in the line and in methods without a row of their own that are called there.
+#[derive(Serialize)]
+struct Line {
+    line: u32,
+    #[serde(flatten)]
+    time: Time,
 }
 
 /// How much of a method's count was counted; the rest is estimated.
@@ -332,6 +363,7 @@ pub(crate) fn write<'p>(
             views: &view.methods,
             extent,
         },
+        left_out: view.left_out.iter().map(left_out).collect(),
         skipped: listed(&view.skipped),
         without_call_sites: listed(&view.without_call_sites),
         without_cut_paths: listed(&view.without_cut_paths),
@@ -449,12 +481,38 @@ fn method<'a>(view: &'a MethodView<'a>, extent: &Extent) -> Method<'a> {
     }
 }
 
-fn method_time(view: &TimeView) -> MethodTime {
-    let time = |time: CpuTime| Time {
+fn left_out<'a>(left: &'a left_out::LeftOut) -> LeftOut<'a> {
+    let time = |time| part_of(time, left.program);
+    let lines = left.places.iter().filter_map(|&(place, of_line)| {
+        Some(Line {
+            line: place.line?,
+            time: time(of_line),
+        })
+    });
+    LeftOut {
+        class: left.class,
+        name: left.name,
+        descriptor: left.descriptor,
+        reason: &left.reason,
+        time: LeftOutTime {
+            near: time(left.near),
+            total: time(left.total),
+        },
+        lines: lines.collect(),
+    }
+}
+
+/// A time, with its share of the program's.
+fn part_of(time: CpuTime, program: CpuTime) -> Time {
+    Time {
         samples: time.samples,
         seconds: time.ns as f64 / 1e9,
-        share: time.ns as f64 / view.program.ns.max(1) as f64,
-    };
+        share: time.ns as f64 / program.ns.max(1) as f64,
+    }
+}
+
+fn method_time(view: &TimeView) -> MethodTime {
+    let time = |time| part_of(time, view.program);
     MethodTime {
         own: time(view.own),
         near: time(view.near),

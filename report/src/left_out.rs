@@ -129,20 +129,30 @@ pub(crate) fn left_out<'p>(
     found
 }
 
-/// A method's time by line, most first. Without a path map its lines are not known.
+/// The line of a place in a method: by its path map or, without one, as the samples have it.
+pub(crate) fn line(times: &Times, frame: usize, map: Option<&MethodMap>, bci: u16) -> Option<u32> {
+    match map {
+        Some(map) => map.line(bci.into()),
+        None => times.samples.lines.line(frame, bci),
+    }
+}
+
+/// A method's time by line, most first.
 fn places(times: &Times, frame: usize, map: Option<&MethodMap>) -> Vec<(Place, CpuTime)> {
-    let Some(map) = map else { return Vec::new() };
-    let mut by_line: HashMap<Option<u32>, (Place, CpuTime)> = HashMap::new();
+    let mut by_line: HashMap<u32, (Place, CpuTime)> = HashMap::new();
     for (&bci, &time) in &times.near_places[frame] {
         let Some(bci) = bci else { continue };
-        let place = crate::view::place(map, bci.into());
-        let entry = by_line.entry(place.line).or_insert((place, CpuTime::default()));
+        let Some(line) = line(times, frame, map, bci) else {
+            continue;
+        };
+        let place = Place {
+            bci: bci.into(),
+            line: Some(line),
+        };
+        let entry = by_line.entry(line).or_insert((place, CpuTime::default()));
         entry.1 = entry.1.plus(time);
     }
-    let mut all: Vec<_> = by_line
-        .into_values()
-        .filter(|(place, _)| place.line.is_some())
-        .collect();
+    let mut all: Vec<_> = by_line.into_values().collect();
     all.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then(a.0.line.cmp(&b.0.line)));
     all
 }

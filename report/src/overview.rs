@@ -181,7 +181,7 @@ fn head(page: &mut Page, view: &View, width: usize) {
 fn program(run: &RunInfo) -> &str {
     match run.command.as_str() {
         "" => "which paths the program took",
-        command => command,
+        command => words::program(command),
     }
 }
 

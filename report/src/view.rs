@@ -802,12 +802,8 @@ impl PathView {
     }
 
     /// The edges by which it left branches and switches, in the order of its description's steps.
-    pub(crate) fn decided(&self, map: &MethodMap) -> impl Iterator<Item = EdgeRef> {
-        let decides = |edge: &&EdgeRef| {
-            let exit = map.blocks[edge.from.index()].exit;
-            matches!(exit, BlockExit::Branch | BlockExit::Switch)
-        };
-        self.edges.iter().filter(decides).copied()
+    pub(crate) fn decided<'e>(&'e self, map: &'e MethodMap) -> impl Iterator<Item = EdgeRef> + 'e {
+        decided(map, &self.edges)
     }
 
     /// Its stops without the decisions that the compiler made on its own.
@@ -844,6 +840,15 @@ impl PathView {
         lines.dedup();
         lines
     }
+}
+
+/// The edges of a path by which it left branches and switches, in the order of its description's steps.
+pub(crate) fn decided<'e>(map: &'e MethodMap, edges: &'e [EdgeRef]) -> impl Iterator<Item = EdgeRef> + 'e {
+    let decides = |edge: &&EdgeRef| {
+        let exit = map.blocks[edge.from.index()].exit;
+        matches!(exit, BlockExit::Branch | BlockExit::Switch)
+    };
+    edges.iter().filter(decides).copied()
 }
 
 /// The path's lines in the order they ran, ascending neighbours joined, broken at each decision.

@@ -165,6 +165,15 @@ pub(crate) fn place_of(map: &MethodMap, bci: u32) -> String {
     place(crate::view::place(map, bci))
 }
 
+/// A command whose program is known by the name of its file: a jar's without the folders that it is in.
+pub(crate) fn program(command: &str) -> &str {
+    let first = command.split(' ').next().unwrap_or_default();
+    match first.rfind('/').filter(|_| first.ends_with(".jar")) {
+        Some(at) => &command[at + 1..],
+        None => command,
+    }
+}
+
 /// The decision in the JSON report's words: `taken`, `not-taken`, `case 3`, `case 3,4`, `default`.
 pub(crate) fn decision(label: &EdgeLabel) -> String {
     match label {
@@ -399,6 +408,23 @@ pub(crate) fn observed(observation: &Observation, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn jars_are_known_by_their_names() {
+        for (command, known) in [
+            (
+                "/root/.m2/repository/closure-compiler.jar --js a.js",
+                "closure-compiler.jar --js a.js",
+            ),
+            ("target/app.jar", "app.jar"),
+            ("app.jar /tmp/x.jar", "app.jar /tmp/x.jar"),
+            ("shop.Main /tmp/x", "shop.Main /tmp/x"),
+            ("module/shop.Main", "module/shop.Main"),
+            ("", ""),
+        ] {
+            assert_eq!(program(command), known);
+        }
+    }
 
     #[test]
     fn estimated_executions_are_not_called_samples() {

@@ -794,6 +794,15 @@ fn methods_without_probes_have_sections() {
     assert_eq!(rows[0], "@981.1 %→ FileInputStream.read 77.8 %");
     // It takes most time, so it comes first.
     assert_eq!(select(&page, "details.method h2")[0], "demo.Shop.lookup()");
+    // With lines of the samples they are in place of bytecode indices.
+    let cpu = profile.cpu.as_mut().unwrap();
+    let frames = cpu.frames.clone();
+    let lookup = frames.iter().position(|frame| frame.name == "lookup").unwrap() as u32;
+    cpu.set_lines(&frames, [(lookup, 9, 8), (lookup, 1, 5)]);
+    let page = Html::parse_document(&page_of(&profile));
+    let rows = select(&page, &format!("{section} tbody tr"));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert_eq!(rows[0], "881.1 %→ FileInputStream.read 77.8 %");
 }
 
 /// Branch tables have the time of each outcome, with its interval.

@@ -437,3 +437,76 @@ fn samples_stand_at_the_contexts_that_they_are_in() {
         "no time in the page"
     );
 }
+
+/// The way to a call from the search for the next case of a `switch` over patterns: that is no loop of the source.
+#[test]
+fn paths_to_calls_are_in_the_sources_terms() {
+    use trodden_profile::BlockExit::{Branch, Goto, Return, Switch};
+    use trodden_profile::{Condition, ConditionKind, MethodConditions, Outcome};
+
+    // Block 1 looks for the case, block 2 asks its guard and goes back to 1, block 4 calls.
+    let caller = common::Method::new("area", "()V")
+        .block(&[10], Goto, &[1])
+        .block(&[11], Switch, &[3, 2])
+        .block(&[12], Branch, &[4, 1])
+        .block(&[13], Return, &[])
+        .block(&[14], Return, &[])
+        .cases(&[(&[], true), (&[0], false)]);
+    let map = caller.map();
+    let leaf = common::Method::new("leaf", "()V").block(&[30], Return, &[]);
+    let from_search = (0..map.num_paths())
+        .find(|&number| {
+            let path = map.describe(number).unwrap();
+            path.start_kind == trodden_numbering::StartKind::Header
+                && path.blocks.last().unwrap().index() == 4
+        })
+        .unwrap();
+    let mut profile = profile(None, &[(1, 0, None, exact(10)), (2, 1, Some(17), exact(7))]);
+    let class = common::class("demo/App", Some("App.java"), vec![caller, leaf]);
+    profile.classes = vec![class];
+    let contexts = profile.contexts.as_mut().unwrap();
+    let mut nodes = contexts.tree.nodes().to_vec();
+    nodes[1].prefix = Some(from_search as u32);
+    contexts.tree = ContextTree::from_preorder(nodes).unwrap();
+    let in_bytecode = Report::new(&profile, &ReportOptions::default())
+        .unwrap()
+        .text(false);
+    assert!(
+        in_bytecode.contains("[top of the loop, line 11, line 11 "),
+        "{in_bytecode}"
+    );
+    let condition = |block, kind, text: &str, outcomes: Vec<Outcome>| Condition {
+        block,
+        kind,
+        text: Some(text.to_owned()),
+        outcomes,
+        made: None,
+    };
+    let case = |text: &str| Outcome::Case(text.to_owned());
+    let conditions = MethodConditions {
+        conditions: vec![
+            condition(
+                1,
+                ConditionKind::Switch,
+                "shape",
+                vec![case("default"), case("case Circle c when c.r() > 3")],
+            ),
+            condition(2, ConditionKind::If, "c.r() > 3", vec![Outcome::Yes, Outcome::No]),
+        ],
+        restarts: vec![1],
+        ..MethodConditions::default()
+    };
+    profile.conditions.insert((0, 0), conditions);
+    let report = Report::new(&profile, &ReportOptions::default()).unwrap();
+    let text = report.text(false);
+    let expected = "[next case of the switch, line 11, line 11 switch (shape) → case Circle c when c.r() > 3, \
+                    line 12 c.r() > 3 → yes]";
+    assert!(text.contains(expected), "{text}");
+    let json: Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    assert_eq!(json["contexts"]["tree"][1]["along"]["start"], "cut");
+    let options = ReportOptions {
+        bytecode: true,
+        ..ReportOptions::default()
+    };
+    assert_eq!(Report::new(&profile, &options).unwrap().text(false), in_bytecode);
+}

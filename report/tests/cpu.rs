@@ -175,3 +175,47 @@ fn a_profile_without_a_sample_says_so() {
     assert!(text.contains("CPU time: 0 ms in 0 samples"), "{text}");
     assert!(report.json().is_ok() && report.html().is_ok());
 }
+
+/// On a narrow terminal a method keeps its name, whatever package it is in.
+#[test]
+fn names_of_methods_are_whole_on_narrow_terminals() {
+    let java = |class: &str, name: &str| {
+        common::cpu::frame(class, name, "(Lcom/example/Node;)V", CpuFrameKind::Java)
+    };
+    let frames = vec![
+        java("com/example/javascript/compiler/NodeTraversal", "traverseBranch"),
+        java("a/B", "c"),
+    ];
+    let rows = [
+        common::cpu::row(None, 0, Some(1), common::cpu::time(60)),
+        common::cpu::row(None, 1, Some(1), common::cpu::time(40)),
+    ];
+    let profile = Profile {
+        run: common::run(true),
+        cpu: Some(common::cpu::samples(frames, &rows)),
+        ..Profile::default()
+    };
+    for (width, long) in [
+        (60, "NodeTraversal.traverseBranch(…)"),
+        (
+            90,
+            "com.example.javascript.compiler.NodeTraversal.traverseBranch(…)",
+        ),
+        (
+            200,
+            "com.example.javascript.compiler.NodeTraversal.traverseBranch(Node)",
+        ),
+    ] {
+        let options = ReportOptions {
+            width,
+            ..ReportOptions::default()
+        };
+        let text = Report::new(&profile, &options).unwrap().text(false);
+        for name in [long, "a.B.c(Node)"] {
+            assert!(
+                text.contains(&format!("60.0 %  {name}")) || text.contains(&format!("40.0 %  {name}")),
+                "{width}: {text}"
+            );
+        }
+    }
+}

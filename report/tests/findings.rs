@@ -589,9 +589,13 @@ fn a_method_without_probes_has_a_row_with_its_reason() {
     let frames = vec![java("demo/Shop", "two"), java("demo/Interpreter", "loop")];
     let rows = [
         common::cpu::row(None, 0, Some(1), common::cpu::time(20)),
-        common::cpu::row(Some(0), 1, Some(700), common::cpu::time(80)),
+        common::cpu::row(Some(0), 1, Some(700), common::cpu::time(60)),
+        common::cpu::row(Some(0), 1, Some(704), common::cpu::time(15)),
+        common::cpu::row(Some(0), 1, Some(900), common::cpu::time(5)),
     ];
-    profile.cpu = Some(common::cpu::samples(frames, &rows));
+    let mut cpu = common::cpu::samples(frames.clone(), &rows);
+    cpu.set_lines(&frames, [(1, 700, 91), (1, 704, 92)]);
+    profile.cpu = Some(cpu);
     profile.skipped = vec![Skipped {
         class: "demo/Interpreter".to_owned(),
         method: Some("loop()V".to_owned()),
@@ -616,6 +620,19 @@ fn a_method_without_probes_has_a_row_with_its_reason() {
         words.contains("its paths are not known: would have more than 8,000 bytes"),
         "{text}"
     );
+    // Its lines, by time; that of one place is not known.
+    assert!(words.contains("60.0 % line 91 15.0 % line 92"), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    let left = &json["left_out"][0];
+    assert_eq!(
+        (&left["name"], &left["time"]["near"]["share"]),
+        (&"loop".into(), &0.8.into())
+    );
+    let line = |line: u32, samples: u64| {
+        let seconds = samples as f64 / 1000.0;
+        serde_json::json!({"line": line, "samples": samples, "seconds": seconds, "share": samples as f64 / 100.0})
+    };
+    assert_eq!(left["lines"], serde_json::json!([line(91, 60), line(92, 15)]));
     let first = &report.findings()[0];
     assert_eq!(first.text, "Interpreter.loop takes 80.0 % of the whole time");
     // It can be asked for.
@@ -628,6 +645,7 @@ fn a_method_without_probes_has_a_row_with_its_reason() {
         text.contains("80.0 %") && text.contains("would have more than"),
         "{text}"
     );
+    assert!(text.contains("60.0 %") && text.contains("line 91"), "{text}");
 }
 
 #[test]

@@ -280,7 +280,10 @@ fn what_was_pruned_while_recording_is_told() {
     kpaths.methods.insert((0, 0), forest);
     let text = report(&profile, KPathsOptions::default()).text(false);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("of 4 paths by 1,200 in all at most"), "{text}");
+    assert!(
+        words.contains("for sequences of 4 paths by at most 1,200 in total"),
+        "{text}"
+    );
     let document = json(&profile, ALL);
     assert_eq!(document["kpaths"]["exact"], false);
     let method = &document["kpaths"]["methods"][0];
@@ -297,7 +300,7 @@ fn what_was_pruned_while_recording_is_told() {
         report(&profile, ALL)
             .html()
             .unwrap()
-            .contains("Cold sequences were pruned")
+            .contains("Rare sequences were dropped")
     );
 }
 

@@ -88,13 +88,13 @@ fn text_folds_loops_from_their_headers() {
     );
     assert!(text.contains("2 × [Walk.walk:10 :11 :14 :10 :11 :12]"), "{text}");
     assert!(
-        text.contains("Walk.helper:30 5 × [Walk.walk:10 :11 :12] … and 3 blocks that were not kept"),
+        text.contains("Walk.helper:30 5 × [Walk.walk:10 :11 :12] … and 3 blocks that were not recorded"),
         "{text}"
     );
     let flowing = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for told in [
-        "begun at one in 100 to 1,000 of 2,000,000 blocks",
-        "What lies 5,000 blocks back counts half",
+        "a sample began at one in 100 to 1,000 of 2,000,000 blocks",
+        "What ran 5,000 blocks ago counts half",
     ] {
         assert!(flowing.contains(told), "{text}");
     }
@@ -224,5 +224,5 @@ fn a_damaged_path_is_told() {
     let text = Report::new(&profile, &ReportOptions::default())
         .unwrap()
         .text(false);
-    assert!(text.contains("… and 10 blocks that were not kept"), "{text}");
+    assert!(text.contains("… and 10 blocks that were not recorded"), "{text}");
 }

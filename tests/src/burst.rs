@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::contexts::trodden;
-use crate::jdk::Jdk;
 use crate::process::Outcome;
 
 /// A burst that begins at the start and is over when the program is.
@@ -58,18 +57,4 @@ pub fn in_one_burst(command: &mut Command) -> Result<Outcome> {
         stdout,
         stderr,
     })
-}
-
-/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of
-/// methods: an agent whose `MethodEntry` does nothing but delete the one reference that it has made is told
-/// the same.
-pub fn said_by_program(jdk: &Jdk, output: &str) -> String {
-    if jdk.feature >= 21 {
-        return output.to_owned();
-    }
-    let of_jvm = |line: &&str| {
-        line.starts_with("WARNING: JNI local refs: ") || line.starts_with("\tat ") || line.starts_with("\t- ")
-    };
-    let kept = output.lines().filter(|line| !of_jvm(line));
-    kept.map(|line| format!("{line}\n")).collect()
 }

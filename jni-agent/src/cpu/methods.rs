@@ -46,6 +46,8 @@ pub struct MethodVersion {
     pub frame: CpuFrame,
     /// Of a version that has been replaced but still runs: bytes of its code.
     pub old_code: Option<u32>,
+    /// Where its lines begin: bytecode index and line, ascending.
+    pub lines: Vec<(u16, u16)>,
 }
 
 #[derive(Default)]
@@ -205,6 +207,7 @@ impl Methods {
         };
         let method = std::ptr::without_provenance_mut(id);
         let name = jvmti.class_name(class);
+        let lines = jvmti.lines(method);
         let found = name.and_then(|name| Ok((name, jvmti.method_name(method)?, jvmti.is_native(method)?)));
         jni.delete_local_class(class);
         let (class, (name, descriptor), native) = found.ok()?;
@@ -218,7 +221,11 @@ impl Methods {
                 CpuFrameKind::Java
             },
         };
-        Some(MethodVersion { frame, old_code })
+        Some(MethodVersion {
+            frame,
+            old_code,
+            lines,
+        })
     }
 
     /// Forgets all.

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_CLASS_LOAD, JVMTI_EVENT_CLASS_PREPARE, JVMTI_EVENT_THREAD_END, JVMTI_EVENT_THREAD_START,
+    jvmtiCapabilities,
 };
 use trodden_profile::CpuSamples;
 use trodden_profile::options::SampledBy;
@@ -112,6 +113,11 @@ impl CpuSampler {
             return Ok(());
         }
         lock(&self.stacks).find_places_by(&*host.registry);
+        let mut capabilities = jvmtiCapabilities::default();
+        capabilities.set_can_get_line_numbers(true);
+        if let Err(e) = host.jvmti.add_capabilities(&capabilities) {
+            debug!("methods that are left out have no lines: {e}");
+        }
         let timers = match by {
             SampledBy::Safepoint => None,
             SampledBy::Async => Some(self.start_timers(host, jni, interval)?),

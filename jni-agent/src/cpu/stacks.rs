@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
-use trodden_profile::{CpuFailure, CpuFrame, CpuRow, CpuSamples, CpuTime};
+use trodden_profile::{CpuFailure, CpuFrame, CpuFrameKind, CpuRow, CpuSamples, CpuTime};
 
 use super::buffer::{RawFrame, Taken};
 use super::methods::MethodVersion;
@@ -56,6 +56,8 @@ pub struct Stacks {
     ours: Vec<bool>,
     /// Numbers of frames.
     by_name: FxHashMap<CpuFrame, u32>,
+    /// By frame, where its lines begin, in the version of the method that was seen first.
+    lines: FxHashMap<u32, Box<[(u16, u16)]>>,
     /// Frames by ids of methods, as long as these are valid.
     by_id: FxHashMap<usize, Seen>,
     /// Was there a frame without a name since this was asked last?
@@ -229,7 +231,11 @@ impl Stacks {
             return Some(seen);
         }
         let found = (raw.method != 0).then(|| look_up(raw.method)).flatten()?;
+        let is_method = found.frame.kind == CpuFrameKind::Java;
         let seen = (self.frame(found.frame), found.old_code);
+        if is_method && !found.lines.is_empty() {
+            self.lines.entry(seen.0).or_insert_with(|| found.lines.into());
+        }
         self.by_id.insert(raw.method, seen);
         Some(seen)
     }
@@ -321,7 +327,19 @@ impl Stacks {
             ..CpuSamples::default()
         };
         samples.set_stacks(self.frames.clone(), &self.nodes);
+        let lines = self.nodes.iter().filter_map(|row| {
+            let bci = row.bci?;
+            Some((row.frame, bci, self.line(row.frame, bci)?))
+        });
+        samples.set_lines(&self.frames, lines);
         Some(samples)
+    }
+
+    /// The line of a place, by the method's own table: right for methods whose instructions no probe moves.
+    fn line(&self, frame: u32, bci: u16) -> Option<u32> {
+        let starts = self.lines.get(&frame)?;
+        let behind = starts.partition_point(|&(start, _)| start <= bci);
+        Some(starts[behind.checked_sub(1)?].1.into())
     }
 }
 
@@ -339,8 +357,6 @@ fn hash(stack: &[RawFrame], [cut, in_call]: [bool; 2]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use trodden_profile::CpuFrameKind;
-
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -358,6 +374,7 @@ mod tests {
                 kind: CpuFrameKind::Java,
             },
             old_code: (id >= 500).then_some(40),
+            lines: vec![(4, 100 + (id % 500) as u16), (8, 200)],
         })
     }
 
@@ -421,6 +438,7 @@ mod tests {
             Some(MethodVersion {
                 frame,
                 old_code: None,
+                lines: Vec::new(),
             })
         };
         for frames in [
@@ -572,6 +590,24 @@ mod tests {
         add(&mut stacks, &[(8, 11)], 1);
         let found = lines(&stacks.samples(Duration::ZERO).unwrap());
         assert!(found.contains(&"1 m8 Some(11) 1 1".to_owned()), "{found:?}");
+    }
+
+    #[test]
+    fn lines_are_those_of_the_methods_tables() {
+        let mut stacks = stacks(None);
+        for bci in [2, 4, 7, 8, 90] {
+            add(&mut stacks, &[(1, bci)], 1);
+        }
+        add(&mut stacks, &[(2, 5)], 1);
+        let mut samples = stacks.samples(Duration::ZERO).unwrap();
+        let known = |samples: &CpuSamples, frame| [2, 4, 7, 8, 90].map(|bci| samples.lines.line(frame, bci));
+        let of_m1 = [None, Some(101), Some(101), Some(200), Some(200)];
+        assert_eq!(known(&samples, 0), of_m1);
+        assert_eq!(samples.lines.line(1, 5), Some(102));
+        samples.keep_lines(|frame| frame.name == "m1");
+        assert_eq!((known(&samples, 0), samples.lines.line(1, 5)), (of_m1, None));
+        stacks.reset();
+        assert_eq!(stacks.samples(Duration::ZERO).unwrap().lines.line(0, 4), None);
     }
 
     #[test]

@@ -274,7 +274,12 @@ impl<'e> Jni<'e> {
 
     /// Deletes a local reference to a class early.
     pub fn delete_local_class(self, class: ClassRef) {
-        jni!(self, DeleteLocalRef, class.0);
+        self.delete_local(class.0);
+    }
+
+    /// Deletes a local reference early; no copy of it may be used again.
+    pub fn delete_local(self, object: jobject) {
+        jni!(self, DeleteLocalRef, object);
     }
 
     /// Is an object one of a class?

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use jvmti_bindings::sys::jni::{jint, jlong, jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_DISABLE, JVMTI_ENABLE, jvmtiCapabilities, jvmtiEnv, jvmtiError, jvmtiEvent, jvmtiEventCallbacks,
-    jvmtiFrameInfo, jvmtiThreadInfo,
+    jvmtiFrameInfo, jvmtiLineNumberEntry, jvmtiThreadInfo,
 };
 
 use super::error::JvmError;
@@ -301,6 +301,27 @@ impl Jvmti {
         let (mut first, mut last) = (0, 0);
         jvmti!(self, GetMethodLocation, method, &mut first, &mut last)?;
         Ok(u32::try_from(last + 1).unwrap_or_default())
+    }
+
+    /// Where the lines of a method begin: bytecode index and line, ascending. None for methods without line
+    /// numbers; needs `can_get_line_numbers`.
+    pub fn lines(self, method: jmethodID) -> Vec<(u16, u16)> {
+        let (mut count, mut entries) = (0, null_mut());
+        if jvmti!(self, GetLineNumberTable, method, &mut count, &mut entries).is_err() {
+            return Vec::new();
+        }
+        let array: JvmtiArray<jvmtiLineNumberEntry> = JvmtiArray {
+            jvmti: self,
+            data: entries,
+            length: count.max(0) as usize,
+        };
+        let entries = array.iter().filter_map(|entry| {
+            let start = u16::try_from(entry.start_location).ok()?;
+            Some((start, u16::try_from(entry.line_number).ok()?))
+        });
+        let mut lines: Vec<(u16, u16)> = entries.collect();
+        lines.sort_by_key(|&(start, _)| start);
+        lines
     }
 
     /// Mean number of bytes between allocations that are reported; 0: all are.

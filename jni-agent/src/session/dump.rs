@@ -1,6 +1,6 @@
 //! Writing the profile.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -358,7 +358,18 @@ fn totals_of_streams(
 /// Where CPU time went, and what finding that out took.
 fn add_samples(agent: &Agent, profile: &mut Profile, jni: Jni<'_>) {
     profile.cpu = agent.cpu.samples(&agent.host, jni);
-    if profile.cpu.is_some() {
+    if let Some(cpu) = &mut profile.cpu {
+        // Of other methods the path maps have the lines.
+        let left_out = profile.skipped.iter().filter(|skipped| !skipped.has_probes());
+        let left_out: HashSet<(&str, Option<&str>)> = left_out
+            .map(|skipped| (&*skipped.class, skipped.method.as_deref()))
+            .collect();
+        cpu.keep_lines(|frame| {
+            let method = format!("{}{}", frame.name, frame.descriptor);
+            [None, Some(&*method)]
+                .into_iter()
+                .any(|method| left_out.contains(&(&*frame.class, method)))
+        });
         profile.run.facts.set(facts::SAMPLING_MS, agent.cpu.took());
         profile.run.facts.set(facts::PROBES_MS, agent.cpu.in_probes());
         if let Some(spent) = agent.cpu.threads() {

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use jvmti_bindings::sys::jni::jmethodID;
+use jvmti_bindings::sys::jni::{jmethodID, jobject};
 use jvmti_bindings::sys::jvmti::{
     JVMTI_EVENT_METHOD_ENTRY, JVMTI_EVENT_METHOD_EXIT, JVMTI_EVENT_SINGLE_STEP, jvmtiEvent, jvmtiFrameInfo,
 };
@@ -41,6 +41,8 @@ const FIRST_FRAMES: usize = 2;
 const MORE_FRAMES: usize = 16;
 thread_local! {
     static REMEMBERED: [Cell<Recent>; RECENT] = const { [const { Cell::new(Recent::NONE) }; RECENT] };
+    /// Methods, and whether they return a reference.
+    static RETURNS: [Cell<(usize, bool)>; RECENT] = const { [const { Cell::new((0, false)) }; RECENT] };
 }
 
 /// The events, and which burst they are on for.
@@ -169,15 +171,19 @@ impl MethodEvents {
             .append(block, Word::enter(followed.id.0, site).0);
     }
 
-    /// The calling thread ends an activation, by returning or by an exception.
+    /// The calling thread ends an activation, by returning a result or, without one, by an exception.
     pub fn exited(
         &self,
         host: &Host,
         recording: &Recording,
         jni: Jni<'_>,
         thread: ThreadRef,
-        (method, by_exception): (jmethodID, bool),
+        (method, result): (jmethodID, Option<jobject>),
     ) {
+        if let Some(result) = result {
+            forget(result, method, host.jvmti, jni);
+        }
+        let by_exception = result.is_none();
         let burst = self.burst.load(Ordering::Acquire);
         if burst == 0 {
             return;
@@ -211,10 +217,35 @@ impl MethodEvents {
     }
 }
 
+/// Deletes the reference to what a method returned, which the JVM made for the event that reports its end.
+/// HotSpot makes it in the frame of the Java code around and deletes it only when that returns to native code:
+/// a loop that calls no native method would keep all that it was ever given, until the heap is full.
+fn forget(result: jobject, method: jmethodID, jvmti: Jvmti, jni: Jni<'_>) {
+    let key = method as usize;
+    let place = place_of(key);
+    let (known, mut is_reference) = RETURNS.with(|all| all[place].get());
+    if known != key {
+        let Ok((_, descriptor)) = jvmti.method_name(method) else {
+            return;
+        };
+        let returned = descriptor.rsplit_once(')').map_or("", |(_, returned)| returned);
+        is_reference = returned.starts_with(['L', '[']);
+        RETURNS.with(|all| all[place].set((key, is_reference)));
+    }
+    if is_reference && !result.is_null() {
+        jni.delete_local(result);
+    }
+}
+
+/// The place of a method among those that are remembered.
+fn place_of(method: usize) -> usize {
+    method.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2())
+}
+
 /// Is a method followed? Quick for those that the native thread came by lately.
 fn followed(host: &Host, recording: &Recording, jni: Jni<'_>, method: jmethodID) -> Option<Followed> {
     let key = method as usize;
-    let place = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (usize::BITS - RECENT.ilog2());
+    let place = place_of(key);
     let generation = recording.walker.generation();
     let recent = REMEMBERED.with(|all| all[place].get());
     if recent.method == key && recent.generation == generation {

@@ -43,8 +43,8 @@ pub use contexts::{
 };
 pub use coverage::{Covered, MethodCovered};
 pub use cpu::{
-    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, MethodTime, PlaceTime,
-    share_interval, share_interval_of,
+    CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines,
+    MethodTime, PlaceTime, share_interval, share_interval_of,
 };
 pub use describe::{EndKind, PathDescription, Place, Step};
 pub use edges::{BranchCounts, EdgeProfile};

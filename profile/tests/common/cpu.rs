@@ -44,6 +44,8 @@ pub fn any_cpu() -> impl Strategy<Value = CpuSamples> {
     let failed = proptest::collection::btree_map("[a-z-]{1,5}", any_time(), 0..3);
     let reader = prop::sample::select(vec!["async", "safepoint"]);
     let rest = (any_time(), any_time(), any_time());
+    let line = (0..6u32, prop_oneof![0..4u16, Just(u16::MAX)], 0..4u32);
+    let lines = vec(line, 0..8);
     (
         any_stacks(),
         reader,
@@ -51,9 +53,10 @@ pub fn any_cpu() -> impl Strategy<Value = CpuSamples> {
         any::<Option<u32>>(),
         rest,
         failed,
+        lines,
     )
         .prop_map(
-            |((frames, rows), reader, interval_ns, process, (lost, shortened, cut), failed)| {
+            |((frames, rows), reader, interval_ns, process, (lost, shortened, cut), failed, lines)| {
                 let failed = failed
                     .into_iter()
                     .map(|(reason, time)| CpuFailure { reason, time });
@@ -67,7 +70,8 @@ pub fn any_cpu() -> impl Strategy<Value = CpuSamples> {
                     failed: failed.collect(),
                     ..CpuSamples::default()
                 };
-                cpu.set_stacks(frames, &rows);
+                cpu.set_stacks(frames.clone(), &rows);
+                cpu.set_lines(&frames, lines);
                 cpu
             },
         )

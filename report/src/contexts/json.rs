@@ -100,7 +100,9 @@ struct Step {
 }
 
 fn along(view: &ContextsView, at: usize) -> Option<Along> {
-    let path = view.call_path(at)?;
+    let (from, caller, path) = view.path_to_call(at)?;
+    let path = caller.describe_path(&path);
+    let (start, _) = view.decisions(from).kinds(caller, &path);
     let steps = path.steps.iter().map(|step| Step {
         bci: step.at.bci,
         line: step.at.line,
@@ -108,7 +110,7 @@ fn along(view: &ContextsView, at: usize) -> Option<Along> {
     });
     Some(Along {
         register: view.nodes()[at].prefix?,
-        start: words::start_kind(path.start_kind),
+        start,
         bci: path.start.bci,
         line: path.start.line,
         steps: steps.collect(),

@@ -10,18 +10,19 @@ mod time;
 
 use trodden_numbering::{Path, StartKind};
 use trodden_profile::{
-    ContextNode, Contexts, CpuTime, Key, MethodMap, PathDescription, PhiOutOfRange, Profile, facts, path_key,
+    ContextNode, Contexts, CpuTime, Key, MethodMap, PhiOutOfRange, Profile, facts, path_key,
 };
 
 use maud::Markup;
 
 use crate::compare::{CompareError, Compared, Pair};
+use crate::decisions::{Decision, Decisions};
 use crate::exports::Export;
 use crate::pattern::MethodPattern;
 use crate::section::{Extent, Json, ReportSection};
 use crate::source::below;
 use crate::text::Page;
-use crate::view::View;
+use crate::view::{View, decided};
 use crate::words;
 use time::ContextTimes;
 
@@ -55,6 +56,8 @@ pub struct ContextsView<'p> {
     /// As asked for.
     pub(crate) options: ContextsOptions,
     pattern: Option<MethodPattern>,
+    /// Are decisions shown as what the bytecode did?
+    bytecode: bool,
 }
 
 impl<'p> ContextsView<'p> {
@@ -80,12 +83,19 @@ impl<'p> ContextsView<'p> {
             times: None,
             options,
             pattern: pattern.cloned(),
+            bytecode: false,
         };
         let is_hot = |node: &ContextNode| node.calls.is_some_and(|(_, most)| most >= threshold);
         let nodes = contexts.tree.nodes().iter();
         view.hot = nodes.map(|node| is_hot(node) && view.is_chosen(node)).collect();
         view.times = ContextTimes::of(profile, contexts.tree.nodes(), &view.parents);
         Ok(Some(view))
+    }
+
+    /// Shows decisions as what the bytecode did, if that is wanted.
+    pub(crate) fn in_bytecode(mut self, bytecode: bool) -> Self {
+        self.bytecode = bytecode;
+        self
     }
 
     fn is_chosen(&self, node: &ContextNode) -> bool {
@@ -122,22 +132,18 @@ impl<'p> ContextsView<'p> {
         self.method(caller).1.line(u32::from(self.nodes()[at].site?))
     }
 
-    /// The path that the caller took to get to the call, where that was recorded and the number names one.
-    pub fn call_path(&self, at: usize) -> Option<PathDescription> {
-        let (caller, path) = self.path_to_call(at)?;
-        Some(caller.describe_path(&path))
-    }
-
-    /// The caller of a context, and the path that it took to the call.
-    fn path_to_call(&self, at: usize) -> Option<(&'p MethodMap, Path)> {
+    /// The caller of a context with its map, and the path that it took to the call, where that was recorded and the number
+    /// names one.
+    pub(crate) fn path_to_call(&self, at: usize) -> Option<(&'p ContextNode, &'p MethodMap, Path)> {
         let node = &self.nodes()[at];
         let (register, site) = (node.prefix?, node.site?);
-        let (_, caller) = self.method(&self.nodes()[self.parents[at]? as usize]);
+        let from = &self.nodes()[self.parents[at]? as usize];
+        let (_, caller) = self.method(from);
         let block = caller.block_at(site.into())?;
         let path = caller
             .dag
             .regenerate_partial(&caller.graph, register.into(), block);
-        Some((caller, path.ok()?))
+        Some((from, caller, path.ok()?))
     }
 
     /// The key of a context, from its caller's.
@@ -145,7 +151,7 @@ impl<'p> ContextsView<'p> {
         let node = &self.nodes()[at];
         let (class, method) = self.method(node);
         let along = self.path_to_call(at);
-        let along = along.map(|(caller, path)| path_key(caller.graph_key(), &path));
+        let along = along.map(|(_, caller, path)| path_key(caller.graph_key(), &path));
         Key::of_context(
             caller,
             (class, &method.name, &method.descriptor),
@@ -154,14 +160,37 @@ impl<'p> ContextsView<'p> {
         )
     }
 
+    /// The decisions of the method that a context runs.
+    pub(crate) fn decisions(&self, node: &ContextNode) -> Decisions {
+        let place = (node.class, node.method);
+        match self.profile.conditions.get(&place).filter(|_| !self.bytecode) {
+            Some(conditions) => Decisions::new(self.method(node).1, conditions, None),
+            None => Decisions::default(),
+        }
+    }
+
     /// That path in words: where it began if not at the caller's beginning, and each decision on it.
     pub(crate) fn call_path_text(&self, at: usize) -> Option<String> {
-        let path = self.call_path(at)?;
-        let start = (path.start_kind != StartKind::Entry).then(|| words::starts(path.start_kind, path.start));
-        let steps = path
-            .steps
-            .iter()
-            .map(|step| format!("{} {}", words::place(step.at), words::decision_short(&step.label)));
+        let (from, caller, path) = self.path_to_call(at)?;
+        let decisions = self.decisions(from);
+        let description = caller.describe_path(&path);
+        let is_later = description.start_kind != StartKind::Entry;
+        let start = is_later.then(|| decisions.starts(caller, &description));
+        let edges = decided(caller, &path.edges);
+        let own = edges.filter(|edge| decisions.made(edge.from.index()).is_none());
+        let steps = own.map(|edge| {
+            let place = words::place_of(caller, caller.blocks[edge.from.index()].last);
+            match decisions.of(edge.from.index()).and_then(Decision::phrase) {
+                // It names its place itself.
+                None if decisions
+                    .outcome(edge.from.index(), edge.index as usize)
+                    .is_some() =>
+                {
+                    decisions.followed(caller, edge)
+                }
+                _ => format!("{place} {}", decisions.followed(caller, edge)),
+            }
+        });
         let parts: Vec<String> = start.into_iter().chain(steps).collect();
         Some(match parts.is_empty() {
             true => "straight".to_owned(),

@@ -90,6 +90,20 @@ pub(crate) fn title(frame: &CpuFrame) -> String {
     }
 }
 
+/// The title within this number of columns: a method's parameters go first, then its package, so that its name is there.
+pub(crate) fn title_within(frame: &CpuFrame, width: usize) -> String {
+    let mut candidates = vec![title(frame)];
+    if frame.kind != CpuFrameKind::Other {
+        candidates.push(format!("{}.{}(…)", words::dotted(&frame.class), frame.name));
+        candidates.push(format!("{}(…)", short_title(frame)));
+    }
+    let last = candidates.last().cloned().unwrap_or_default();
+    let mut fitting = candidates
+        .into_iter()
+        .filter(|name| name.chars().count() <= width);
+    fitting.next().unwrap_or_else(|| words::cut(&last, width))
+}
+
 /// `C.m`, or what there is instead of a method.
 pub(crate) fn short_title(frame: &CpuFrame) -> String {
     match frame.kind {

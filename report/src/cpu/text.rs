@@ -2,9 +2,9 @@
 
 use trodden_profile::{CpuFrame, MethodTime};
 
-use super::{CpuView, title};
+use super::{CpuView, title_within};
 use crate::text::{Page, SOFT, TITLE, wrap};
-use crate::words::{cut, percent, seconds, thousands};
+use crate::words::{percent, seconds, thousands};
 
 /// Methods on the first screen.
 const FIRST: usize = 5;
@@ -103,7 +103,7 @@ fn table<'c>(
         let [own, total] = [time.all.own, time.all.total].map(|time| percent(cpu.share(time)));
         page.line(&format!(
             "{own:>9}{total:>14}  {}",
-            cut(&title(frame), width - 25)
+            title_within(frame, width - 25)
         ));
     }
 }

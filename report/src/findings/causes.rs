@@ -202,8 +202,9 @@ impl<'v> OfMethod<'v, '_> {
                 continue;
             }
             let d = &path.description;
-            let is_round = d.end_kind == EndKind::Header && d.end == d.start;
-            let is_exit = d.start_kind == StartKind::Header
+            let (start_kind, end_kind) = method.decisions().source_kinds(method.map, d);
+            let is_round = end_kind == EndKind::Header && d.end == d.start;
+            let is_exit = start_kind == StartKind::Header
                 && !is_round
                 && ratio(path.count, self.entries()) >= 1.0 / MIN_LIFT;
             let executions = ratio(path.count, from_there);

@@ -129,7 +129,8 @@ impl Said<'_, '_> {
         let executions = percent(self.cause.candidate.executions);
         let last = path.description.blocks.last().copied().unwrap_or(BlockId::new(0));
         let last = method.map.blocks[last.index()].last;
-        let starts = words::of_starts(path.description.start_kind, path.description.start);
+        let (start, _) = method.decisions().source_kinds(method.map, &path.description);
+        let starts = words::of_starts(start, path.description.start);
         let throws = path.description.end_kind == EndKind::Throw;
         let text = if throws {
             format!(

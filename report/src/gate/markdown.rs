@@ -84,7 +84,7 @@ impl GateComparison {
             }
             out += "\n</details>\n";
         }
-        out += "\nCounted: executed bytecode instructions, which depend on the code and its input, not on the machine. They are no time.\n";
+        out += "\nCounted: executed bytecode instructions, which depend on the code and its input, not on the machine. They are not a measure of time.\n";
         out
     }
 }

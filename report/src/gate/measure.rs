@@ -126,7 +126,8 @@ impl Measured {
                 measured.per_operation(test.operations);
             }
             if test.name == TestCounts::TOGETHER {
-                let why = "several tests ran at the same time, so it is not known whose work this is";
+                let why =
+                    "several tests ran at the same time, so it is not known which of them did this work";
                 measured.lacks = Some(why.to_owned());
             }
             (test.name.clone(), measured)

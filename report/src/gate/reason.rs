@@ -51,7 +51,7 @@ const SOURCES: &[Source] = &[
     (
         "java/lang/Object",
         Some(("hashCode", "()I")),
-        "uses hash codes, which may be other ones in each run",
+        "uses hash codes, which may differ from run to run",
     ),
     ("java/lang/Thread", None, "works with threads"),
     ("java/util/concurrent/ExecutorService", None, "works with threads"),
@@ -104,22 +104,22 @@ const SOURCES: &[Source] = &[
     (
         "java/util/Set",
         Some(("iterator", "()Ljava/util/Iterator;")),
-        "walks through a set, whose order may be another in each run",
+        "iterates over a set, whose order may differ from run to run",
     ),
     (
         "java/util/Map",
         Some(("entrySet", "()Ljava/util/Set;")),
-        "walks through a map, whose order may be another in each run",
+        "iterates over a map, whose order may differ from run to run",
     ),
     (
         "java/util/Map",
         Some(("keySet", "()Ljava/util/Set;")),
-        "walks through a map, whose order may be another in each run",
+        "iterates over a map, whose order may differ from run to run",
     ),
     (
         "java/util/Map",
         Some(("values", "()Ljava/util/Collection;")),
-        "walks through a map, whose order may be another in each run",
+        "iterates over a map, whose order may differ from run to run",
     ),
     ("java/util/HashMap", None, "uses a hash map"),
     ("java/util/HashSet", None, "uses a hash set"),
@@ -133,7 +133,7 @@ const SOURCES: &[Source] = &[
     (
         "java/io/InputStream",
         None,
-        "reads from a stream, whose pieces may be other ones in each run",
+        "reads from a stream, whose pieces may differ from run to run",
     ),
 ];
 

@@ -106,7 +106,7 @@ fn differs(runs: &[&Measured], least: u64, most: u64, by_others: bool) -> Option
     let why = match reason::of(run, name) {
         _ if by_others => format!(", all of it in {OTHERS}"),
         Some(why) => format!(", {why}"),
-        None => ", for a reason that its calls do not tell".to_owned(),
+        None => ", for a reason that its calls do not show".to_owned(),
     };
     Some(format!(
         "differs from itself by {}, most ({} instructions) in {}.{}{why}",

@@ -48,7 +48,7 @@ impl GateComparison {
             (Verdict::Same, "the same"),
             (
                 Verdict::Unsure,
-                "outside of the range before, but not the same twice or not by threads of its own",
+                "unclear: runs of one build differ by as much, or other threads did the work",
             ),
             (Verdict::New, "new"),
             (Verdict::Gone, "gone"),
@@ -140,11 +140,11 @@ impl GateComparison {
         let groups = [
             (
                 own,
-                "Not the same in each run, so only a limit of its own (@Gate) or growth far beyond that makes such a test fail",
+                "Runs of one build differ, so such a test fails only by its own limit (@Gate), or if it grows by far more",
             ),
             (
                 others,
-                "The same in each run but for threads that began before the test or outlived it, whose work makes no test fail",
+                "Runs of one build differ only in threads that began before the test or outlived it; no test fails by their work",
             ),
         ];
         groups
@@ -173,7 +173,7 @@ impl GateComparison {
             if let Some([b, a]) = test.calls_out() {
                 let mut said = format!("{} → {} calls", thousands(b), thousands(a));
                 if let Some(method) = &test.calls_more {
-                    let _ = write!(said, ", most of the new ones in {method}");
+                    let _ = write!(said, ", most of the additional ones in {method}");
                 }
                 found.push((a as f64 / b.max(1) as f64, test, said));
             }
@@ -212,7 +212,7 @@ fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<Stri
         _ => ("", ""),
     };
     let allowed = match (test.own_limit, test.limit) {
-        (true, Some(limit)) => format!(", it says itself that {} more are allowed", limit_words(limit)),
+        (true, Some(limit)) => format!(", its own limit is {} more", limit_words(limit)),
         _ => remark(test).map_or_else(String::new, |said| format!(", {said}")),
     };
     let _ = writeln!(
@@ -247,9 +247,9 @@ fn line(test: &TestChange, colour: bool, told: &mut HashSet<(String, Option<Stri
 /// Why a test that grew does not fail, or does although it is unstable.
 pub(super) fn remark(test: &TestChange) -> Option<&'static str> {
     match test.verdict {
-        Verdict::Unsure if test.by_others => Some("but not by threads of its own"),
-        Verdict::Unsure => Some("but it is not the same twice"),
-        Verdict::Broken if test.far => Some("far beyond what it differs by from itself"),
+        Verdict::Unsure if test.by_others => Some("but only in threads that may have worked for other tests"),
+        Verdict::Unsure => Some("but runs of one build differ"),
+        Verdict::Broken if test.far => Some("by far more than runs of one build differ"),
         _ => None,
     }
 }

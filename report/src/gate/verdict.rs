@@ -42,7 +42,7 @@ pub(super) enum Why {
     Plain,
     /// Only threads that may have done another test's work did other work.
     Others,
-    /// It has grown far beyond what it differs by from itself.
+    /// It has grown by far more than runs of one build differ.
     Far,
 }
 

@@ -8,7 +8,7 @@ use trodden_profile::MethodMap;
 
 use super::bar;
 use crate::html_method::callees;
-use crate::left_out::LeftOut;
+use crate::left_out::{LeftOut, line};
 use crate::line_time::{LineTime, LineTimes};
 use crate::path_time::Times;
 use crate::source::Sources;
@@ -31,29 +31,40 @@ pub(super) fn cards<'v, 'p: 'v>(
         return Vec::new();
     };
     let maps = maps(view, &chosen);
-    // Without a path map the bytecode index is all that is known of a place.
     let frames: HashMap<usize, Option<&MethodMap>> = chosen
         .iter()
-        .map(|left| (left.frame, maps.get(&left.frame).map(|&(map, _)| map)))
+        .map(|left| (left.frame, maps.get(&left.frame).copied()))
         .collect();
-    let lines = LineTimes::new(times, |frame, bci| match frames.get(&(frame as usize))? {
-        Some(map) => map.line(bci.into()),
-        None => Some(bci.into()),
+    // Without a path map and lines the bytecode index is all that is known of a place.
+    let is_bare = |frame: usize| !maps.contains_key(&frame) && !times.samples.lines.has(frame);
+    let lines = LineTimes::new(times, |frame, bci| {
+        let frame = frame as usize;
+        let map = *frames.get(&frame)?;
+        if is_bare(frame) {
+            Some(bci.into())
+        } else {
+            line(times, frame, map, bci)
+        }
     });
     let card = |left: &'v LeftOut<'p>| {
-        let found = maps.get(&left.frame);
-        let source = found.and_then(|&(_, file)| sources.find(left.class, file));
+        let of_class = view
+            .profile
+            .classes
+            .iter()
+            .find(|class| class.map.name == left.class);
+        let file = of_class.and_then(|class| class.map.source_file.as_deref());
+        let source = sources.find(left.class, file);
         let text = |line: u32| {
             let text = source.as_ref()?.lines.get(line.checked_sub(1)? as usize)?;
             Some(text.trim().to_owned())
         };
-        (left, section(left, found.is_none(), times, &lines, text))
+        (left, section(left, is_bare(left.frame), times, &lines, text))
     };
     chosen.into_iter().map(card).collect()
 }
 
-/// By frame: the path map and source file of those that have them.
-fn maps<'v>(view: &'v View, chosen: &[&LeftOut]) -> HashMap<usize, (&'v MethodMap, Option<&'v str>)> {
+/// By frame: the path map of those that have one.
+fn maps<'v>(view: &'v View, chosen: &[&LeftOut]) -> HashMap<usize, &'v MethodMap> {
     let names = chosen
         .iter()
         .map(|left| ((left.class, left.name, left.descriptor), left.frame));
@@ -62,7 +73,7 @@ fn maps<'v>(view: &'v View, chosen: &[&LeftOut]) -> HashMap<usize, (&'v MethodMa
     for class in &view.profile.classes {
         for map in &class.map.methods {
             if let Some(&frame) = frames.get(&(&*class.map.name, &*map.name, &*map.descriptor)) {
-                maps.insert(frame, (map, class.map.source_file.as_deref()));
+                maps.insert(frame, map);
             }
         }
     }

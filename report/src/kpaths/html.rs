@@ -25,12 +25,11 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
     Some(html! {
         div.kpaths {
             h3 { "What came next" }
-            p.note { "Each tree begins with a path. Below it is what followed in the same call, in sequences of up to " (trees.k)
-                " paths: how often after the line above, and in brackets how often of all times of the first path. “×4” means four times in a \
-                row; arrows join what nearly always (" (percent(1.0 - super::LOSS)) " or more) comes one after the other; the shares are those \
-                of the last one. Click a number to mark \
-                that path. Less than " (percent(limits.min_parent)) " of the line above or " (percent(limits.min_root)) " of the first path is not \
-                shown." }
+            p.note { "Each tree starts with a path. Below it are the paths that followed in the same call, in sequences of up to " (trees.k)
+                ", with their share of the line above and, in brackets, of the first path. “×4” means four times in a row. An arrow joins \
+                paths that nearly always (" (percent(1.0 - super::LOSS)) " or more) follow each other; the shares are those of the last one. \
+                Click a number to mark that path. Paths with less than " (percent(limits.min_parent)) " of the line above or "
+                (percent(limits.min_root)) " of the first path are not shown." }
             @if let Some(error) = trees.error() { p.note { (error) } }
             div.trees {
                 div { @for (i, (tree, lines)) in drawn.iter().enumerate() {
@@ -46,7 +45,7 @@ pub(crate) fn section(kpaths: Option<&KPaths>, method: &MethodView, limits: &Lim
                 } }
             }
             @if trees.more > 0 { p.note { "… and trees of " (thousands(trees.more as u64)) " more paths." } }
-            @if !trees.last.is_empty() { p.note { "Nothing came after: "
+            @if !trees.last.is_empty() { p.note { "Never followed by another path: "
                 @for (i, (number, count)) in trees.last.iter().take(20).enumerate() {
                     @if i > 0 { ", " } "path " (number) " (" (thousands(*count)) " times)"
                 }

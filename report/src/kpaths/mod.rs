@@ -145,8 +145,7 @@ impl Trees {
     pub fn error(&self) -> Option<String> {
         let (index, most) = self.missing.iter().enumerate().max_by_key(|&(_, n)| n)?;
         Some(format!(
-            "Cold sequences were pruned while recording: counts of longer sequences may be too low, of {} paths by {} in all at \
-             most.",
+            "Rare sequences were dropped while recording: counts may be too low, for sequences of {} paths by at most {} in total.",
             index + 2,
             crate::words::thousands(*most)
         ))
@@ -322,9 +321,9 @@ pub(crate) fn leftovers(tree: &Tree, line: &Line, limits: &Limits) -> Vec<(Strin
     let (others, count) = node.hidden;
     let words = match others {
         1 => "one other path".to_owned(),
-        n => format!("{n} other paths, each rarer than is shown"),
+        n => format!("{n} other paths, each below the threshold"),
     };
-    [(words, count), ("nothing: the call ended".to_owned(), node.ended)]
+    [(words, count), ("the call ended".to_owned(), node.ended)]
         .into_iter()
         .map(|(words, count)| (words, share(count, node.count), share(count, tree.root().count)))
         .filter(|&(_, of_line, of_root)| {

@@ -28,7 +28,7 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
         return Vec::new();
     };
     let mut out = vec![Row::Title(format!(
-        "what came next, in sequences of up to {} paths: X % of the line above (Y % of the first path)",
+        "what came next, in sequences of up to {} paths: share of the line above (share of the first path)",
         trees.k
     ))];
     out.extend(trees.error().map(Row::Note));
@@ -78,7 +78,10 @@ pub(crate) fn lines(kpaths: Option<&KPaths>, method: &MethodView, limits: &Limit
             .map(|(n, _)| n.to_string())
             .collect();
         shown.extend((trees.last.len() > LISTED).then(|| "…".to_owned()));
-        out.push(Row::Note(format!("nothing came after: {}", shown.join(", "))));
+        out.push(Row::Note(format!(
+            "never followed by another path: {}",
+            shown.join(", ")
+        )));
     }
     for (number, path) in &trees.paths {
         let words = match path {

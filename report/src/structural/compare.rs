@@ -35,7 +35,7 @@ fn structural_text(s: &StructuralAccuracy) -> String {
         ("flow, estimated", s.estimated_flow.to_string()),
         ("methods not matched", s.unmatched_methods.to_string()),
     ];
-    let mut out = String::from("structural paths (each loop on its own)\n");
+    let mut out = String::from("structural paths (each loop counted separately)\n");
     compare::rows(&mut out, rows);
     out
 }

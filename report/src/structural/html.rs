@@ -12,8 +12,8 @@ pub(crate) fn section(view: Option<&StructureView>, paths: usize) -> Markup {
         return Markup::default();
     };
     html! {
-        h4 { "Loops, each on its own" }
-        p.note { "Each loop was counted in windows of its own, in which an inner loop is one step. “In the run” is what the counts stand for." }
+        h4 { "Loops, each counted separately" }
+        p.note { "Each loop was counted in its own windows, where an inner loop is a single step. “In the run” is the estimate for the whole run." }
         div.scroll { table {
             thead { tr {
                 th scope="col" { "Path" }

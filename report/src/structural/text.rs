@@ -50,17 +50,19 @@ fn same(one: Spot, other: Spot) -> bool {
 /// What was counted of a graph, in one line.
 pub(crate) fn counted(graph: &GraphView) -> String {
     let scale = match (graph.coefficient(), graph.parent, graph.by_rate) {
-        (None, ..) => "not run in a window".to_owned(),
+        (None, ..) => "in no window".to_owned(),
         (Some(_), None, _) => format!("{} in the run", thousands(graph.global)),
-        (Some(c), Some(_), false) => format!("coefficient {c:.2}: {} in the run", thousands(graph.global)),
-        (Some(_), Some(_), true) => format!("by its rate: {} in the run", thousands(graph.global)),
+        (Some(c), Some(_), false) => {
+            format!("about {} in the run (each for {c:.2})", thousands(graph.global))
+        }
+        (Some(_), Some(_), true) => format!("about {} in the run (by its rate)", thousands(graph.global)),
     };
     format!("{} paths counted, {scale}", thousands(graph.local))
 }
 
 /// Lines for a terminal: each graph with its hottest path, inner loops further in; each line with its indentation.
 pub(crate) fn lines(view: &StructureView, paths: usize) -> Vec<(usize, String)> {
-    let mut lines = vec![(3, "loops, each on its own:".to_owned())];
+    let mut lines = vec![(3, "loops, each counted separately:".to_owned())];
     for graph in view.graphs.iter().filter(|graph| graph.local > 0) {
         let indent = 3 + 2 * graph.depth;
         lines.push((indent, format!("{}: {}", name(graph), counted(graph))));

@@ -18,7 +18,7 @@ pub(crate) fn section(view: Option<&SubpathsView>, top: usize) -> Markup {
             p.note { "Sequences of basic blocks that were executed one after the other, across loops and calls. " (text::about(view))
                 " Each block is named by its first line; “3 × [ … ]” means three times in a row." }
             @if shown.is_empty() {
-                p.empty { "There is none in the sample." }
+                p.empty { "The sample has none." }
             } @else {
                 div.scroll { table.sortable {
                     thead { tr {
@@ -52,7 +52,7 @@ fn row(shown: &Shown) -> Markup {
             td.num data-value=(subpath.sampled) { (thousands(subpath.sampled)) }
             td data-value=(shown.rank) {
                 (parts(&shown.parts, &shown.steps, &mut None))
-                @if shown.missing > 0 { " … and " (thousands(u64::from(shown.missing))) " blocks that were not kept" }
+                @if shown.missing > 0 { " … and " (thousands(u64::from(shown.missing))) " blocks that were not recorded" }
             }
         }
     }

@@ -14,10 +14,10 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     };
     let order = match about.order.as_str() {
         "calls" => "",
-        _ => " Blocks of a callee stand before those of the path that called it.",
+        _ => " Blocks of a callee come before those of the path that called it.",
     };
     let life = about.half_life.map_or_else(String::new, |life| {
-        format!(" What lies {} blocks back counts half.", thousands(life))
+        format!(" What ran {} blocks ago counts half.", thousands(life))
     });
     let window = about.sliding_window.map_or_else(String::new, |blocks| {
         format!(
@@ -42,20 +42,20 @@ pub(crate) fn about(view: &SubpathsView) -> String {
     let identity = match about.identity.as_str() {
         "rotation" => "",
         _ => {
-            " Different subpaths with the same blocks an odd number of times and the same length are taken together (xor)."
+            " Subpaths of one length that have the same blocks an odd number of times are counted as one (xor)."
         }
     };
     let bursts = about.bursts.as_ref().map_or_else(String::new, |bursts| {
         format!(
-            " Counts are of bursts ({bursts}), between which nothing was looked at: each part of the program has a weight by the \
-             time that it takes, and ± does not say how far off that is."
+            " Only bursts were counted ({bursts}): each part of the program weighs by the time that it takes, and ± does not \
+             include that error."
         )
     });
     if about.is_exact() {
         return format!(
-            "Of {} blocks, all subpaths (lengths {}) were counted, so ± is 0: {} different ones {} times, and {} more no stretch of \
-             which came twice, which are not listed. The share is that of all places where a subpath might have \
-             begun.{left_out}{order}{identity}{bursts}",
+            "In {} blocks all subpaths (lengths {}) were counted, so ± is 0: {} different ones, {} times in total. {} more, of \
+             which no part ran twice, are not listed. Shares are of all places where a subpath could \
+             begin.{left_out}{order}{identity}{bursts}",
             thousands(about.blocks),
             about.lengths,
             thousands(distinct),
@@ -64,8 +64,8 @@ pub(crate) fn about(view: &SubpathsView) -> String {
         );
     }
     format!(
-        "Estimates from {} samples of {} different subpaths, begun at {every} of {} {places}. ± holds the true count in 95 % of \
-         all cases; the share is that of all places where a subpath might have begun.{left_out}{order}{starts}{identity}{life}{window}{bursts}",
+        "Estimates from {} samples of {} different subpaths; a sample began at {every} of {} {places}. The true count is within \
+         ± in 95 % of cases. Shares are of all places where a subpath could begin.{left_out}{order}{starts}{identity}{life}{window}{bursts}",
         thousands(sampled),
         thousands(distinct),
         thousands(about.places),
@@ -99,10 +99,10 @@ pub(crate) fn route(shown: &Shown) -> String {
         0 => {}
         missing if words.is_empty() => {
             let blocks = thousands(u64::from(missing));
-            words = format!("{blocks} blocks that were not kept: it came once");
+            words = format!("{blocks} blocks that were not recorded: it ran once");
         }
         missing => words.push_str(&format!(
-            " … and {} blocks that were not kept",
+            " … and {} blocks that were not recorded",
             thousands(u64::from(missing))
         )),
     }

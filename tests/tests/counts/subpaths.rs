@@ -186,7 +186,7 @@ fn options_of_sampling_reach_the_report() -> Result<()> {
             fading.blocks
         );
         assert!(
-            text.contains("What lies 1,000,000 blocks back counts half"),
+            text.contains("What ran 1,000,000 blocks ago counts half"),
             "{text}"
         );
 

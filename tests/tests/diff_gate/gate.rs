@@ -348,7 +348,7 @@ fn what_differs_from_itself_is_flagged_with_the_reason() {
         ),
         (
             "order",
-            "called from Drifts.order(), which walks through a set, whose order may be another in each run",
+            "called from Drifts.order(), which iterates over a set, whose order may differ from run to run",
         ),
         (
             "far",
@@ -551,7 +551,8 @@ fn work_of_threads_that_outlive_a_test_makes_none_fail() {
                 let (text, code) = place.compare("base.gate", "new.gate", &["--fail-on", "0.5%"]);
                 assert_eq!(code, Some(0), "{text}");
                 assert!(
-                    text.contains("asks a server") && text.contains("but not by threads of its own"),
+                    text.contains("asks a server")
+                        && text.contains("but only in threads that may have worked for other tests"),
                     "{text}"
                 );
                 assert!(text.contains("grew: Threads.spin(int)"), "{text}");

@@ -147,6 +147,72 @@ fn without_probes_nothing_but_time_is_measured() -> Result<()> {
     Ok(())
 }
 
+/// A class whose method has over 8,000 bytes, so that HotSpot never compiles it and it gets no probes, and
+/// the line of its first loop. The loop in the next line does a third of that work.
+fn huge_method() -> (String, u32) {
+    let mut lines = vec![
+        "final class Huge {",
+        "    static long work(int n, int which) {",
+        "        long x = n; int often = 3 * n;",
+    ];
+    let first = lines.len() as u32 + 1;
+    lines.push("        for (int i = 0; i < often; i++) x = x * 6364136223846793005L + (x >>> 7);");
+    lines.push("        for (int i = 0; i < n; i++) x = x * 6364136223846793005L + (x >>> 7);");
+    lines.extend(["        if (which > 0) x = x * which + (x >>> which) + (x << which);"; 700]);
+    lines.push("        return x; } }");
+    (lines.join("\n"), first)
+}
+
+#[test]
+fn lines_of_methods_without_probes_have_their_time() -> Result<()> {
+    let (source, first) = huge_method();
+    let main = "public final class HugeMain { public static void main(String[] args) { \
+                long sum = 0, end = System.nanoTime() + 3_000_000_000L; \
+                while (System.nanoTime() < end) sum += Huge.work(20_000, 0); \
+                System.out.println(sum != 0); } }";
+    for jdk in Jdk::ends()? {
+        let folder = tempfile::tempdir()?;
+        let files = [("Huge.java", source.as_str()), ("HugeMain.java", main)];
+        let files = files.map(|(name, text)| (folder.path().join(name), text));
+        for (file, text) in &files {
+            std::fs::write(file, text)?;
+        }
+        build::javac(&jdk, ".", &files.map(|(file, _)| file), folder.path())?;
+        let file = folder.path().join("out.trodden");
+        let mut java = jdk.command("java");
+        java.arg(agent_flag("counters,sample=1ms", "Huge*", &file)?);
+        java.arg("-cp").arg(folder.path()).arg("HugeMain");
+        process::run(&mut java, LIMIT)?.success()?;
+        let what = format!("JDK {}", jdk.feature);
+        let profile = Profile::load(&file)?;
+        let cpu = samples(&profile);
+        // Only what has no path map has lines here.
+        let with_lines: Vec<&str> = (cpu.lines.by_frame())
+            .map(|(frame, _)| cpu.frames[frame as usize].name.as_str())
+            .collect();
+        assert_eq!(with_lines, ["work"], "{what}");
+        let report = |arguments: &[&str]| -> Result<String> {
+            let mut command = Command::new(&artefacts::artefacts()?.cli);
+            command.arg("report").arg(&file).args(arguments);
+            Ok(process::run(&mut command, LIMIT)?.success()?.stdout)
+        };
+        let json: serde_json::Value = serde_json::from_str(&report(&["--format", "json"])?)?;
+        let left = &json["left_out"][0];
+        assert_eq!(left["name"], "work", "{what}: {left}");
+        let line = |at: usize, key: &str| left["lines"][at][key].as_f64().unwrap_or_default();
+        let found = [0, 1].map(|at| line(at, "line") as u32);
+        assert_eq!(found, [first, first + 1], "{what}: {left}");
+        let [most, rest] = [0, 1].map(|at| line(at, "samples"));
+        assert_share(most / (most + rest), 0.75, (most + rest) as u64, &what);
+        // The screen, and the method's card.
+        for arguments in [&[][..], &["--method", "Huge#work"]] {
+            let text = report(arguments)?;
+            assert!(text.contains(&format!("line {first}")), "{what}: {text}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn run_samples_unless_it_is_told_not_to() -> Result<()> {
     let jdk = &Jdk::oldest()?;

@@ -1,6 +1,6 @@
 //! The sections of CPU samples, both ways.
 
-use super::{CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuSamples, CpuTime, CpuTree};
+use super::{CpuFailure, CpuFrame, CpuFrameKind, CpuNode, CpuSamples, CpuTime, CpuTree, FrameLines};
 use crate::model::codec::wire::{Decoded, Decoder, Encoder};
 use crate::model::codec::{Tag, WriteError};
 use crate::model::profile::Profile;
@@ -12,6 +12,8 @@ pub(super) const ABOUT: Tag = *b"cpus";
 pub(super) const FRAMES: Tag = *b"cpuf";
 /// Tag of the sections with stacks.
 pub(super) const NODES: Tag = *b"cpun";
+/// Tag of the sections with lines.
+pub(super) const LINES: Tag = *b"cpul";
 
 /// Writes the samples.
 pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), WriteError> {
@@ -57,7 +59,22 @@ pub(super) fn write(cpu: &CpuSamples, out: &mut Sections<'_>) -> Result<(), Writ
         put_time(plain, node.own);
         nodes.end();
     }
-    out.put_records(NODES, nodes)
+    out.put_records(NODES, nodes)?;
+
+    let mut lines = Records::default();
+    for (frame, places) in cpu.lines.by_frame() {
+        let plain = &mut lines.plain;
+        plain.uint(u64::from(frame));
+        plain.len(places.len());
+        let (mut bci, mut line) = (0, 0);
+        for (&at, &here) in places {
+            plain.uint(u64::from(at - bci));
+            plain.int(i64::from(here) - line);
+            (bci, line) = (at, i64::from(here));
+        }
+        lines.end();
+    }
+    out.put_records(LINES, lines)
 }
 
 fn put_time(out: &mut Encoder, time: CpuTime) {
@@ -79,6 +96,7 @@ pub(super) struct Reading {
     about: Option<(CpuSamples, u64, u64)>,
     frames: Vec<CpuFrame>,
     nodes: Vec<CpuNode>,
+    lines: FrameLines,
 }
 
 impl SectionReader for Reading {
@@ -86,6 +104,7 @@ impl SectionReader for Reading {
         match tag {
             ABOUT => self.about(d),
             FRAMES => d.records(|d| self.frame(d)),
+            LINES => d.records(|d| self.lines(d)),
             _ => d.records(|d| self.node(d)),
         }
     }
@@ -157,10 +176,29 @@ impl Reading {
         Ok(())
     }
 
+    fn lines(&mut self, d: &mut Decoder<'_>) -> Decoded<()> {
+        let frame = d.u32("method of lines")?;
+        let (mut bci, mut line) = (0u64, 0i64);
+        let places = d.list("lines of a method", |d, index| {
+            let step = d.uint("bytecode index of a line")?;
+            bci = bci.saturating_add(step);
+            line = line.saturating_add(d.int("line")?);
+            let place = u16::try_from(bci).ok().filter(|_| step > 0 || index == 0);
+            let place = place.ok_or_else(|| format!("the lines of method {frame} are not in order"))?;
+            let line = u32::try_from(line).map_err(|_| format!("{line} is no line number"))?;
+            Ok((place, line))
+        })?;
+        if self.lines.insert(frame, places.into_iter().collect()) {
+            Ok(())
+        } else {
+            Err(format!("method {frame} has no lines, or has them twice"))
+        }
+    }
+
     fn samples(self) -> Decoded<Option<CpuSamples>> {
         let found = (self.frames.len() as u64, self.nodes.len() as u64);
         match self.about {
-            None if found == (0, 0) => Ok(None),
+            None if found == (0, 0) && self.lines == FrameLines::default() => Ok(None),
             None => Err("there are CPU samples, but nothing tells about them".to_owned()),
             Some((_, frames, nodes)) if (frames, nodes) != found => Err(format!(
                 "the file holds {} methods and {} stacks of CPU samples, it says {frames} and {nodes}",
@@ -169,6 +207,7 @@ impl Reading {
             Some((cpu, ..)) => Ok(Some(CpuSamples {
                 frames: self.frames,
                 tree: CpuTree::from_preorder(self.nodes)?,
+                lines: self.lines,
                 ..cpu
             })),
         }

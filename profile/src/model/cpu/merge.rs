@@ -10,6 +10,7 @@ pub(super) fn merge<'p>(all: impl Iterator<Item = &'p CpuSamples>) -> Option<Cpu
     let mut merged: Option<CpuSamples> = None;
     let mut frames: Vec<CpuFrame> = Vec::new();
     let mut rows: Vec<CpuRow> = Vec::new();
+    let mut lines: Vec<(u32, u16, u32)> = Vec::new();
     let mut failed: BTreeMap<&str, CpuTime> = BTreeMap::new();
     for one in all {
         let (first_frame, first_row) = (frames.len() as u32, rows.len() as u32);
@@ -19,6 +20,8 @@ pub(super) fn merge<'p>(all: impl Iterator<Item = &'p CpuSamples>) -> Option<Cpu
             frame: first_frame + row.frame,
             ..row
         }));
+        let of_one = one.list_lines();
+        lines.extend(of_one.map(|(frame, bci, line)| (first_frame + frame, bci, line)));
         for CpuFailure { reason, time } in &one.failed {
             let sum = failed.entry(reason).or_default();
             *sum = sum.plus(*time);
@@ -49,7 +52,8 @@ pub(super) fn merge<'p>(all: impl Iterator<Item = &'p CpuSamples>) -> Option<Cpu
         });
     }
     let mut merged = merged?;
-    merged.set_stacks(frames, &rows);
+    merged.set_stacks(frames.clone(), &rows);
+    merged.set_lines(&frames, lines);
     let failure = |(reason, time): (&str, CpuTime)| CpuFailure {
         reason: reason.to_owned(),
         time,

@@ -5,6 +5,7 @@
 //! those of any class, the JDK's too, and need no path map; methods of path maps are found by their names.
 
 mod codec;
+mod lines;
 mod merge;
 mod places;
 mod since;
@@ -16,6 +17,7 @@ use crate::model::profile::Profile;
 use crate::model::section::{Section, SectionReader, Sections};
 use crate::model::subtract::SubtractError;
 
+pub use lines::FrameLines;
 pub use places::{MethodTime, PlaceTime, share_interval, share_interval_of};
 pub use tree::{CpuNode, CpuRow, CpuTree};
 
@@ -119,6 +121,8 @@ pub struct CpuSamples {
     pub frames: Vec<CpuFrame>,
     /// The stacks.
     pub tree: CpuTree,
+    /// Lines of methods without a path map, as far as these are known.
+    pub lines: FrameLines,
 }
 
 impl CpuSamples {
@@ -162,6 +166,7 @@ impl CpuSamples {
         if !self.failed.is_sorted_by(|a, b| a.reason < b.reason) {
             return Err("the reasons of CPU samples without a stack are not in order".to_owned());
         }
+        self.lines.check(self.frames.len())?;
         match self
             .tree
             .nodes()
@@ -179,7 +184,7 @@ pub(crate) struct Kind;
 
 impl Section for Kind {
     fn tags(&self) -> &'static [Tag] {
-        &[codec::ABOUT, codec::FRAMES, codec::NODES]
+        &[codec::ABOUT, codec::FRAMES, codec::NODES, codec::LINES]
     }
 
     fn write(&self, profile: &Profile, out: &mut Sections<'_>) -> Result<(), WriteError> {

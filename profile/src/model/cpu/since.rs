@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree};
+use super::{CpuFailure, CpuNode, CpuRow, CpuSamples, CpuTime, CpuTree, FrameLines};
 
 impl CpuTime {
     /// Without what was there before; nothing if that was more.
@@ -39,6 +39,7 @@ impl CpuSamples {
             failed: failed.filter(|failure| !failure.time.is_none()).collect(),
             frames: self.frames.clone(),
             tree: self.tree_since(earlier),
+            lines: self.lines.clone(),
         }
     }
 
@@ -63,12 +64,14 @@ impl CpuSamples {
         let mut all = CpuSamples {
             frames: Vec::new(),
             tree: CpuTree::default(),
+            lines: FrameLines::default(),
             ..self.clone()
         };
         for row in &mut rows {
             row.frame = used.partition_point(|&frame| frame < row.frame) as u32;
         }
         all.set_stacks(frames.collect(), &rows);
+        all.set_lines(&self.frames, self.list_lines());
         all
     }
 
