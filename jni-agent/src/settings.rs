@@ -341,7 +341,7 @@ fn probes(options: &ProfileOptions) -> Result<Probes, StreamError> {
 /// The kinds of events that the analyses need. A trace has all that any analysis of paths may need, unless it
 /// is for contexts alone.
 fn events(options: &ProfileOptions) -> Result<EventKinds, StreamError> {
-    let needs = Pipeline::of(options)?.needs();
+    let needs = Pipeline::from_options(options)?.needs();
     Ok(match options.output.file.format() {
         FileFormat::Trace if options.profile != [ProfileKind::Contexts] => {
             needs.and(EventKinds::ACTIVATION_PATHS)
