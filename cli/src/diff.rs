@@ -76,7 +76,7 @@ enum DiffFormat {
     Html,
 }
 
-/// Does it.
+/// Runs `trodden diff`.
 pub fn diff(args: &DiffArgs) -> Result<ExitCode, CliError> {
     let sources = sources::places(&args.sources)?;
     let (before, after) = sides_of(args)?;
