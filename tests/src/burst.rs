@@ -14,8 +14,8 @@ pub const ENDLESS: &str = "static:1000s:900s";
 /// Longest time to wait for what the agent's clock does in its own time.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// Runs a program under an agent with an [`ENDLESS`] burst. It says `ready`, and goes on once it reads
-/// something: by then the burst has begun. What it says after that line.
+/// Runs a program under an agent with an [`ENDLESS`] burst. It says `ready`, and continues once it reads
+/// something: by then the burst has begun. Returns what it says after that line.
 ///
 /// # Errors
 /// If it cannot be run, or no burst begins.
@@ -60,9 +60,9 @@ pub fn in_one_burst(command: &mut Command) -> Result<Outcome> {
     })
 }
 
-/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it tells of
-/// methods: an agent whose `MethodEntry` does nothing but delete the one reference that it has made is told
-/// the same.
+/// Output without what `-Xcheck:jni` says on JDK 17 of the JVM's own local references when it reports
+/// methods: an agent whose `MethodEntry` does nothing but delete the one reference that it has made gets the
+/// same.
 pub fn said_by_program(jdk: &Jdk, output: &str) -> String {
     if jdk.feature >= 21 {
         return output.to_owned();

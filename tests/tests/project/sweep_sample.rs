@@ -89,7 +89,7 @@ fn a_jar_without_classes_is_an_empty_row() -> Result<()> {
         jdks: vec![Jdk::oldest()?],
         images: false,
         jars: vec![path],
-        probes: vec![sweep::Probe::of(ProbeKind::Counters)],
+        probes: vec![sweep::Probe::for_kind(ProbeKind::Counters)],
         sample: None,
     };
     let rows = sweep::sweep(&options, |_| ())?;
