@@ -57,7 +57,7 @@ fn under_agent(jdk: &Jdk, options: &str, rounds: &str, file: &Path) -> Result<Ou
     process::run(&mut java(jdk, &flags, rounds)?, Duration::from_secs(300))?.success()
 }
 
-/// What the profile says of methods that are too large.
+/// Checks the profile's statements about methods that are too large.
 fn says_what_it_left_out(profile: &Profile) {
     let named = |has_probes: bool| -> BTreeSet<String> {
         let named = profile.skipped.iter().filter(|s| s.has_probes() == has_probes);

@@ -76,7 +76,7 @@ fn the_judge_refuses_broken_classes() -> Result<()> {
     Ok(())
 }
 
-/// What is not a class must not pass for one that was verified.
+/// A file that is not a class must not pass for one that was verified.
 #[test]
 fn a_jar_without_classes_is_an_empty_row() -> Result<()> {
     let folder = tempfile::tempdir()?;
