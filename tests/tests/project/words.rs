@@ -201,7 +201,7 @@ fn phrases_become_fewer() -> Result<()> {
     assert!(
         more.is_empty(),
         "doc comments that begin so, or that should say this instead; \
-         reword the new ones (docs in CONTRIBUTING.md):\n{}",
+         reword the new ones (CONTRIBUTING.md, \"How we write\"):\n{}",
         more.join("\n")
     );
     Ok(())
